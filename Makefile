@@ -1,0 +1,67 @@
+# `make` alone lists the targets. `make demo` and `make test` need only python3 (3.11+), git (2.38+) and make.
+
+PY := .venv/bin/python
+RUNTIME := .venv/.ready-runtime
+DEV := .venv/.ready-dev
+CODE := src tests $(wildcard bench) $(wildcard scripts)
+PINS := requirements/build.txt pyproject.toml scripts/setup.sh
+JOBS ?= 2
+# Extra words for pytest: make test ARGS="tests/plan -k cycle"
+ARGS ?=
+LOCK := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+
+export PYTHON
+
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-night check fix bench bench-short docs lock setup clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(RUNTIME): requirements/runtime.txt $(PINS)
+	@sh scripts/setup.sh runtime
+
+$(DEV): requirements/dev.txt requirements/runtime.txt $(PINS)
+	@sh scripts/setup.sh dev
+
+setup: $(DEV) ## make .venv with everything for working on Interlock
+
+demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; under a minute, no key
+	@$(PY) -m interlock demo $(ARGS)
+
+test: $(DEV) ## all tests but the night ones
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadscope -m "not night" $(ARGS)
+
+test-night: $(DEV) ## the long tests, and ten thousand simulated runs
+	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist loadscope -m "night or sim" $(ARGS)
+
+check: $(DEV) ## format, lint, types, layers, and a reason beside every ignore
+	@$(PY) -m ruff format --check $(CODE)
+	@$(PY) -m ruff check $(CODE)
+	@$(PY) -m mypy $(CODE)
+	@.venv/bin/lint-imports --no-logo
+	@$(PY) scripts/reasons.py
+
+fix: $(DEV) ## format, and repair what can be repaired
+	@$(PY) -m ruff format $(CODE)
+	@$(PY) -m ruff check --fix $(CODE)
+
+bench: $(DEV) ## measure, with ratios
+	@$(PY) -m bench $(ARGS)
+
+bench-short: $(DEV) ## the part of bench that CI runs
+	@$(PY) -m bench --short $(ARGS)
+
+docs: $(DEV) ## write the generated reference pages again
+	@$(PY) scripts/docs.py
+
+lock: $(DEV) ## compile the pins in requirements/ again
+	@$(LOCK) pyproject.toml -o requirements/runtime.txt
+	@$(LOCK) requirements/build.in -o requirements/build.txt
+	@$(LOCK) -c requirements/runtime.txt -c requirements/build.txt \
+		pyproject.toml requirements/build.in requirements/dev.in -o requirements/dev.txt
+
+clean: ## remove .venv and every cache
+	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find src tests scripts $(wildcard bench) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,33 @@
+"""What every test shares: Hypothesis without a stop-watch, and a count of tests by kind at the end."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import settings
+
+KINDS = ("sim", "crash", "contract", "property")
+"""A test is of the first kind it is marked with; without any it is a unit test."""
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("interlock", deadline=None, print_blob=True)
+settings.load_profile("interlock")
+
+
+def kind_of(item: pytest.Item) -> str:
+    return next((kind for kind in KINDS if item.get_closest_marker(kind)), "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.user_properties.append(("kind", kind_of(item)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    ran = Counter(
+        str(dict(report.user_properties)["kind"])
+        for outcome in ("passed", "failed", "xfailed")
+        for report in terminalreporter.stats.get(outcome, [])
+        if report.when == "call"
+    )
+    counts = ", ".join(f"{ran[kind]} {kind}" for kind in ("unit", *reversed(KINDS)))
+    terminalreporter.write_line(f"tests run: {counts}")
