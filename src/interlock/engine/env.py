@@ -1,0 +1,23 @@
+"""Every effect the engine can have, in one place, so that a whole run can happen in simulated time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from interlock.git.protocol import Repository
+from interlock.run.protocol import Executor
+from interlock.store.protocol import Store
+from interlock.verify.protocol import Checker
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """The hands of one engine. Time passes in its event loop: real in production, virtual in simulation."""
+
+    store: Store
+    repository: Repository
+    executor: Executor
+    checker: Checker
+    new_id: Callable[[], str]
+    """A fresh identity, never handed out twice."""
+    is_dead: Callable[[str], bool]
+    """Is this incarnation known to be gone for good. False when it cannot be known."""

@@ -1,0 +1,296 @@
+"""From facts to State, one at a time.
+
+Rules:
+1. A phase fact counts only if it names the epoch and the attempt the task is in.
+2. A move counts only if the life-cycle table has it.
+3. `apply` reports which tasks it changed; whoever keeps an index updates just those.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage, next_stage
+from interlock.events.record import Recorded
+from interlock.events.state import Candidate, Failure, RunState, State, TaskState, Work
+from interlock.model.task import PhaseKind, TaskId
+
+
+def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
+    """The state after these rows, going on from `state` if there is one."""
+    state = state or State()
+    for row in rows:
+        apply(state, row)
+    return state
+
+
+def apply(state: State, row: Recorded) -> set[TaskId]:
+    """Take one row in; which tasks look different now."""
+    state.seq, state.time, state.hash = row.seq, row.time, row.hash
+    fact = row.fact
+    handler = _HANDLERS.get(type(fact))
+    return handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
+
+
+def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskId]:
+    state.digest, state.source = fact.digest, fact.source
+    return set()
+
+
+def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
+    state.branch, state.main, state.main_tree = fact.branch, fact.commit, fact.tree
+    return set()
+
+
+def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]:
+    selection = None if fact.selection is None else frozenset(fact.selection)
+    state.run = RunState(fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time)
+    return set(state.tasks)
+
+
+def _run_ended(state: State, fact: f.RunEnded, row: Recorded) -> set[TaskId]:
+    if state.run and state.run.run == fact.run:
+        state.run.ended, state.run.ended_why = row.time, fact.why
+    return set()
+
+
+def _stop_requested(state: State, fact: f.StopRequested, _: Recorded) -> set[TaskId]:
+    if state.run and state.run.run == fact.run:
+        state.run.stopping = True
+        state.run.stop_agents = state.run.stop_agents or fact.agents
+    return set()
+
+
+def _clutch_decided(state: State, fact: f.ClutchDecided, _: Recorded) -> set[TaskId]:
+    if state.run:
+        state.run.limit = fact.limit
+    return set()
+
+
+def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskId]:
+    on = isinstance(fact, f.Paused)
+    if fact.task is None:
+        state.paused = on
+        state.pause_why = fact.why if isinstance(fact, f.Paused) else ""
+        return set()
+    if fact.task not in state.tasks:
+        return set()
+    state.tasks[fact.task].paused = on
+    return {fact.task}
+
+
+def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]:
+    state.base_checks[f"{fact.tree}:{fact.command}"] = fact.exit_code
+    return set()
+
+
+def _workspace_archived(_state: State, _fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
+    return set()
+
+
+def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[TaskId]:
+    task = fact.task.id
+    known = state.tasks.get(task)
+    if known is None:
+        known = state.tasks[task] = TaskState(fact.task, since=row.time, ready_since=row.time)
+        state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
+    else:
+        _forget_needs(state, known)
+        known.spec = fact.task
+        if known.stage in (Stage.FAILED, Stage.REMOVED):
+            known.failures, known.losses = [], 0
+            _back_to(known, 0, row.time)
+        _move(state, known, next_stage(known.stage, f.TaskAccepted) or known.stage, row.time)
+    _remember_needs(state, known)
+    return {task}
+
+
+def _remember_needs(state: State, task: TaskState) -> None:
+    task.unmet = 0
+    for need in task.spec.needs:
+        state.dependents.setdefault(need, []).append(task.spec.id)
+        other = state.tasks.get(need)
+        task.unmet += other is None or other.stage is not Stage.DONE
+
+
+def _forget_needs(state: State, task: TaskState) -> None:
+    for need in task.spec.needs:
+        state.dependents[need].remove(task.spec.id)
+        if not state.dependents[need]:
+            del state.dependents[need]
+
+
+def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> set[TaskId]:
+    task = state.tasks.get(fact.task)
+    if task is None or task.candidate is None or task.candidate.commit != fact.commit:
+        return set()
+    task.candidate = None
+    _index(state, task)
+    return {fact.task}
+
+
+def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:  # Any: one of the facts about a task
+    task = state.tasks.get(fact.task)
+    if task is None or not _counts(task, fact):
+        return set()
+    stage = next_stage(task.stage, type(fact))
+    if stage is None:
+        return set()
+    _EFFECTS[type(fact)](task, fact, row)
+    if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
+        stage = Stage.DONE
+    return {task.spec.id} | _move(state, task, stage, row.time)
+
+
+def _counts(task: TaskState, fact: f.Fact) -> bool:
+    """Is the fact about what the task is doing now."""
+    if isinstance(fact, f.Landed):
+        return task.candidate is not None and task.candidate.commit == fact.commit
+    if isinstance(fact, f.PhaseStarted):
+        return fact.epoch > task.epoch and fact.phase == task.phase.name
+    if isinstance(fact, f.PhaseFact):
+        return fact.epoch == task.epoch and fact.attempt == task.attempt and fact.phase == task.phase.name
+    return True
+
+
+def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskId]:
+    """Put a task into a stage and keep the indexes; the dependents this frees."""
+    before, task.stage = task.stage, stage
+    task.since = time
+    state.counts[before] = state.counts.get(before, 0) - 1
+    state.counts[stage] = state.counts.get(stage, 0) + 1
+    _index(state, task)
+    if stage is not Stage.DONE or before is Stage.DONE:
+        return set()
+    freed = set(state.dependents.get(task.spec.id, ()))
+    for dependent in freed:
+        state.tasks[dependent].unmet -= 1
+        if state.tasks[dependent].unmet == 0:
+            state.tasks[dependent].ready_since = time
+    return freed
+
+
+def _index(state: State, task: TaskState) -> None:
+    key = task.spec.id
+    (state.running.add if task.stage is Stage.RUNNING else state.running.discard)(key)
+    (state.reconcile.add if task.must_reconcile else state.reconcile.discard)(key)
+    if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.work:
+        state.train[key] = task.work.seq
+    else:
+        state.train.pop(key, None)
+
+
+def _back_to(task: TaskState, index: int, time: float) -> None:
+    task.phase_index, task.ready_since = index, time
+
+
+def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
+    task.epoch, task.attempt = fact.epoch, fact.attempt
+    task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
+
+
+def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
+    task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq)
+    task.busy_seconds += fact.seconds
+    task.losses = 0
+    task.phase_index += 1
+
+
+def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
+    task.candidate = Candidate(fact.commit, fact.tree, fact.base)
+    task.losses = 0
+    task.phase_index += 1
+
+
+def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
+    task.landed = Candidate(fact.commit, fact.tree, fact.base)
+    task.candidate = None
+    task.phase_index = task.spec.phase_index(fact.phase) + 1
+    task.why = f"landed as {fact.commit[:12]}"
+
+
+def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
+    task.candidate = None
+    _back_to(task, task.spec.phase_index(task.phase.back_to), row.time)
+    task.why = f"main moved to {fact.main[:12]} after the checks; building it again"
+
+
+def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
+    task.failures.append(
+        Failure(fact.attempt, fact.phase, fact.error, fact.summary, fact.fingerprint, fact.feedback, fact.log)
+    )
+    task.losses = 0
+    task.why = fact.summary
+    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    if task.phase.kind is PhaseKind.AGENT:
+        task.busy_seconds += fact.seconds
+    _back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
+
+
+def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
+    task.losses += 1
+    task.why = fact.why
+    task.ready_since = row.time
+
+
+def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
+    task.why = fact.why
+
+
+def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
+    task.failures = task.failures[-1:]  # what went wrong last is still worth telling
+    task.failures = [] if not task.failures else [_without_fingerprint(task.failures[0])]
+    task.losses, task.notes, task.not_before = 0, fact.note, 0.0
+    task.why = "retried by a person"
+    _back_to(task, 0, row.time)
+
+
+def _without_fingerprint(failure: Failure) -> Failure:
+    """A person asked for another try, so the breaker must not count this one."""
+    return Failure(failure.attempt, failure.phase, failure.error, failure.summary, "", failure.feedback, failure.log)
+
+
+def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
+    task.failures, task.losses, task.not_before = [], 0, 0.0
+    task.why = fact.why or "reset by a person"
+    _back_to(task, 0, row.time)
+
+
+def _cancelled(task: TaskState, fact: f.TaskCancelled, _: Recorded) -> None:
+    task.why = fact.why or "cancelled by a person"
+
+
+def _removed(task: TaskState, _fact: f.TaskRemoved, _: Recorded) -> None:
+    task.why = "no longer in the task graph"
+
+
+# Any: each handler takes the one kind of fact it is listed under.
+_HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
+    f.PlanAccepted: _plan_accepted,
+    f.MainSeen: _main_seen,
+    f.RunStarted: _run_started,
+    f.RunEnded: _run_ended,
+    f.StopRequested: _stop_requested,
+    f.ClutchDecided: _clutch_decided,
+    f.Paused: _paused,
+    f.Unpaused: _paused,
+    f.BaseChecked: _base_checked,
+    f.WorkspaceArchived: _workspace_archived,
+    f.TaskAccepted: _task_accepted,
+    f.CandidateDropped: _candidate_dropped,
+}
+
+_EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
+    f.PhaseStarted: _started,
+    f.WorkFinished: _finished,
+    f.CandidatePassed: _candidate_passed,
+    f.Landed: _landed,
+    f.CandidateStale: _stale,
+    f.PhaseFailed: _failed,
+    f.PhaseLost: _lost,
+    f.TaskFailed: _gave_up,
+    f.TaskRetried: _retried,
+    f.TaskReset: _reset,
+    f.TaskCancelled: _cancelled,
+    f.TaskRemoved: _removed,
+}

@@ -1,0 +1,144 @@
+"""What the log adds up to: the state of every task and of the run.
+
+Mutable on the inside so that a fact costs what it changes and not what there is; only `fold` writes to it.
+"""
+
+from dataclasses import dataclass, field
+
+from interlock.events.lifecycle import Stage
+from interlock.events.record import GENESIS
+from interlock.model.outcome import ErrorClass
+from interlock.model.task import Commit, Phase, PhaseKind, Task, TaskId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed phase, as the next attempt is told of it."""
+
+    attempt: int
+    phase: str
+    error: ErrorClass
+    summary: str
+    fingerprint: str
+    feedback: str
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an agent made."""
+
+    attempt: int
+    commit: Commit
+    base: Commit
+    touched: tuple[str, ...]
+    seq: int
+    """The log position at which it joined the train: its place in the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A commit that passed the checks on top of `base`."""
+
+    commit: Commit
+    tree: Tree
+    base: Commit
+
+
+@dataclass(slots=True)
+class TaskState:
+    """One task, as the log has it."""
+
+    spec: Task
+    stage: Stage = Stage.WAITING
+    phase_index: int = 0
+    attempt: int = 0
+    epoch: int = 0
+    holder: str = ""
+    failures: list[Failure] = field(default_factory=list)
+    """Since the last reset or retry by a person; the breaker and the retry limit look at these."""
+    notes: str = ""
+    """What a person wants the next attempt to know."""
+    losses: int = 0
+    """Phases lost in a row without any result."""
+    work: Work | None = None
+    candidate: Candidate | None = None
+    landed: Candidate | None = None
+    unmet: int = 0
+    """Needs that have not landed yet."""
+    paused: bool = False
+    since: float = 0.0
+    """When it entered its stage or phase."""
+    ready_since: float = 0.0
+    """When it last became free to start, for ageing."""
+    not_before: float = 0.0
+    why: str = ""
+    """The last reason given: why it started, failed, or was cancelled."""
+    busy_seconds: float = 0.0
+    """Time that agents have spent on it."""
+
+    @property
+    def phase(self) -> Phase:
+        """The phase it is in, or that comes next."""
+        return self.spec.pipeline[min(self.phase_index, len(self.spec.pipeline) - 1)]
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more happens to it by itself."""
+        return self.stage not in (Stage.WAITING, Stage.RUNNING)
+
+    @property
+    def must_reconcile(self) -> bool:
+        """It has a tested commit that may be on main, but is no longer on its way there."""
+        if self.candidate is None or self.stage is Stage.DONE:
+            return False
+        return self.is_over or self.phase.kind is not PhaseKind.LAND
+
+
+@dataclass(slots=True)
+class RunState:
+    """The loop that is (or was last) in charge."""
+
+    run: str
+    holder: str
+    generation: int
+    limit: int
+    selection: frozenset[TaskId] | None
+    started: float
+    stopping: bool = False
+    stop_agents: bool = False
+    ended: float | None = None
+    ended_why: str = ""
+
+
+@dataclass(slots=True)
+class State:
+    """Everything that is known."""
+
+    seq: int = 0
+    time: float = 0.0
+    hash: str = GENESIS
+    tasks: dict[TaskId, TaskState] = field(default_factory=dict)
+    dependents: dict[TaskId, list[TaskId]] = field(default_factory=dict)
+    """Who needs whom, the other way round."""
+    running: set[TaskId] = field(default_factory=set)
+    train: dict[TaskId, int] = field(default_factory=dict)
+    """Tasks whose next phase is a check or a landing, with their place in the queue."""
+    reconcile: set[TaskId] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many tasks are in each stage."""
+    branch: str = ""
+    main: Commit = Commit("")
+    main_tree: Tree = Tree("")
+    paused: bool = False
+    pause_why: str = ""
+    run: RunState | None = None
+    base_checks: dict[str, int] = field(default_factory=dict)
+    """Exit codes of the project's checks on trees of main, under `tree:command`."""
+    digest: str = ""
+    """Of the task graph that was accepted last."""
+    source: str = ""
+
+    def is_selected(self, task: TaskId) -> bool:
+        """May the current run work on it."""
+        return self.run is None or self.run.selection is None or task in self.run.selection

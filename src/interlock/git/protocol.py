@@ -1,0 +1,91 @@
+"""What the engine asks of a repository."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from interlock.model.outcome import Landing, Merge, Move, Tip
+from interlock.model.task import Commit, TaskId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One attempt's own directory, with a private git dir the host never trusts."""
+
+    task: TaskId
+    attempt: int
+    base: Commit
+    path: Path
+    home: Path
+    """The attempt's state directory: private git dir, trusted git dir, prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a workspace held, now in the repository's own object store under `ref`."""
+
+    commit: Commit
+    ref: str
+    changed: bool
+    """False when nothing differs from the base."""
+    touched: tuple[str, ...] = ()
+
+
+class Repository(Protocol):
+    """The one path to the user's repository. Every git call of the host is behind it."""
+
+    async def tip(self) -> Tip:
+        """Where the protected branch is now."""
+        ...
+
+    async def fetch(self) -> str:
+        """Bring the branch up to its upstream if that is a fast-forward; what to tell the user, or nothing."""
+        ...
+
+    async def raise_fence(self, epoch: int) -> None:
+        """From now on only landings that name this epoch (or a later one) can move the branch."""
+        ...
+
+    async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
+        """Merge in memory what `work` changed since `base` onto `onto`."""
+        ...
+
+    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit: ...
+
+    async def land(self, landing: Landing) -> Move:
+        """Move the branch, atomically, if it and the fence are still where the landing says.
+
+        Safe to repeat: a commit that is already on the branch counts as moved.
+        """
+        ...
+
+    async def contains(self, commit: Commit) -> bool:
+        """Is the commit on the protected branch."""
+        ...
+
+    async def diff(self, old: str, new: str) -> str: ...
+
+
+class Workspaces(Protocol):
+    """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
+
+    async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace: ...
+
+    async def collect(self, workspace: Workspace, message: str) -> Collected:
+        """Import everything the workspace holds, through strict checks, without using the agent's git dir.
+
+        Raises `RejectedObjects` when git refuses what the agent made.
+        """
+        ...
+
+    async def discard(self, workspace: Workspace) -> None:
+        """Give up the directory of a collected workspace; files git ignores move to the trash."""
+        ...
+
+    async def find(self, task: TaskId, attempt: int) -> Workspace | None:
+        """A workspace that an earlier process left."""
+        ...
+
+    async def check_out(self, tree: Tree) -> Path:
+        """A clean directory with exactly this tree, for checks. One at a time; the next call reuses it."""
+        ...

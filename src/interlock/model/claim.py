@@ -1,0 +1,35 @@
+"""Who may act on what: claims with epochs, and the incarnations that hold them."""
+
+from dataclasses import dataclass
+
+CONTROLLER = "controller"
+"""The resource that the one loop of a project holds."""
+
+
+def task_resource(task: str) -> str:
+    """The name under which a task is claimed."""
+    return f"task:{task}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to act on a resource, until somebody raises its epoch."""
+
+    resource: str
+    epoch: int
+    holder: str
+    """An incarnation: name and fresh uuid of one process start. A dead one never revives."""
+    generation: int = 0
+    """The controller epoch under which it was taken; a newer controller may take it over at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A row of the claim table as others see it."""
+
+    claim: Claim
+    expires_in_seconds: float
+    """By the database's clock; negative once it has run out."""
+    note: str = ""
+    """What the holder last said about it: its heartbeat."""
+    renewed_seconds_ago: float = 0.0

@@ -1,0 +1,121 @@
+"""What the hands report back. A report names the attempt, commit and base it is about."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.model.task import Commit, TaskId, Tree
+
+
+class ErrorClass(StrEnum):
+    """Why a phase failed, coarse enough to decide on."""
+
+    EXIT = "agent-exit"
+    TIMEOUT = "timeout"
+    IDLE = "idle"
+    OUTPUT = "output-limit"
+    NO_CHANGE = "no-change"
+    REJECTED = "rejected-objects"
+    CONFLICT = "merge-conflict"
+    CHECK = "check-red"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One attempt to carry out: everything an executor needs, so that it may be on another machine."""
+
+    task: TaskId
+    attempt: int
+    epoch: int
+    base: Commit
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    prompt: str
+    timeout_seconds: float
+    idle_seconds: float
+    lease_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How an attempt ended, as observed from outside the agent."""
+
+    task: TaskId
+    attempt: int
+    base: Commit
+    error: ErrorClass | None = None
+    summary: str = ""
+    """One line for people."""
+    exit_code: int | None = None
+    commit: Commit | None = None
+    """What the agent made, imported into the repository; also set on failure when there was anything."""
+    touched: tuple[str, ...] = ()
+    tail: str = ""
+    """The last lines of output."""
+    log: str = ""
+    """Where the whole output is, relative to the state folder."""
+    seconds: float = 0.0
+    archived: str = ""
+    """The ref that keeps what the workspace held."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One command run on one tree: evidence."""
+
+    command: str
+    exit_code: int
+    seconds: float = 0.0
+    tail: str = ""
+    log: str = ""
+    timed_out: bool = False
+    red_on_base: bool = False
+    """It fails on the base too, so it is reported and not held against the candidate."""
+
+    @property
+    def passed(self) -> bool:
+        """Did the command succeed by itself."""
+        return self.exit_code == 0 and not self.timed_out
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The outcome of merging in memory: a tree, or the paths that conflict."""
+
+    tree: Tree | None
+    conflicts: tuple[str, ...] = ()
+    text: str = ""
+
+
+class Move(StrEnum):
+    """What came of an attempt to move main."""
+
+    MOVED = "moved"
+    STALE = "stale"
+    """Main is not where the candidate was built."""
+    FENCED = "fenced"
+    """A newer controller exists; this one must stop."""
+    HELD = "held"
+    """The person's working tree is on main and has uncommitted changes."""
+    BUSY = "busy"
+    """Another git process holds the ref's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Where a branch stands."""
+
+    branch: str
+    commit: Commit
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """A request to move a branch, with everything that must still be true when it moves."""
+
+    branch: str
+    new: Commit
+    old: Commit
+    fence: int
+    """The controller's epoch, compared with the fence ref in the same ref transaction."""

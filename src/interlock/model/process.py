@@ -1,0 +1,53 @@
+"""What it takes to run a program, and what is known when it has ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class Ended(StrEnum):
+    """Why a program is no longer running."""
+
+    EXITED = "exited"
+    TIMEOUT = "timeout"
+    IDLE = "idle"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run in a directory, with its limits."""
+
+    argv: tuple[str, ...]
+    directory: str
+    log: str
+    """The file its output is appended to."""
+    env: dict[str, str] = field(default_factory=dict)
+    timeout_seconds: float = 1800.0
+    idle_seconds: float = 0.0
+    """0: silence is allowed."""
+    lease_seconds: float = 0.0
+    """Not renewed by `Processes.extend` for this long: the whole tree ends by itself. 0: no lease."""
+    name: str = ""
+    """The key for `extend`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a program ended."""
+
+    ended: Ended
+    code: int
+    """The exit status, or minus the signal."""
+    seconds: float
+    tail: str
+    log_bytes: int = 0
+
+
+class Processes(Protocol):
+    """Runs programs so that their whole process tree ends with them. Cancelling `run` ends the tree too."""
+
+    async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
+
+    def extend(self, name: str, seconds: float) -> None: ...

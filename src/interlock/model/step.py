@@ -1,0 +1,37 @@
+"""What `decide` may ask for. Steps are imperative; nothing has happened yet."""
+
+from dataclasses import dataclass
+
+from interlock.model.task import Commit, TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Claim the task and carry out one phase of it."""
+
+    task: TaskId
+    attempt: int
+    phase: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """A phase whose holder is gone: archive what it left and let the task go on."""
+
+    task: TaskId
+    attempt: int
+    phase: str
+    epoch: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconcile:
+    """A person or a crash took the task away while its tested commit might have landed: look at main."""
+
+    task: TaskId
+    commit: Commit
+
+
+Step = Start | Recover | Reconcile

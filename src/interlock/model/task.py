@@ -1,0 +1,91 @@
+"""A task and the phases it runs through."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+TaskId = NewType("TaskId", str)
+Commit = NewType("Commit", str)
+Tree = NewType("Tree", str)
+
+TASK_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+"""Ids become ref names, directory names and argv words, so they are kept this plain."""
+
+CRITICAL = 0
+"""Tasks of this priority jump the queue."""
+NORMAL = 2
+
+
+class PhaseKind(StrEnum):
+    """Which hand carries a phase out."""
+
+    AGENT = "agent"
+    CHECK = "check"
+    LAND = "land"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One stretch of a task's pipeline."""
+
+    name: str
+    kind: PhaseKind
+    back_to: str = ""
+    """The phase a failure goes back to, with feedback; empty: this one."""
+
+
+PIPELINE = (
+    Phase("implement", PhaseKind.AGENT),
+    Phase("verify", PhaseKind.CHECK, back_to="implement"),
+    Phase("land", PhaseKind.LAND, back_to="verify"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A configured program that works on tasks."""
+
+    name: str
+    use: str
+    run: tuple[str, ...] = ()
+    env: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of work for one agent, ending in one merge. All defaults are already filled in."""
+
+    id: TaskId
+    goal: str
+    agent: Agent
+    needs: tuple[TaskId, ...] = ()
+    """Tasks that must have landed before this one may start."""
+    touches: tuple[str, ...] = ()
+    """Globs it will probably edit: a forecast, not a cage."""
+    exclusive: tuple[str, ...] = ()
+    """Globs nobody else may work on while this task runs: a hard lease."""
+    shared: tuple[str, ...] = ()
+    """Globs it reads and that must not change meanwhile: a hard lease against `exclusive` only."""
+    uses: tuple[str, ...] = ()
+    """Things outside the tree (ports, schemas), one holder at a time."""
+    done_when: tuple[str, ...] = ()
+    """Commands that must pass on the merged tree for this task to be done."""
+    verify: tuple[str, ...] = ()
+    """The project's checks, judged as a delta against the base."""
+    category: str = ""
+    story: str = ""
+    subsystem: str = ""
+    labels: tuple[str, ...] = ()
+    priority: int = NORMAL
+    """0 is critical and jumps the queue, 4 is last."""
+    estimate_seconds: float = 600.0
+    timeout_seconds: float = 1800.0
+    idle_seconds: float = 600.0
+    """How long the agent may be silent before it is stopped."""
+    check_seconds: float = 900.0
+    retries: int = 3
+    pipeline: tuple[Phase, ...] = PIPELINE
+
+    def phase_index(self, name: str) -> int:
+        """Where `name` stands in the pipeline."""
+        return next(i for i, phase in enumerate(self.pipeline) if phase.name == name)

@@ -1,0 +1,23 @@
+"""What the engine asks of an executor: carry out one attempt, wherever that may be."""
+
+from typing import Protocol
+
+from interlock.model.outcome import Order, Report
+from interlock.model.task import TaskId
+
+
+class Executor(Protocol):
+    """Carries out attempts. `local` is this machine; others may come."""
+
+    async def carry_out(self, order: Order) -> Report:
+        """Workspace, agent, import, in that order. Cancelling it ends the agent's whole process tree; what it
+        wrote is still archived by `recover`."""
+        ...
+
+    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
+        """The claim was renewed: the attempt may live this much longer. Without it the attempt ends by itself."""
+        ...
+
+    async def recover(self, task: TaskId, attempt: int) -> str:
+        """Make sure nothing of a lost attempt runs any more and archive what it left; the ref, or ''."""
+        ...

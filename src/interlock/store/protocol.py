@@ -1,0 +1,87 @@
+"""What the engine asks of a log. SQLite and Postgres keep this promise; one contract suite checks both."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Protocol
+
+from interlock.events.facts import Fact
+from interlock.events.record import Recorded
+from interlock.model.claim import Claim, Held
+
+FactsFor = Callable[[int], Sequence[Fact]]
+"""The facts to write with a claim, given the epoch it got."""
+
+
+class Store(Protocol):
+    """One project's log, its claims and its snapshot.
+
+    1. A fact that `append` or `claim` returned survives any crash.
+    2. Every write with a fence happens in one transaction with the check that the fence still holds; otherwise
+       nothing is written and `StaleEpoch` is raised.
+    3. Times and leases are the database's clock; nobody's own clock matters.
+    4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log before trying again.
+    """
+
+    async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]: ...
+
+    async def read(self, after: int, limit: int = 1000) -> list[Recorded]: ...
+
+    async def head(self) -> int: ...
+
+    async def wait(self, after: int, timeout_seconds: float) -> bool:
+        """Return as soon as there are facts beyond `after` (True), or when the time is over (False)."""
+        ...
+
+    async def claim(
+        self,
+        resource: str,
+        holder: str,
+        lease_seconds: float,
+        facts: FactsFor,
+        fence: Claim | None = None,
+        takeover: int | None = None,
+    ) -> tuple[Claim, list[Recorded]] | None:
+        """Raise the epoch of `resource` and write `facts(epoch)`, in one transaction; None if it is held.
+
+        Free are: resources never claimed, released ones, those whose lease is over, those taken under an older
+        generation than `fence.epoch` (the fence is the controller's claim), and one that stands exactly at epoch
+        `takeover`, whose holder the caller knows to be dead.
+        """
+        ...
+
+    async def renew(self, claim: Claim, lease_seconds: float, note: str = "") -> bool:
+        """Prolong a lease; False if the claim is no longer ours (nothing changed)."""
+        ...
+
+    async def release(
+        self, claim: Claim, facts: Sequence[Fact] = (), actor: str = "", fences: Sequence[Claim] = ()
+    ) -> list[Recorded]:
+        """Write the last facts of a claim and give the resource back, in one transaction, fenced by the claim."""
+        ...
+
+    async def revoke(self, resource: str, facts: Sequence[Fact], actor: str) -> list[Recorded]:
+        """Take a resource from whoever holds it: epoch + 1, free, and `facts` written, in one transaction."""
+        ...
+
+    async def held(self) -> list[Held]:
+        """All claims that are not released."""
+        ...
+
+    async def now(self) -> float:
+        """The database's clock, in seconds since 1970."""
+        ...
+
+    async def save_snapshot(self, seq: int, data: bytes) -> None: ...
+
+    async def load_snapshot(self) -> tuple[int, str, bytes] | None:
+        """The newest snapshot: the fact it was taken at, that fact's hash as the log has it now, and the bytes."""
+        ...
+
+    def export(self) -> AsyncIterator[str]:
+        """The whole log as NDJSON lines."""
+        ...
+
+    async def restore(self, lines: AsyncIterator[str]) -> int:
+        """Fill an empty log from `export`'s lines, checking the chain; how many facts."""
+        ...
+
+    async def close(self) -> None: ...
