@@ -1,4 +1,4 @@
-"""Fail when an ignore (noqa, type: ignore, pragma, an entry of the ruff or mypy settings) has no reason beside it.
+"""Fail when an ignore (noqa, type: ignore, pragma, or a rule switched off in pyproject.toml) has no reason.
 
 In code the reason follows the marker: `except Exception:  # noqa: BLE001 - an agent may raise anything`.
 In pyproject.toml it is a comment on the same line, or the line above.
@@ -28,14 +28,12 @@ def code_without_reason(text: str) -> Iterator[int]:
 
 
 def settings_without_reason(text: str) -> Iterator[int]:
-    """Numbers of the lines that switch a rule off without a comment there or in the block above."""
+    """Numbers of the lines that switch a rule off with no comment there or in the three lines above."""
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
-        if SETTING.match(line) and "#" not in line:
-            above = next((earlier for earlier in reversed(lines[: number - 1]) if "=" not in earlier), "")
-            before_table = lines[max(0, number - 4) : number - 1]
-            if not above.startswith("#") and not any(earlier.startswith("#") for earlier in before_table):
-                yield number
+        above = lines[max(0, number - 4) : number - 1]
+        if SETTING.match(line) and "#" not in line and not any(one.startswith("#") for one in above):
+            yield number
 
 
 def main() -> int:

@@ -29,7 +29,7 @@ find_python() {
             return
         fi
     done
-    found=$(python3 --version 2>&1 || echo "no python3 on PATH")
+    found=$(python3 --version 2>/dev/null || echo "no python3 on PATH")
     fail "Python 3.11 or newer is needed; found: $found" \
         "Debian, Ubuntu: apt-get install python3 python3-venv" \
         "Fedora:         dnf install python3" \
