@@ -236,6 +236,14 @@ class PhaseLost(PhaseFact):
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseDeferred(PhaseFact):
+    """Something outside the task is in the way (a full disk, a dirty checkout of main); it is tried again."""
+
+    why: str = ""
+    retry_after_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFailed(Fact):
     """No more attempts are made, and why."""
 

@@ -192,13 +192,13 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq)
     task.busy_seconds += fact.seconds
-    task.losses = 0
+    task.losses = task.deferrals = 0
     task.phase_index += 1
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
     task.candidate = Candidate(fact.commit, fact.tree, fact.base)
-    task.losses = 0
+    task.losses = task.deferrals = 0
     task.phase_index += 1
 
 
@@ -219,7 +219,7 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.failures.append(
         Failure(fact.attempt, fact.phase, fact.error, fact.summary, fact.fingerprint, fact.feedback, fact.log)
     )
-    task.losses = 0
+    task.losses = task.deferrals = 0
     task.why = fact.summary
     task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     if task.phase.kind is PhaseKind.AGENT:
@@ -231,6 +231,12 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.losses += 1
     task.why = fact.why
     task.ready_since = row.time
+
+
+def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
+    task.deferrals += 1
+    task.why = fact.why
+    task.not_before = row.time + fact.retry_after_seconds
 
 
 def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
@@ -288,6 +294,7 @@ _EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.CandidateStale: _stale,
     f.PhaseFailed: _failed,
     f.PhaseLost: _lost,
+    f.PhaseDeferred: _deferred,
     f.TaskFailed: _gave_up,
     f.TaskRetried: _retried,
     f.TaskReset: _reset,

@@ -61,6 +61,8 @@ class TaskState:
     """What a person wants the next attempt to know."""
     losses: int = 0
     """Phases lost in a row without any result."""
+    deferrals: int = 0
+    """Times in a row that something outside the task was in the way."""
     work: Work | None = None
     candidate: Candidate | None = None
     landed: Candidate | None = None

@@ -1,5 +1,6 @@
 """What the engine asks of a repository."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -63,7 +64,9 @@ class Repository(Protocol):
         """Is the commit on the protected branch."""
         ...
 
-    async def diff(self, old: str, new: str) -> str: ...
+    async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
+        """What changed between two commits, as text, in these paths only if any are given."""
+        ...
 
 
 class Workspaces(Protocol):

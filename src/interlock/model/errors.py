@@ -8,6 +8,7 @@ InterlockError
       StoreUnavailable   the log cannot be written or read now; trying again is safe
     BrokenChain        the log was changed behind our back (exit 7)
     Declined           a person said no, or cancelled (exit 3)
+  RejectedObjects      git refused what an agent made
   StaleEpoch           the writer is no longer the holder; nothing was changed
 """
 
@@ -57,6 +58,10 @@ class EnvironmentProblem(UserError):
     code = "environment"
     exit_code = 7
     retryable = True
+
+
+class RejectedObjects(InterlockError):
+    """Git refused to import what an agent made. The workspace is kept as it is."""
 
 
 class StaleEpoch(InterlockError):
