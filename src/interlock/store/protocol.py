@@ -15,13 +15,17 @@ class Store(Protocol):
     """One project's log, its claims and its snapshot.
 
     1. A fact that `append` or `claim` returned survives any crash.
-    2. Every write with a fence happens in one transaction with the check that the fence still holds; otherwise
-       nothing is written and `StaleEpoch` is raised.
+    2. Every write with a fence happens in one transaction with the check that the fence still holds; else
+       nothing is written and `StaleEpoch` is raised. A fence holds until somebody raises the epoch or
+       releases the resource. That its lease is over is not enough: a lease only says when others may take it;
+       what keeps two holders apart is the epoch, checked where it is written.
     3. Times and leases are the database's clock; nobody's own clock matters.
-    4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log before trying again.
+    4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log, then try again.
     """
 
-    async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]: ...
+    async def append(
+        self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()
+    ) -> list[Recorded]: ...
 
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]: ...
 
@@ -42,9 +46,9 @@ class Store(Protocol):
     ) -> tuple[Claim, list[Recorded]] | None:
         """Raise the epoch of `resource` and write `facts(epoch)`, in one transaction; None if it is held.
 
-        Free are: resources never claimed, released ones, those whose lease is over, those taken under an older
-        generation than `fence.epoch` (the fence is the controller's claim), and one that stands exactly at epoch
-        `takeover`, whose holder the caller knows to be dead.
+        Free are: resources never claimed, released ones, those whose lease is over, those taken under an
+        older generation than `fence.epoch` (the fence is the controller's claim), and one that stands exactly
+        at epoch `takeover`, whose holder the caller knows to be dead. The facts are signed by the holder.
         """
         ...
 
@@ -55,7 +59,10 @@ class Store(Protocol):
     async def release(
         self, claim: Claim, facts: Sequence[Fact] = (), actor: str = "", fences: Sequence[Claim] = ()
     ) -> list[Recorded]:
-        """Write the last facts of a claim and give the resource back, in one transaction, fenced by the claim."""
+        """Write the last facts of a claim and give the resource back, in one transaction, if it is ours.
+
+        Without an actor the facts are signed by the holder.
+        """
         ...
 
     async def revoke(self, resource: str, facts: Sequence[Fact], actor: str) -> list[Recorded]:
@@ -73,7 +80,7 @@ class Store(Protocol):
     async def save_snapshot(self, seq: int, data: bytes) -> None: ...
 
     async def load_snapshot(self) -> tuple[int, str, bytes] | None:
-        """The newest snapshot: the fact it was taken at, that fact's hash as the log has it now, and the bytes."""
+        """The newest snapshot: the fact it was taken at, the hash the log has there, and the bytes."""
         ...
 
     def export(self) -> AsyncIterator[str]:
@@ -81,7 +88,7 @@ class Store(Protocol):
         ...
 
     async def restore(self, lines: AsyncIterator[str]) -> int:
-        """Fill an empty log from `export`'s lines, checking the chain; how many facts."""
+        """Fill an empty log from `export`'s lines, checking the chain; how many facts. Epochs go on."""
         ...
 
     async def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""The log of facts, the claims and the snapshot, on SQLite or Postgres. The only place that speaks SQL."""
