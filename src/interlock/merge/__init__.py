@@ -1,0 +1,11 @@
+"""The way to main: whose turn it is in the lane, how checks are judged, and when a task is given up.
+
+Pure: it says what to do next with finished work and never touches a repository.
+"""
+
+from interlock.merge.judge import Verdict, judge
+from interlock.merge.lane import lane_position, moves
+from interlock.merge.message import message
+from interlock.merge.retry import MAX_LOSSES, give_up
+
+__all__ = ["MAX_LOSSES", "Verdict", "give_up", "judge", "lane_position", "message", "moves"]

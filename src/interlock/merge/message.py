@@ -1,0 +1,39 @@
+"""The commit message under which a change lands.
+
+The goal is written by others. It must not be able to look like our trailers: git reads those from the last
+paragraph only, but people and scripts search the whole message.
+"""
+
+import re
+import unicodedata
+
+from interlock.model.task import Task
+
+SUBJECT_CHARS = 72
+_TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
+
+
+def message(task: Task, attempt: int) -> str:
+    """Subject and body from the goal, then who did it as trailers."""
+    lines = [_plain(line) for line in task.goal.strip().splitlines()] or [task.id]
+    subject, body = _split(lines)
+    trailers = f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\n"
+    return "\n\n".join(part for part in (subject, body, trailers) if part)
+
+
+def _split(lines: list[str]) -> tuple[str, str]:
+    first = lines[0]
+    if len(first) <= SUBJECT_CHARS:
+        return first, "\n".join(lines[1:]).strip("\n")
+    cut = first[: SUBJECT_CHARS - 1]
+    return (cut.rsplit(" ", 1)[0].rstrip() or cut) + "…", "\n".join(lines).strip("\n")
+
+
+def _plain(line: str) -> str:
+    """Without control and direction marks, and quoted if it pretends to be a trailer."""
+    text = "".join(" " if char == "\t" else char for char in line if char == "\t" or _is_shown(char)).rstrip()
+    return f"> {text}" if _TRAILER.match(text) else text
+
+
+def _is_shown(char: str) -> bool:
+    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn")

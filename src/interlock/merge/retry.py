@@ -1,0 +1,39 @@
+"""When trying again makes no sense any more."""
+
+from interlock.events.facts import PhaseFailed, PhaseLost, TaskFailed
+from interlock.events.state import TaskState
+
+MAX_LOSSES = 5
+"""A task whose holder disappears this often in a row is likely to be what makes it disappear."""
+
+
+def give_up(task: TaskState, setback: PhaseFailed | PhaseLost) -> TaskFailed | None:
+    """The end of a task, if this setback is one too many. `task` is its state before that is folded."""
+    if isinstance(setback, PhaseLost):
+        return _lost_too_often(task, setback)
+    return _same_again(task, setback) or _retries_used(task, setback)
+
+
+def _lost_too_often(task: TaskState, setback: PhaseLost) -> TaskFailed | None:
+    losses = task.losses + 1
+    if losses < MAX_LOSSES:
+        return None
+    why = f"{setback.phase} was lost {losses} times in a row without any result (last: {setback.why})"
+    return TaskFailed(setback.task, setback.attempt, why)
+
+
+def _same_again(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+    previous = task.failures[-1].fingerprint if task.failures else ""
+    if not previous or previous != setback.fingerprint:
+        return None
+    why = f"{setback.phase} failed twice in a row in the same way: {setback.summary}"
+    return TaskFailed(setback.task, setback.attempt, why, breaker=True)
+
+
+def _retries_used(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+    failures = len(task.failures) + 1
+    if failures <= task.spec.retries:
+        return None
+    times = "once" if failures == 1 else f"{failures} times"
+    why = f"failed {times}, and {task.spec.retries} retries were allowed (last: {setback.summary})"
+    return TaskFailed(setback.task, setback.attempt, why)
