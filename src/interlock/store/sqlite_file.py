@@ -1,0 +1,187 @@
+"""One SQLite file: opened when it is first needed, one transaction at a time, its errors in plain words.
+
+1. No await happens inside a transaction, so within a process transactions never mix.
+2. Waiting for another process's lock gives the event loop back: a process that was stopped while it held the
+   lock must not stop ours.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from interlock.model.errors import EnvironmentProblem, StoreUnavailable
+from interlock.store.statements import statements
+
+SQL = statements("sqlite")
+SCHEMA = 1
+OLDEST_SQLITE = (3, 37, 0)
+"""STRICT tables; RETURNING came two versions earlier."""
+
+INLINE_LOCK_SECONDS = 0.05
+"""A commit takes less than a millisecond, so most locks are gone within this."""
+LOCK_SECONDS = 10.0
+RETRY_SECONDS = 0.02
+
+Result = TypeVar("Result")
+Work = Callable[[sqlite3.Connection], Result]
+
+
+class SqliteFile:
+    """Runs work on the file and waits for its lock. After `close` the next use opens it again."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    async def run(self, work: Work[Result]) -> Result:
+        """Do `work`; while another process holds the lock, again."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + LOCK_SECONDS
+        while True:
+            try:
+                if self._connection is None:
+                    self._connection = _open(self.path)
+                return work(self._connection)
+            except sqlite3.DatabaseError as error:
+                if not _is_busy(error) or loop.time() >= deadline:
+                    raise _explain(error, self.path) from error
+            await asyncio.sleep(RETRY_SECONDS)
+
+    # The rows are as wide as their statement says; SQLite gives them no types.
+    async def rows(self, name: str, arguments: Sequence[int] = ()) -> list[Any]:
+        """All rows that the named statement gives."""
+        return await self.run(lambda db: db.execute(SQL[name], arguments).fetchall())
+
+    async def transaction(self, work: Work[Result]) -> Result:
+        """Do `work` while holding the write lock: all of it is committed, or none."""
+        return await self.run(lambda db: _in_transaction(db, work))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _in_transaction(db: sqlite3.Connection, work: Work[Result]) -> Result:
+    db.execute(SQL["begin"])
+    try:
+        result = work(db)
+        db.commit()
+    except BaseException:
+        # After some errors SQLite has rolled back by itself; a second failure here must not hide the first.
+        with suppress(sqlite3.Error):
+            db.rollback()
+        raise
+    return result
+
+
+def _open(path: str) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise _final(
+            f"this Python comes with SQLite {sqlite3.sqlite_version}, which is too old",
+            "use a Python built with SQLite 3.37 or newer, or put the log into Postgres",
+        )
+    db = sqlite3.connect(path, timeout=INLINE_LOCK_SECONDS, isolation_level=None)
+    try:
+        _prepare(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: str) -> None:
+    """Look before touching: a file that is not ours, or is newer than we are, stays as it is."""
+    version = _version(db)
+    if version > SCHEMA:
+        raise _final(
+            f"the log {path} was written by a newer Interlock (schema {version}, this one knows {SCHEMA})",
+            "upgrade Interlock, then run the same command again",
+        )
+    if version == 0:
+        _in_transaction(db, lambda db: _create(db, path))
+    for setting in ("use_wal", "use_full_sync", "use_full_fsync"):
+        db.execute(SQL[setting]).fetchall()
+
+
+def _create(db: sqlite3.Connection, path: str) -> None:
+    if _version(db) != 0:
+        return  # somebody else created it while we waited for the lock
+    if db.execute(SQL["count_tables"]).fetchone()[0]:
+        raise _not_a_log(path, "it is another program's database")
+    for name, sql in SQL.items():
+        if name.startswith("create_"):
+            db.execute(sql)
+    db.execute(SQL["set_schema_version"])
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute(SQL["schema_version"]).fetchone()[0])
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _code(error: sqlite3.DatabaseError) -> int | None:
+    """SQLite's primary result code; None if the error came from Python's side."""
+    extended: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if extended is None else extended & 0xFF
+
+
+def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
+    """What a person can do about it. Misuse from our side stays what it is."""
+    code = _code(error)
+    if code is None or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+        return error
+    if code == sqlite3.SQLITE_CORRUPT:
+        return _final(
+            f"the log {path} is damaged: {error}",
+            "keep a copy of the file, move it away, and restore the last export",
+        )
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+        return _not_a_log(path, str(error))
+    what, hint = _PASSING.get(code, ("cannot be used now", "run `interlock doctor` to see what is wrong"))
+    if code == sqlite3.SQLITE_CANTOPEN and not Path(path).parent.is_dir():
+        hint = f"its folder does not exist: run `mkdir -p '{Path(path).parent}'`, then the same command again"
+    return StoreUnavailable(f"the log {path} {what}: {error}", hint)
+
+
+_PASSING = {
+    sqlite3.SQLITE_FULL: (
+        "cannot be written, the disk is full",
+        "free some space (`interlock gc` removes old workspaces), then run the same command again",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "is read-only",
+        "make the file and its folder writable for you, then run the same command again",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot be opened",
+        "make sure that its folder can be written, then run `interlock doctor`",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        f"has been locked by another process for {LOCK_SECONDS:.0f} s",
+        "see who holds it with `interlock doctor`, then run the same command again",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "cannot be read or written",
+        "check the disk (full or failing?) with `interlock doctor`, then run the same command again",
+    ),
+}
+"""Troubles that pass: what the log is in for, and what to do."""
+
+
+def _not_a_log(path: str, why: str) -> EnvironmentProblem:
+    return _final(f"{path} is not a log of Interlock: {why}", "move the file away, or name another one")
+
+
+def _final(message: str, hint: str) -> EnvironmentProblem:
+    """A problem that trying again does not solve."""
+    problem = EnvironmentProblem(message, hint)
+    problem.retryable = False
+    return problem
