@@ -188,7 +188,7 @@ class CandidatePassed(PhasePassed):
 
 @dataclass(frozen=True, slots=True)
 class Landed(PhasePassed):
-    """Main moved to the tested commit. True whatever happened to the claim since, so only `commit` must match."""
+    """Main moved to the tested commit: true whatever became of the claim, so only `commit` must match."""
 
     base: Commit = Commit("")
     commit: Commit = Commit("")

@@ -7,6 +7,7 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
@@ -129,7 +130,8 @@ def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> s
     return {fact.task}
 
 
-def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:  # Any: one of the facts about a task
+# Any: one of the many facts that are about a task
+def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
     if task is None or not _counts(task, fact):
         return set()
@@ -244,16 +246,11 @@ def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
 
 
 def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
-    task.failures = task.failures[-1:]  # what went wrong last is still worth telling
-    task.failures = [] if not task.failures else [_without_fingerprint(task.failures[0])]
+    # What went wrong last is still worth telling, but the breaker must not count it.
+    task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
     task.why = "retried by a person"
     _back_to(task, 0, row.time)
-
-
-def _without_fingerprint(failure: Failure) -> Failure:
-    """A person asked for another try, so the breaker must not count this one."""
-    return Failure(failure.attempt, failure.phase, failure.error, failure.summary, "", failure.feedback, failure.log)
 
 
 def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:

@@ -63,11 +63,11 @@ def seal(previous: str, seq: int, time: float, actor: str, fact: Fact) -> Record
 
 
 def verify_chain(rows: Iterable[Recorded]) -> int:
-    """Check a whole log from its first row; the number of facts, or `BrokenChain` naming the first bad one."""
+    """Check a whole log from its first row: how many facts, or `BrokenChain` naming the first bad one."""
     previous, expected = GENESIS, 1
     for row in rows:
         if row.seq != expected:
-            raise BrokenChain(f"fact {expected} is missing or out of order (found {row.seq} {row.kind} instead)")
+            raise BrokenChain(f"fact {expected} is missing or out of order (found {row.seq} {row.kind})")
         if row.hash != chain(previous, row.seq, row.time, row.actor, row.kind, row.body):
             raise BrokenChain(f"fact {row.seq} ({row.kind}) was changed, or the one before it was replaced")
         previous, expected = row.hash, expected + 1

@@ -1,0 +1,61 @@
+"""What to do next, from State alone. Returns steps; takes none.
+
+Rules:
+1. What nobody is working on any more is recovered first, then what may have landed is looked up on main.
+2. The train goes before new work: what is nearly done frees leases and moves the base.
+3. When the run is stopping no agent starts, but work that is under way goes through to main.
+"""
+
+from collections.abc import Collection
+
+from interlock.events.state import State, TaskState
+from interlock.merge import moves
+from interlock.model.step import Reconcile, Recover, Start, Step
+from interlock.model.task import PhaseKind, TaskId
+from interlock.schedule import Board
+
+
+def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
+    """The steps to take now. `busy` are the tasks this engine is already acting on."""
+    steps: list[Step] = [*_recoveries(state, busy), *_reconciliations(state, busy)]
+    if state.run is None or state.run.stop_agents:
+        return steps
+    steps += [move for move in moves(state, now) if move.task not in busy]
+    if not state.run.stopping:
+        steps += _starts(state, board, now, busy)
+    return steps
+
+
+def free_slots(state: State) -> int:
+    """How many more agents may work right now."""
+    limit = state.run.limit if state.run else 0
+    return max(0, limit - sum(_has_agent(state.tasks[task]) for task in state.running))
+
+
+def _has_agent(task: TaskState) -> bool:
+    return task.phase.kind is PhaseKind.AGENT
+
+
+def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
+    return [
+        Recover(name, task.attempt, task.phase.name, task.epoch, f"its holder {task.holder} is gone")
+        for name in sorted(state.running)
+        if name not in busy and (task := state.tasks[name])
+    ]
+
+
+def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
+    return [
+        Reconcile(name, candidate.commit)
+        for name in sorted(state.reconcile)
+        if name not in busy and (candidate := state.tasks[name].candidate)
+    ]
+
+
+def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
+    steps: list[Step] = []
+    for choice in board.choose(free_slots(state), now):
+        task = state.tasks[choice.task]
+        if choice.task not in busy:
+            steps.append(Start(choice.task, task.attempt + 1, task.phase.name, choice.why))
+    return steps

@@ -1,0 +1,170 @@
+"""The loop: read new facts, fold, decide, claim, perform, record.
+
+Rules:
+1. Nothing is remembered here that the log does not say, except which acts this process has under way.
+2. When the controller's claim is lost everything stops at once; whoever has it now reads the same log.
+3. The loop ends when nothing is under way and nothing becomes possible without a person.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any
+
+from interlock.engine.acts import Acts
+from interlock.engine.control import stay_in_charge, take_charge
+from interlock.engine.decide import decide
+from interlock.engine.env import Env
+from interlock.engine.ledger import Ledger, Tell, Watch
+from interlock.engine.mainline import Mainline
+from interlock.engine.options import Options
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.claim import Claim
+from interlock.model.errors import StoreUnavailable
+
+IDLE_SECONDS = 1.0
+"""The longest the loop sleeps while something is under way: a safety net, everything else wakes it."""
+
+
+class Engine:
+    """One controller of one project, from taking charge to rest."""
+
+    def __init__(
+        self, env: Env, options: Options, watch: Watch = lambda _r, _s: None, tell: Tell = lambda _t: None
+    ) -> None:
+        self._env = env
+        self._options = options
+        self._tell = tell
+        self.holder = env.new_id()
+        """This incarnation; also the name of the run."""
+        self._ledger = Ledger(env.store, self.holder, watch, tell)
+        self._wake = asyncio.Event()
+        self._stop: bool | None = None
+        """None: go on; False: no new starts; True: end the agents too."""
+
+    @property
+    def state(self) -> State:
+        """What the log adds up to, as far as it has been read."""
+        return self._ledger.state
+
+    def request_stop(self) -> bool:
+        """Ask for an end: first no agent starts any more, the second time (True) those that run are ended."""
+        self._stop = self._stop is not None
+        self._wake.set()
+        return self._stop
+
+    async def run(self) -> State:
+        """Take charge, work until nothing more can be done, and say so in the log."""
+        await self._ledger.open()
+        lease = self._options.controller_lease_seconds
+        claim = await take_charge(self._env, self.holder, lease, self._opening)
+        main = Mainline(self._env, self._ledger, claim, self._tell)
+        acts = Acts(self._env, self._ledger, main, claim, self._options, self._wake.set)
+        aides = [
+            asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
+            asyncio.create_task(acts.renew()),
+            asyncio.create_task(main.watch(self._options.main_seconds, self._options.fetch_seconds)),
+        ]
+        loop = asyncio.create_task(self._loop(main, acts, claim))
+        try:
+            await _first_of([loop, *aides])
+        finally:
+            await _end([loop, *aides])
+            await _end([act.task for act in acts.under_way.values()])
+        await self._close(claim)
+        return self.state
+
+    def _opening(self, epoch: int) -> Sequence[f.Fact]:
+        options = self._options
+        return [
+            f.RunStarted(self.holder, self.holder, epoch, options.max_parallel, options.selection),
+            f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
+        ]
+
+    async def _close(self, claim: Claim) -> None:
+        why = "stopped" if self.state.run and self.state.run.stopping else "at rest"
+        await self._ledger.release(claim, [f.RunEnded(self.holder, why)])
+        await self._ledger.catch_up()
+        await self._ledger.save_snapshot()
+
+    async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
+        if self._options.fetch_seconds:
+            await main.fetch()
+        await main.see()
+        while True:
+            try:
+                if await self._round(acts, claim):
+                    return
+            except StoreUnavailable as problem:
+                self._tell(f"the log cannot be used: {problem}; trying again")
+                await asyncio.sleep(IDLE_SECONDS)
+
+    async def _round(self, acts: Acts, claim: Claim) -> bool:
+        """One turn of the loop; True when there is nothing left to do or to wait for."""
+        self._wake.clear()
+        await self._ledger.catch_up()
+        await self._pass_on_stop(claim)
+        acts.end_unwanted()
+        now = await self._env.store.now()
+        steps = decide(self.state, self._ledger.board, now, acts.under_way)
+        for step in steps:
+            await acts.begin(step)
+        if not steps and not acts.under_way and self._is_at_rest(now):
+            return True
+        await self._sleep(now)
+        return False
+
+    async def _pass_on_stop(self, claim: Claim) -> None:
+        """A person's Ctrl-C is a fact like any other."""
+        run = self.state.run
+        if self._stop is None or run is None or (run.stopping and run.stop_agents >= self._stop):
+            return
+        await self._ledger.append([f.StopRequested(run.run, self._stop)], claim)
+        await self._ledger.catch_up()
+
+    def _is_at_rest(self, now: float) -> bool:
+        run = self.state.run
+        if run is None or run.stopping:
+            return True
+        return not self._is_held_by_pause() and self._ledger.board.next_wakeup(now) is None
+
+    def _is_held_by_pause(self) -> bool:
+        """A pause is a person's "wait", not an end: the loop stays."""
+        return any(
+            (self.state.paused or task.paused) and task.stage is Stage.WAITING and task.unmet == 0
+            for name, task in self.state.tasks.items()
+            if self.state.is_selected(name)
+        )
+
+    async def _sleep(self, now: float) -> None:
+        """Until something is done here, somebody else writes a fact, or a delay is over."""
+        wakeup = self._ledger.board.next_wakeup(now)
+        seconds = IDLE_SECONDS if wakeup is None else min(IDLE_SECONDS, max(0.01, wakeup - now))
+        await _first_of(
+            [
+                asyncio.create_task(_only(self._wake.wait())),
+                asyncio.create_task(_only(self._env.store.wait(self.state.seq, seconds))),
+            ]
+        )
+
+
+async def _only(waited: Coroutine[Any, Any, object]) -> None:  # Any: what a coroutine is sent and yields
+    await waited
+
+
+async def _first_of(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for one of them; raise what it raised; nothing of the others runs on."""
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        await _end(tasks)
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    listed = list(tasks)
+    for task in listed:
+        task.cancel()
+    await asyncio.gather(*listed, return_exceptions=True)

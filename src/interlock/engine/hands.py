@@ -1,0 +1,210 @@
+"""Carrying out one phase, by kind. Each hand returns the facts that say how it went.
+
+Every act here may be repeated: a workspace is opened anew, a merge happens in memory, and a commit that is
+already on main counts as landed.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from interlock.engine.env import Env
+from interlock.engine.prompt import prompt
+from interlock.engine.turn import Turn
+from interlock.events import facts as f
+from interlock.events.state import Candidate, TaskState, Work
+from interlock.merge import Verdict, judge, message
+from interlock.model.errors import StaleEpoch
+from interlock.model.failure import fingerprint
+from interlock.model.outcome import CheckResult, ErrorClass, Landing, Merge, Move, Order, Report, Tip
+from interlock.model.task import PhaseKind, Tree
+from interlock.verify.protocol import CheckOrder
+
+FEEDBACK_CHARS = 8_000
+"""Enough for the end of a test report; an agent reads the rest in its own run of the command."""
+BACKOFF_SECONDS = 1.0
+"""After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
+MAX_BACKOFF_SECONDS = 60.0
+HELD_SECONDS = 5.0
+BUSY_SECONDS = 0.5
+
+T = TypeVar("T")
+Hand = Callable[[Env, Turn], Awaitable[Sequence[f.Fact]]]
+
+
+async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """Let the agent work on the task, starting from where main is now."""
+    main = await turn.see_main()
+    spec = turn.task.spec
+    report = await env.executor.carry_out(
+        Order(
+            task=spec.id,
+            attempt=turn.attempt,
+            epoch=turn.claim.epoch,
+            base=main.commit,
+            argv=spec.agent.run,
+            env=dict(spec.agent.env or {}),
+            prompt=prompt(turn.task),
+            timeout_seconds=spec.timeout_seconds,
+            idle_seconds=spec.idle_seconds,
+            lease_seconds=turn.lease_seconds,
+        )
+    )
+    return [_work_fact(turn, report)]
+
+
+def _work_fact(turn: Turn, report: Report) -> f.Fact:
+    if report.error is None and report.commit is not None:
+        return f.WorkFinished(
+            *turn.key,
+            base=report.base,
+            commit=report.commit,
+            touched=report.touched,
+            seconds=report.seconds,
+            summary=report.summary,
+            log=report.log,
+            archived=report.archived,
+        )
+    error = report.error or ErrorClass.NO_CHANGE
+    return f.PhaseFailed(
+        *turn.key,
+        error=error,
+        summary=report.summary,
+        fingerprint=fingerprint(error, " ".join(turn.task.spec.agent.run), report.tail or report.summary),
+        feedback=_quoted("The end of its output", report.tail),
+        seconds=report.seconds,
+        log=report.log,
+        commit=report.commit,
+        archived=report.archived,
+        retry_after_seconds=min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** len(turn.task.failures)),
+    )
+
+
+async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """Build the change on top of main, in memory, and run the checks on exactly that tree."""
+    made = _there(turn.task.work)
+    main = await turn.see_main()
+    merge = await env.repository.merge(main.commit, made.commit, made.base)
+    if merge.tree is None:
+        return [await _conflict(env, turn, made, main, merge)]
+    results = await _run_checks(env, turn, merge.tree)
+    verdict = await _judge(env, turn, main, results)
+    if verdict.red:
+        return [_red(turn, verdict)]
+    commit = await env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt))
+    return [
+        f.CandidatePassed(
+            *turn.key,
+            base=main.commit,
+            commit=commit,
+            tree=merge.tree,
+            work=made.commit,
+            checks=verdict.checks,
+            seconds=sum(result.seconds for result in results),
+        )
+    ]
+
+
+async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
+    spec = turn.task.spec
+    commands = tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
+    if not commands:
+        return []
+    name = f"{spec.id}/{turn.attempt}-{turn.claim.epoch}"
+    return await env.checker.check(
+        CheckOrder(name, tree, commands, spec.check_seconds, {"INTERLOCK_TASK_ID": spec.id})
+    )
+
+
+async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]) -> Verdict:
+    """Judge as a delta: a project check that is red is run on main itself before it counts."""
+    spec = turn.task.spec
+    known = {c: code for c in spec.verify if (code := turn.base_exit(main.tree, c)) is not None}
+    verdict = judge(results, spec.done_when, known)
+    if not verdict.unknown:
+        return verdict
+    order = CheckOrder(f"base/{main.commit[:12]}", main.tree, verdict.unknown, spec.check_seconds, {})
+    on_base = await env.checker.check(order)
+    await turn.note([f.BaseChecked(main.tree, r.command, r.exit_code, r.tail) for r in on_base])
+    return judge(results, spec.done_when, known | {r.command: r.exit_code for r in on_base})
+
+
+async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:
+    theirs = await env.repository.diff(made.base, main.commit, merge.conflicts)
+    paths = ", ".join(merge.conflicts)
+    return f.PhaseFailed(
+        *turn.key,
+        error=ErrorClass.CONFLICT,
+        summary=f"conflicts with what landed meanwhile in {paths}",
+        # Main is part of the fingerprint: a conflict with something else is a different failure.
+        fingerprint=fingerprint(ErrorClass.CONFLICT, main.commit, paths),
+        feedback=_quoted("What git says", merge.text)
+        + _quoted("What landed in these files meanwhile", theirs),
+        commit=made.commit,
+    )
+
+
+def _red(turn: Turn, verdict: Verdict) -> f.Fact:
+    first = verdict.red[0]
+    how = "timed out" if first.timed_out else f"exited {first.exit_code}"
+    more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
+    return f.PhaseFailed(
+        *turn.key,
+        error=ErrorClass.CHECK,
+        summary=f"`{first.command}` {how} on the change merged onto main{more}",
+        fingerprint=fingerprint(ErrorClass.CHECK, first.command, first.tail),
+        feedback="".join(_quoted(f"Output of `{red.command}`", red.tail) for red in verdict.red),
+        log=first.log,
+        checks=verdict.checks,
+    )
+
+
+async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """Move main to the commit that was tested, if it is still where it was tested."""
+    candidate = _there(turn.task.candidate)
+    landing = Landing(turn.branch, candidate.commit, candidate.base, turn.generation)
+    move = await env.repository.land(landing)
+    if move is Move.MOVED:
+        seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, f"{turn.task.spec.id} landed")
+        return [landed(turn.task, candidate), seen]
+    if move is Move.FENCED:
+        raise StaleEpoch("a newer controller has raised the fence of the branch")
+    if move is Move.STALE:
+        main = await turn.see_main()
+        return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
+    if move is Move.HELD:
+        why = "your working tree is on the branch and has uncommitted changes; commit or stash them"
+        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=HELD_SECONDS)]
+    why = "another git process holds the lock of the branch"
+    return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=BUSY_SECONDS)]
+
+
+def landed(task: TaskState, candidate: Candidate) -> f.Landed:
+    """Main stands at the candidate, or beyond it."""
+    phase = next(p.name for p in task.spec.pipeline if p.kind is PhaseKind.LAND)
+    return f.Landed(
+        task.spec.id,
+        task.attempt,
+        phase,
+        task.epoch,
+        base=candidate.base,
+        commit=candidate.commit,
+        tree=candidate.tree,
+    )
+
+
+def _there(value: T | None) -> T:
+    """What the phases before must have left; a pipeline that does not is a mistake in the pipeline."""
+    if value is None:
+        raise RuntimeError("this phase needs what an earlier one makes; the pipeline has none")
+    return value
+
+
+def _quoted(title: str, text: str) -> str:
+    """Text from outside, fenced and named, cut in front so that the end (where errors are) stays."""
+    if not text.strip():
+        return ""
+    body = text[-FEEDBACK_CHARS:].replace("```", "'''")
+    return f"{title}:\n\n```\n{body.rstrip()}\n```\n\n"
+
+
+HANDS: dict[PhaseKind, Hand] = {PhaseKind.AGENT: work, PhaseKind.CHECK: check, PhaseKind.LAND: land}

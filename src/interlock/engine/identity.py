@@ -1,0 +1,62 @@
+"""Who a process is: one start of it, and never the same again.
+
+An incarnation names the machine, its boot, the process namespace, the pid and when that pid started, so that
+another process on the same machine can tell for sure that it is gone. Elsewhere nobody can, and has to wait for
+the lease.
+"""
+
+import os
+import platform
+import uuid
+from pathlib import Path
+
+import psutil
+
+
+def new_incarnation() -> str:
+    """A fresh identity for this process."""
+    return "/".join((*_place(), str(os.getpid()), _started(os.getpid()), uuid.uuid4().hex[:12]))
+
+
+def is_dead(incarnation: str) -> bool:
+    """Is it known that this incarnation has ended."""
+    parts = incarnation.split("/")
+    if len(parts) != 6:
+        return False
+    host, boot, namespace, pid, started, _ = parts
+    here = _place()
+    if host != here[0]:
+        return False
+    if boot != here[1]:
+        return True  # this machine has been started anew since
+    if namespace != here[2]:
+        return False
+    return _started(int(pid)) != started
+
+
+def described(incarnation: str) -> str:
+    """For people: where it runs."""
+    parts = incarnation.split("/")
+    return f"process {parts[3]} on {parts[0]}" if len(parts) == 6 else incarnation
+
+
+def _place() -> tuple[str, str, str]:
+    host = platform.node().replace("/", "-") or "localhost"
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
+        namespace = str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:  # not Linux
+        boot, namespace = str(int(psutil.boot_time())), "0"
+    return host, boot, namespace
+
+
+def _started(pid: int) -> str:
+    """When a pid started, in a unit that no clock change touches; '' if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        pass
+    try:
+        return str(int(psutil.Process(pid).create_time())) if not Path("/proc/self").exists() else ""
+    except psutil.Error:
+        return ""

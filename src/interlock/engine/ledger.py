@@ -1,0 +1,96 @@
+"""The log as one engine knows it: folded, indexed, and written to in one way.
+
+Writes are repeated until it is known that they happened. Facts may therefore stand twice in the log; the fold
+counts only the first.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from interlock.events.facts import Fact
+from interlock.events.fold import apply
+from interlock.events.record import Recorded
+from interlock.events.snapshot import pack, unpack
+from interlock.events.state import State
+from interlock.model.claim import Claim
+from interlock.model.errors import StoreUnavailable
+from interlock.schedule import Board
+from interlock.store.protocol import Store
+
+Watch = Callable[[Recorded, State], None]
+Tell = Callable[[str], None]
+
+SNAPSHOT_EVERY = 2_000
+"""Facts between snapshots: folding this many takes some 30 ms."""
+RETRY_SECONDS = 0.5
+MAX_RETRY_SECONDS = 10.0
+
+
+class Ledger:
+    """State and Board, kept up with the store."""
+
+    def __init__(self, store: Store, actor: str, watch: Watch, tell: Tell) -> None:
+        self._store = store
+        self._actor = actor
+        self._watch = watch
+        self._tell = tell
+        self._snapshot_at = 0
+        self.state = State()
+        self.board = Board(self.state)
+
+    async def open(self) -> None:
+        """Start from the newest snapshot that fits the log, then read the rest."""
+        self.state = await load_state(self._store)
+        self._snapshot_at = self.state.seq
+        self.board = Board(self.state)
+
+    async def catch_up(self) -> None:
+        """Fold what has been written since, by anyone."""
+        while rows := await self._store.read(self.state.seq):
+            for row in rows:
+                self.board.update(apply(self.state, row))
+                self._watch(row, self.state)
+        if self.state.seq - self._snapshot_at >= SNAPSHOT_EVERY:
+            await self.save_snapshot()
+
+    async def save_snapshot(self) -> None:
+        """Leave a shortcut for whoever opens this log next."""
+        await self._store.save_snapshot(self.state.seq, pack(self.state))
+        self._snapshot_at = self.state.seq
+
+    async def append(self, facts: Sequence[Fact], *fences: Claim) -> None:
+        """Write facts, trying again while the store cannot be used. `StaleEpoch` when a fence has fallen."""
+
+        async def write() -> None:
+            await self._store.append(facts, self._actor, fences)
+
+        await self._insist(write)
+
+    async def release(self, claim: Claim, facts: Sequence[Fact], *fences: Claim) -> None:
+        """Write the last facts of a claim and give it back, like `append`."""
+
+        async def write() -> None:
+            await self._store.release(claim, facts, self._actor, fences)
+
+        await self._insist(write)
+
+    async def _insist(self, write: Callable[[], Awaitable[None]]) -> None:
+        delay = RETRY_SECONDS
+        while True:
+            try:
+                await write()
+                return
+            except StoreUnavailable as problem:
+                self._tell(f"the log cannot be written: {problem}; trying again in {delay:.0f} s")
+                await asyncio.sleep(delay)
+                delay = min(MAX_RETRY_SECONDS, delay * 2)
+
+
+async def load_state(store: Store) -> State:
+    """The state of a log, by way of its snapshot if that fits."""
+    saved = await store.load_snapshot()
+    state = (unpack(saved[2], saved[1]) if saved else None) or State()
+    while rows := await store.read(state.seq, 10_000):
+        for row in rows:
+            apply(state, row)
+    return state

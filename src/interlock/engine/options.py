@@ -1,0 +1,23 @@
+"""How one run goes about it."""
+
+from dataclasses import dataclass
+
+from interlock.model.task import TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run is told when it starts."""
+
+    max_parallel: int = 3
+    limit_why: str = "the default"
+    selection: tuple[TaskId, ...] | None = None
+    """Work on these tasks only; None: all."""
+    controller_lease_seconds: float = 30.0
+    """A controller that cannot renew for this long has lost its agents and may be replaced."""
+    stale_seconds: float = 300.0
+    """A task's claim that nobody renews for this long is free."""
+    main_seconds: float = 2.0
+    """How often to look whether somebody else moved main."""
+    fetch_seconds: float = 60.0
+    """How often to fetch the upstream; 0: never."""

@@ -1,0 +1,40 @@
+"""One phase of one attempt, claimed: what the hands get to know."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from interlock.events.facts import Fact
+from interlock.events.state import TaskState
+from interlock.model.claim import Claim
+from interlock.model.outcome import Tip
+from interlock.model.task import TaskId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A claimed phase and the few calls its hand may make besides its own act."""
+
+    task: TaskState
+    """As it was at the claim: a copy, because the fold goes on meanwhile."""
+    claim: Claim
+    attempt: int
+    branch: str
+    generation: int
+    """The controller's epoch, which a landing must name."""
+    lease_seconds: float
+    see_main: Callable[[], Awaitable[Tip]]
+    """Look where main is, and write it down if it moved."""
+    base_exit: Callable[[Tree, str], int | None]
+    """How a check is known to end on a tree of main."""
+    note: Callable[[Sequence[Fact]], Awaitable[None]]
+    """Record facts that are true whatever becomes of this turn."""
+
+    @property
+    def key(self) -> tuple[TaskId, int, str, int]:
+        """What every fact of this turn names: task, attempt, phase, epoch."""
+        return self.task.spec.id, self.attempt, self.task.phase.name, self.claim.epoch
+
+
+def frozen_copy(task: TaskState) -> TaskState:
+    """A task as it is now, untouched by later facts."""
+    return replace(task, failures=list(task.failures))
