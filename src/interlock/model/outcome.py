@@ -34,6 +34,8 @@ class Order:
     timeout_seconds: float
     idle_seconds: float
     lease_seconds: float
+    agent: str = ""
+    """The agent's name in the configuration, for messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What it takes to run a program, and what is known when it has ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -13,6 +13,8 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
     IDLE = "idle"
     OUTPUT = "output"
+    LEASE = "lease"
+    """Nobody renewed its lease in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Command:
     """Not renewed by `Processes.extend` for this long: the whole tree ends by itself. 0: no lease."""
     name: str = ""
     """The key for `extend`."""
+    pid_file: str = ""
+    """Where the process to end is noted while it runs, for whoever comes after a crash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,32 @@ class Processes(Protocol):
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
     def extend(self, name: str, seconds: float) -> None: ...
+
+
+INHERITED = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "XDG_*",
+    "SSL_CERT_*",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+)
+"""What programs get of the host's environment: where things are and how to speak, never what gives access."""
+
+
+def inherit(env: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
+    """The part of `env` that programs may see: the list above and `extra`. A name may end in `*`."""
+    names = (*INHERITED, *extra)
+    exact = {name for name in names if not name.endswith("*")}
+    starts = tuple(name[:-1] for name in names if name.endswith("*"))
+    return {name: value for name, value in env.items() if name in exact or name.startswith(starts)}

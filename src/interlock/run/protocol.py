@@ -15,7 +15,7 @@ class Executor(Protocol):
         ...
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
-        """The claim was renewed: the attempt may live this much longer. Without it the attempt ends by itself."""
+        """The claim was renewed: the attempt may live this much longer. Without it, it ends by itself."""
         ...
 
     async def recover(self, task: TaskId, attempt: int) -> str:

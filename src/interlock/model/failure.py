@@ -1,0 +1,51 @@
+"""When are two failures the same one? When they differ only in what changes from run to run.
+
+1. Escape sequences, moments, durations, addresses, object names, temporary directories, free-standing numbers and
+   white space are taken out.
+2. A number that is part of a word stays (`test_case_2`, `E501`): it says which thing failed.
+3. Of a path in a temporary directory, the file's own name stays, for the same reason.
+"""
+
+import re
+from hashlib import sha256
+
+from interlock.model.outcome import ErrorClass
+
+DIGITS = 12
+
+ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+TEMPORARY = r"/(?:private/)?(?:tmp|var/tmp|var/folders|dev/shm|run/user)/[^\s'\"<>|:;,)\]}]*"
+MOMENT = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+UUID = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+HEX = r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b"
+DURATION = (
+    r"(?<![\w.])\d+(?:\.\d+)?\s?"
+    r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)(?![A-Za-z_])"
+)
+NUMBER = r"(?<![A-Za-z_0-9])\d+(?:[.,]\d+)*"
+
+TEMPORARY_NAME = r"\btmp[a-z0-9_]{8}\b"
+
+
+def _own_name(path: re.Match[str]) -> str:
+    """The file's name, if it has an ending as written files do; made-up names have none."""
+    name = path[0].rpartition("/")[2]
+    return f"<tmp>/{name}" if re.search(r"[\w-]\.[A-Za-z]\w*$", name) else "<tmp>"
+
+
+def normalised(text: str) -> str:
+    """The text without what differs between two runs that fail alike."""
+    text = re.sub(ESCAPE, "", text)
+    text = re.sub(TEMPORARY, _own_name, text)
+    text = re.sub(TEMPORARY_NAME, "<tmp>", text)
+    text = re.sub(MOMENT, "<time>", text)
+    text = re.sub(f"{UUID}|{HEX}", "<hex>", text)
+    text = re.sub(DURATION, "<time>", text)
+    text = re.sub(NUMBER, "#", text)
+    return " ".join(text.split())
+
+
+def fingerprint(error: ErrorClass, command: str, text: str) -> str:
+    """A short name for a failure: equal for the same failure of the same command."""
+    parts = "\0".join((error, command, normalised(text)))
+    return sha256(parts.encode(errors="replace")).hexdigest()[:DIGITS]

@@ -1,0 +1,77 @@
+"""A program's output on its way: to the log at once, to a listener line by line, its end into memory."""
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+LINE_BYTES = 64 * 1024
+"""Longer lines are handed on in pieces."""
+
+TAIL_BYTES = 8 * 1024
+TAIL_LINES = 100
+
+
+class Output:
+    """Where the output of one program goes. Its memory does not grow with the output."""
+
+    def __init__(self, log: str, limit_bytes: int, on_line: Callable[[str], None] | None) -> None:
+        self.log_bytes = 0
+        self._limit_bytes = limit_bytes
+        self._on_line = on_line
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._tail = b""
+        self._line = b""
+        self._after_return = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._log)
+
+    @property
+    def is_full(self) -> bool:
+        return self.log_bytes >= self._limit_bytes
+
+    @property
+    def tail(self) -> str:
+        """The last lines; of a progress bar, what it showed last."""
+        lines = self._tail.decode(errors="replace").split("\n")
+        shown = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+        return "\n".join(shown[-TAIL_LINES:]).strip("\n")
+
+    def add(self, chunk: bytes) -> None:
+        """Take what came, up to the limit; the rest is dropped."""
+        chunk = chunk[: self._limit_bytes - self.log_bytes]
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(self._log, rest) :]
+        self.log_bytes += len(chunk)
+        self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+        if self._on_line:
+            self._hand_on(chunk, self._on_line)
+
+    def finish(self) -> None:
+        """Nothing more will come: a last line without an end is a line too."""
+        if self._line and self._on_line:
+            self._on_line(self._line.decode(errors="replace"))
+        self._line = b""
+
+    def _hand_on(self, chunk: bytes, on_line: Callable[[str], None]) -> None:
+        """CR, LF and CRLF each end a line, so that a progress bar is seen moving."""
+        if self._after_return and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+        self._after_return = chunk.endswith(b"\r")
+        for piece in (self._line + chunk).splitlines(keepends=True):
+            line = piece.rstrip(b"\r\n")
+            while len(line) > LINE_BYTES:
+                on_line(line[:LINE_BYTES].decode(errors="replace"))
+                line = line[LINE_BYTES:]
+            if piece.endswith((b"\r", b"\n")):
+                on_line(line.decode(errors="replace"))
+                self._line = b""
+            else:
+                self._line = line

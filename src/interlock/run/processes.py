@@ -1,0 +1,52 @@
+"""Programs on this machine, each beside a supervisor that ends it when the engine cannot."""
+
+import time
+from collections.abc import Callable
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.process import Command, Exit
+from interlock.run.containment import Containment, strongest
+from interlock.run.output import Output
+from interlock.run.supervised import Supervised
+
+
+class LocalProcesses:
+    """The real `Processes`. Making one finds out how process trees can be contained here."""
+
+    def __init__(
+        self,
+        containment: Containment | None = None,
+        grace_seconds: float = 5.0,
+        log_limit_bytes: int = 4 * 1024**3,
+    ) -> None:
+        self.containment = containment or strongest()
+        self._grace_seconds = grace_seconds
+        self._log_limit_bytes = log_limit_bytes
+        self._running: dict[str, Supervised] = {}
+
+    async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
+        """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
+        began = time.monotonic()
+        with self._open(command, on_line) as output:
+            program = Supervised(command, self.containment, output, self._grace_seconds)
+            self._running[command.name] = program
+            try:
+                program.watch()
+                await program.finished()
+            finally:
+                if self._running.get(command.name) is program:
+                    del self._running[command.name]
+                program.close()
+            ended, code = program.outcome()
+            return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
+
+    def extend(self, name: str, seconds: float) -> None:
+        """The lease was renewed: it ends this long from now. A program that has ended does not care."""
+        if program := self._running.get(name):
+            program.extend(seconds)
+
+    def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
+        try:
+            return Output(command.log, self._log_limit_bytes, on_line)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write the log {command.log}: {error.strerror}") from error

@@ -1,0 +1,285 @@
+"""One program with its supervisor, as the engine sees it: three pipes and a process to reap.
+
+Everything happens in callbacks of the event loop. `_gone` is settled when the status pipe closes, and that
+pipe closes only when nothing of the program's tree is left (see supervisor.py).
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.process import Command, Ended
+from interlock.run.containment import SUPERVISOR, Containment, prefix
+from interlock.run.output import Output
+from interlock.run.survivors import MARK, end_marked, take_note
+
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+CHUNK_BYTES = 64 * 1024
+STATUS_BYTES = 16 * 1024
+PATIENCE_SECONDS = 5.0
+"""How much longer than its grace period an end may take before it is forced."""
+DRAIN_CHUNKS = 1024
+"""What may still be in the pipe when all writers are dead: its size, even if the program enlarged it."""
+
+
+def lease_clock() -> float:
+    """The clock that leases are kept on, here and in the supervisor."""
+    return time.clock_gettime(CLOCK)
+
+
+def lease_margin(lease_seconds: float) -> float:
+    """A tree ends this long before its lease does, so that its last write is never somebody else's time."""
+    return min(1.0, lease_seconds / 4)
+
+
+class Supervised:
+    """A running program."""
+
+    def __init__(
+        self, command: Command, containment: Containment, output: Output, grace_seconds: float
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._command = command
+        self._containment = containment
+        self._output = output
+        self._grace_seconds = grace_seconds
+        self._mark = os.urandom(16).hex()
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        self._status = b""
+        self._cause: Ended | None = None
+        self._failure: Exception | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self._heard = self._loop.time()
+        self._process = self._start()
+        self._control, self._stdout, self._stderr = _pipes(self._process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = self._command
+        lease_end = 0.0
+        if command.lease_seconds:
+            lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
+        limits = (command.timeout_seconds, lease_end, self._grace_seconds)
+        try:
+            return subprocess.Popen(
+                (
+                    *prefix(self._containment),
+                    *SUPERVISOR,
+                    self._containment.value,
+                    *map(repr, limits),
+                    *command.argv,
+                ),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=command.directory,
+                env=command.env | {MARK: self._mark},
+                bufsize=0,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise EnvironmentProblem(f"cannot start {command.argv[0]}: {error}") from error
+
+    def watch(self) -> None:
+        """From now on output is read and limits hold."""
+        if self._command.pid_file:
+            take_note(Path(self._command.pid_file), self._process.pid, self._mark)
+        self._loop.add_reader(self._stdout, self._guarded(self._read_output))
+        self._loop.add_reader(self._stderr, self._read_status)
+        if self._command.idle_seconds:
+            self._later(self._command.idle_seconds, self._check_idle)
+        if self._command.timeout_seconds:
+            # The supervisor sees to the timeout; this is for a supervisor that is stuck.
+            self._later(self._command.timeout_seconds + self._patience, self._force)
+
+    async def finished(self) -> None:
+        """Until nothing of the program is left. Cancelling ends it first; doing so again, at once."""
+        try:
+            await asyncio.shield(self._gone)
+        except asyncio.CancelledError:
+            self.stop()
+            while not self._gone.done():
+                try:
+                    await asyncio.shield(self._gone)
+                except asyncio.CancelledError:
+                    self._say("kill")
+            raise
+
+    def outcome(self) -> tuple[Ended, int]:
+        """Why it ended, and its exit status."""
+        if self._failure:
+            raise self._failure
+        ended, code = self._verdict()
+        name = self._command.argv[0]
+        if ended == "unstartable":
+            raise EnvironmentProblem(_unstartable(name, code))
+        if ended == "stopped":
+            return self._cause or Ended.EXITED, code
+        return Ended(ended), code
+
+    def extend(self, seconds: float) -> None:
+        """The lease ends this long from now; earlier than that, the tree does."""
+        self._say(f"until {lease_clock() + seconds - lease_margin(seconds)!r}")
+
+    def stop(self, cause: Ended | None = None) -> None:
+        """End the program politely, then not."""
+        self._cause = self._cause or cause
+        self._say("stop")
+        self._later(self._patience, self._force)
+
+    def close(self) -> None:
+        """Give back every descriptor, timer and process."""
+        for timer in self._timers:
+            timer.cancel()
+        for fd in (self._stdout, self._stderr):
+            self._loop.remove_reader(fd)
+        if not self._gone.done():
+            self._process.kill()
+        # The status pipe is closed, so the process is in its last microseconds.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE_SECONDS)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe:
+                pipe.close()
+        if self._command.pid_file:
+            Path(self._command.pid_file).unlink(missing_ok=True)
+
+    @property
+    def _patience(self) -> float:
+        return self._grace_seconds + PATIENCE_SECONDS
+
+    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+        self._timers.append(self._loop.call_later(seconds, act))
+
+    def _say(self, line: str) -> None:
+        # A supervisor that is gone needs no telling, and one that is stuck is ended by `_force`.
+        with contextlib.suppress(BrokenPipeError, BlockingIOError):
+            os.write(self._control, line.encode() + b"\n")
+
+    def _guarded(self, act: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                act()
+            except OSError as error:
+                self._fail(
+                    EnvironmentProblem(
+                        f"cannot write the log {self._command.log}: {error.strerror}",
+                        hint="make room on that disk, then try again",
+                    )
+                )
+            except Exception as error:  # noqa: BLE001 - a listener's bug must end the program, not leave it alone
+                self._fail(error)
+
+        return run
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = self._failure or error
+        self._loop.remove_reader(self._stdout)
+        self._loop.add_reader(self._stdout, self._discard)
+        self.stop()
+
+    def _read_output(self) -> None:
+        chunk = _read(self._stdout, CHUNK_BYTES)
+        if chunk == b"":
+            self._loop.remove_reader(self._stdout)
+        elif chunk:
+            self._heard = self._loop.time()
+            self._output.add(chunk)
+            if self._output.is_full and not self._cause:
+                self.stop(Ended.OUTPUT)
+
+    def _discard(self) -> None:
+        if _read(self._stdout, CHUNK_BYTES) == b"":
+            self._loop.remove_reader(self._stdout)
+
+    def _read_status(self) -> None:
+        chunk = _read(self._stderr, CHUNK_BYTES)
+        if chunk is None:
+            return
+        self._status = (self._status + chunk)[-STATUS_BYTES:]
+        if not chunk:
+            self._loop.remove_reader(self._stderr)
+            self._settle()
+
+    def _settle(self) -> None:
+        """The writers are dead, or strays where nothing stronger was possible: take the rest, wait for nobody."""
+        if not self._failure:
+            self._guarded(self._drain)()
+        if self._containment is Containment.GROUP or not (self._containment.is_namespace or self._reported):
+            # Nothing has ended those that left the process group, or a subreaper was itself killed.
+            sweep = self._loop.run_in_executor(None, end_marked, self._mark)
+            sweep.add_done_callback(lambda _: self._end())
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        if not self._gone.done():
+            self._gone.set_result(None)
+
+    def _drain(self) -> None:
+        for _ in range(DRAIN_CHUNKS):
+            chunk = _read(self._stdout, CHUNK_BYTES)
+            if not chunk:
+                break
+            self._output.add(chunk)
+        self._output.finish()
+
+    def _check_idle(self) -> None:
+        quiet = self._loop.time() - self._heard
+        if quiet >= self._command.idle_seconds:
+            self.stop(Ended.IDLE)
+        else:
+            self._later(self._command.idle_seconds - quiet, self._check_idle)
+
+    def _force(self) -> None:
+        """The supervisor does not do its work: kill it, and with it the tree."""
+        self._process.kill()
+        self._later(PATIENCE_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        if not self._gone.done():
+            self._failure = EnvironmentProblem(
+                f"{self._command.argv[0]} cannot be ended: a process of it hangs in the kernel",
+                hint="look for an unreachable network disk, or restart the machine",
+            )
+            self._end()
+
+    @property
+    def _reported(self) -> bool:
+        return self._status.rstrip().endswith(b"}")
+
+    def _verdict(self) -> tuple[str, int]:
+        text = self._status.decode(errors="replace").strip()
+        if not self._reported:
+            why = text.rpartition("\n")[2] or "it was killed"
+            raise EnvironmentProblem(f"the supervisor of {self._command.argv[0]} ended early: {why}")
+        status = json.loads(text.rpartition("\n")[2])
+        return str(status["ended"]), int(status["code"])
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[int, int, int]:
+    fds = tuple(pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr) if pipe)
+    for fd in fds:
+        os.set_blocking(fd, False)
+    control, stdout, stderr = fds
+    return control, stdout, stderr
+
+
+def _read(fd: int, size: int) -> bytes | None:
+    """What is there; empty at the end, None when there is nothing yet."""
+    try:
+        return os.read(fd, size)
+    except BlockingIOError:
+        return None
+
+
+def _unstartable(program: str, errno: int) -> str:
+    if errno == 2:
+        where = ", nor the interpreter its first line names" if "/" in program else ""
+        return f"program not found: {program}{where}"
+    return f"program cannot be started: {program}: {os.strerror(errno)}"

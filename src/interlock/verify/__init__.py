@@ -1,0 +1,4 @@
+"""The repository's own checks, run in a clean directory, with their output kept as evidence.
+
+It judges nothing: what a red check means is decided elsewhere.
+"""
