@@ -6,6 +6,7 @@ InterlockError
     GraphError         task-graph.yaml (exit 2)
     EnvironmentProblem git, disk, lock, permissions (exit 7)
       StoreUnavailable   the log cannot be written or read now; trying again is safe
+      CannotStart        a program is missing or cannot be executed
     BrokenChain        the log was changed behind our back (exit 7)
     Declined           a person said no, or cancelled (exit 3)
   RejectedObjects      git refused what an agent made
@@ -72,6 +73,12 @@ class StoreUnavailable(EnvironmentProblem):
     """The log cannot be used right now (disk full, read-only, server gone). Trying again is safe."""
 
     code = "store"
+
+
+class CannotStart(EnvironmentProblem):
+    """A program is missing, or is not one that can be executed."""
+
+    code = "cannot-start"
 
 
 class BrokenChain(UserError):

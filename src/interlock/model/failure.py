@@ -1,7 +1,7 @@
 """When are two failures the same one? When they differ only in what changes from run to run.
 
-1. Escape sequences, moments, durations, addresses, object names, temporary directories, free-standing numbers and
-   white space are taken out.
+1. Escape sequences, moments, durations, addresses, object names, temporary directories, free-standing numbers
+   and white space are taken out.
 2. A number that is part of a word stays (`test_case_2`, `E501`): it says which thing failed.
 3. Of a path in a temporary directory, the file's own name stays, for the same reason.
 """
@@ -15,7 +15,9 @@ DIGITS = 12
 
 ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
 TEMPORARY = r"/(?:private/)?(?:tmp|var/tmp|var/folders|dev/shm|run/user)/[^\s'\"<>|:;,)\]}]*"
-MOMENT = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+DAY = r"\d{4}-\d\d-\d\d"
+CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+MOMENT = rf"\b{DAY}(?:[T ]{CLOCK})?|\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"
 UUID = r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
 HEX = r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b"
 DURATION = (

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from interlock.model.errors import EnvironmentProblem
+from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
 from interlock.run.containment import SUPERVISOR, Containment, prefix
 from interlock.run.output import Output
@@ -83,7 +83,7 @@ class Supervised:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise EnvironmentProblem(f"cannot start {command.argv[0]}: {error}") from error
+            raise CannotStart(f"cannot start {command.argv[0]}: {error}") from error
 
     def watch(self) -> None:
         """From now on output is read and limits hold."""
@@ -117,7 +117,7 @@ class Supervised:
         ended, code = self._verdict()
         name = self._command.argv[0]
         if ended == "unstartable":
-            raise EnvironmentProblem(_unstartable(name, code))
+            raise CannotStart(_unstartable(name, code))
         if ended == "stopped":
             return self._cause or Ended.EXITED, code
         return Ended(ended), code
@@ -207,7 +207,7 @@ class Supervised:
             self._settle()
 
     def _settle(self) -> None:
-        """The writers are dead, or strays where nothing stronger was possible: take the rest, wait for nobody."""
+        """The writers are dead, or strays nothing here could end: take what is left and wait for nobody."""
         if not self._failure:
             self._guarded(self._drain)()
         if self._containment is Containment.GROUP or not (self._containment.is_namespace or self._reported):

@@ -4,12 +4,12 @@ Started by file path with `python -I -S -E`, so it may import nothing of Interlo
 library: what it imports is paid for at every start.
 
 1. stdin is the control pipe. `until <seconds>` moves the lease's end (on the clock below, so that a line that
-   was late does not lengthen a lease), `stop` ends the program politely, `kill` at once. End of file means that
-   the engine is gone, however it died: the tree ends at once.
+   was late does not lengthen a lease), `stop` ends the program politely, `kill` at once. End of file means
+   that the engine is gone, however it died: the tree ends at once.
 2. stdout becomes the program's stdout and stderr. The supervisor itself never writes there.
 3. stderr is the status pipe: one JSON line when the program has ended. Anything else on it is a diagnosis.
-4. The status pipe closes only when nothing of the tree is left. In a pid namespace the supervisor is process 1,
-   so the kernel sees to that, also when the supervisor is killed; `unshare` holds the pipe until then.
+4. The status pipe closes only when nothing of the tree is left. In a pid namespace the supervisor is process
+   1, so the kernel sees to that, also when the supervisor is killed; `unshare` holds the pipe until then.
 """
 
 # ruff: noqa: PTH123, PTH208, SIM105 - pathlib and contextlib cost more to import than all the rest here

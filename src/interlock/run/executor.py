@@ -1,0 +1,138 @@
+"""Attempts on this machine: a workspace, the agent in it, and what it made brought home.
+
+1. Whatever the agent did, its workspace is collected before it is given up. If collecting fails, it is kept.
+2. Agents get a short list of the host's environment (`model.process.INHERITED`), never all of it: keys and
+   tokens reach an agent only by name, through its own `env` or `pass_env`.
+"""
+
+import asyncio
+import os
+import shlex
+from pathlib import Path
+from typing import Generic
+
+from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
+from interlock.model.outcome import ErrorClass, Order, Report
+from interlock.model.process import Command, Processes, inherit
+from interlock.model.task import TaskId
+from interlock.run.outcome import how_it_went, kept, not_run, noted, say, with_work
+from interlock.run.supervised import lease_clock
+from interlock.run.survivors import end_survivors
+from interlock.run.workspaces import W, Workspaces
+
+PROMPT = "prompt.md"
+PID_FILE = "supervisor.pid"
+
+
+class LocalExecutor(Generic[W]):
+    """Carries attempts out on this machine."""
+
+    def __init__(
+        self,
+        workspaces: Workspaces[W],
+        processes: Processes,
+        state_dir: Path,
+        pass_env: tuple[str, ...] = (),
+    ) -> None:
+        self._workspaces = workspaces
+        self._processes = processes
+        self._state_dir = state_dir
+        self._pass_env = pass_env
+        self._lease_ends: dict[str, float] = {}
+        """By attempt, on the lease clock: a lease goes on while the workspace is made."""
+
+    async def carry_out(self, order: Order) -> Report:
+        """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
+        name = _name(order.task, order.attempt)
+        self._lease_ends[name] = lease_clock() + order.lease_seconds
+        try:
+            workspace = await self._workspaces.open(order.task, order.attempt, order.base)
+            report = await self._work(order, workspace)
+            return await self._bring_home(report, workspace)
+        except UserError as problem:
+            return Report(order.task, order.attempt, order.base, ErrorClass.ENVIRONMENT, say(problem))
+        finally:
+            self._lease_ends.pop(name, None)
+
+    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
+        """The claim was renewed: it ends this long from now."""
+        name = _name(task, attempt)
+        if name in self._lease_ends:
+            self._lease_ends[name] = lease_clock() + seconds
+            self._processes.extend(name, seconds)
+
+    async def recover(self, task: TaskId, attempt: int) -> str:
+        """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
+        workspace = await self._workspaces.find(task, attempt)
+        if workspace is None:
+            return ""
+        await asyncio.to_thread(end_survivors, workspace.home / PID_FILE)
+        collected = await self._workspaces.collect(workspace, f"{_name(task, attempt)}, recovered")
+        await self._workspaces.discard(workspace)
+        return collected.ref
+
+    async def _work(self, order: Order, workspace: W) -> Report:
+        """Run the agent, and say how it went as seen from outside."""
+        report = Report(order.task, order.attempt, order.base, log=f"logs/{order.task}/{order.attempt}.log")
+        try:
+            command = self._command(order, workspace, self._state_dir / report.log)
+            return how_it_went(report, order, await self._processes.run(command))
+        except UserError as problem:
+            return not_run(report, order, problem)
+
+    def _command(self, order: Order, workspace: W, log: Path) -> Command:
+        prompt = workspace.home / PROMPT
+        try:
+            prompt.write_text(order.prompt)
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("a") as file:
+                file.write(
+                    f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "
+                    f"{shlex.join(order.argv)}\n"
+                )
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+        return Command(
+            argv=order.argv,
+            directory=str(workspace.path),
+            log=str(log),
+            env=self._environment(order, prompt),
+            timeout_seconds=order.timeout_seconds,
+            idle_seconds=order.idle_seconds,
+            lease_seconds=self._lease_left(order),
+            name=_name(order.task, order.attempt),
+            pid_file=str(workspace.home / PID_FILE),
+        )
+
+    def _environment(self, order: Order, prompt: Path) -> dict[str, str]:
+        return {
+            **inherit(os.environ, self._pass_env),
+            **order.env,
+            "INTERLOCK_PROMPT_FILE": str(prompt),
+            "INTERLOCK_TASK_ID": order.task,
+            "INTERLOCK_ATTEMPT": str(order.attempt),
+        }
+
+    def _lease_left(self, order: Order) -> float:
+        """What is left of the lease; a lease that is already over still is one."""
+        if not order.lease_seconds:
+            return 0.0
+        return max(0.001, self._lease_ends[_name(order.task, order.attempt)] - lease_clock())
+
+    async def _bring_home(self, report: Report, workspace: W) -> Report:
+        """Import what the agent made, and only then give its directory up."""
+        try:
+            collected = await self._workspaces.collect(workspace, _name(report.task, report.attempt))
+        except InterlockError as problem:
+            return kept(report, problem, str(workspace.path))
+        report = with_work(report, collected)
+        try:
+            await self._workspaces.discard(workspace)
+        except InterlockError as problem:
+            # What it held is safe in the repository; a directory that stays is a matter for `gc`.
+            return noted(report, f"its workspace {workspace.path} could not be removed: {problem}")
+        return report
+
+
+def _name(task: TaskId, attempt: int) -> str:
+    return f"{task}, attempt {attempt}"

@@ -1,0 +1,52 @@
+"""What this package needs of a workspace, so that it need not know who makes them."""
+
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from interlock.model.task import Commit, TaskId
+
+
+class Workspace(Protocol):
+    """One attempt's own directory."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def home(self) -> Path:
+        """The attempt's state, beside the directory."""
+        ...
+
+    @property
+    def base(self) -> Commit: ...
+
+
+class Collected(Protocol):
+    """What a workspace held, now in the repository."""
+
+    @property
+    def commit(self) -> Commit: ...
+
+    @property
+    def ref(self) -> str: ...
+
+    @property
+    def changed(self) -> bool: ...
+
+    @property
+    def touched(self) -> tuple[str, ...]: ...
+
+
+W = TypeVar("W", bound=Workspace)
+
+
+class Workspaces(Protocol[W]):
+    """Makes, collects and gives up workspaces. `collect` raises an `InterlockError` when it cannot."""
+
+    async def open(self, task: TaskId, attempt: int, base: Commit) -> W: ...
+
+    async def collect(self, workspace: W, message: str) -> Collected: ...
+
+    async def discard(self, workspace: W) -> None: ...
+
+    async def find(self, task: TaskId, attempt: int) -> W | None: ...
