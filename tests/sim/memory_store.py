@@ -12,7 +12,8 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
-from interlock.store.log import Head, checked_rows, epochs_in, export_lines, not_empty, rows_after, stale
+from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.problems import not_empty, stale
 from interlock.store.protocol import FactsFor
 
 
@@ -52,7 +53,7 @@ class MemoryStore:
         deadline = loop.time() + timeout_seconds
         while len(self._log) <= after:
             remaining = deadline - loop.time()
-            if remaining <= 0 or not await self._bell.wait_for_ring(remaining):
+            if remaining <= 0 or not await self._bell.wait_for_ring(self._bell.rings, remaining):
                 return len(self._log) > after
         return True
 

@@ -4,23 +4,28 @@ import asyncio
 
 
 class Bell:
-    """Everyone who waits is woken by the next ring.
+    """Rings when there may be new facts.
 
+    Note `rings` before looking at the log and hand it to `wait_for_ring`: no ring in between is missed then.
     The waiters are kept in a list, not a set: they wake in the order they came, so that a simulation with the
     same seed stays the same.
     """
 
     def __init__(self) -> None:
+        self.rings = 0
         self._waiting: list[asyncio.Future[None]] = []
 
     def ring(self) -> None:
         """Wake everyone who waits now."""
+        self.rings += 1
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def wait_for_ring(self, seconds: float) -> bool:
-        """True if the bell rang, False if the time is over."""
+    async def wait_for_ring(self, since: int, seconds: float) -> bool:
+        """True once the bell has rung more often than `since`, False if the time is over."""
+        if self.rings != since:
+            return True
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:

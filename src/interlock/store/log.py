@@ -7,8 +7,8 @@ import msgspec
 
 from interlock.events.facts import Fact, PhaseStarted, RunStarted
 from interlock.events.record import GENESIS, Recorded, seal, verify_chain
-from interlock.model.claim import CONTROLLER, Claim, task_resource
-from interlock.model.errors import StaleEpoch, UsageError
+from interlock.model.claim import CONTROLLER, task_resource
+from interlock.model.errors import UsageError
 
 PAGE = 1000
 """Facts read at a time while exporting."""
@@ -37,11 +37,6 @@ def rows_after(head: Head, now: float, actor: str, facts: Sequence[Fact]) -> lis
     return rows
 
 
-def stale(fence: Claim) -> StaleEpoch:
-    """The error for a write under a fence that no longer holds."""
-    return StaleEpoch(f"{fence.resource} is no longer held by {fence.holder} at epoch {fence.epoch}")
-
-
 async def export_lines(read: Callable[[int, int], Awaitable[list[Recorded]]]) -> AsyncIterator[str]:
     """The whole log, a page at a time. Facts never change, so no lock is needed between the pages."""
     after = 0
@@ -68,13 +63,6 @@ async def checked_rows(lines: AsyncIterator[str]) -> list[Recorded]:
             ) from error
     verify_chain(rows)
     return rows
-
-
-def not_empty(facts: int) -> UsageError:
-    """The error for restoring over an existing log."""
-    return UsageError(
-        f"the log already holds {facts} facts", "restore into a new state folder or project name"
-    )
 
 
 def epochs_in(rows: Iterable[Recorded]) -> dict[str, int]:

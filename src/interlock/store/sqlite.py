@@ -12,7 +12,8 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
-from interlock.store.log import Head, checked_rows, epochs_in, export_lines, not_empty, rows_after, stale
+from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.problems import not_empty, stale
 from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import SQL, SqliteFile, Work
 
@@ -48,14 +49,15 @@ class SqliteStore:
         deadline = loop.time() + timeout_seconds
         seen, rang = -1, True
         while True:
-            # Taken before the look at the log: what is committed in between shows in the next round.
+            # Both are taken before the look at the log: what is written in between shows in the next round.
+            rings = self._bell.rings
             version = (await self._file.rows("data_version"))[0][0]
             if (rang or version != seen) and await self.head() > after:
                 return True
             seen, remaining = version, deadline - loop.time()
             if remaining <= 0:
                 return False
-            rang = await self._bell.wait_for_ring(min(POLL_SECONDS, remaining))
+            rang = await self._bell.wait_for_ring(rings, min(POLL_SECONDS, remaining))
 
     async def claim(
         self,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interlock.model.errors import EnvironmentProblem, StoreUnavailable
+from interlock.store.problems import lasting, newer_schema
 from interlock.store.statements import statements
 
 SQL = statements("sqlite")
@@ -81,7 +82,7 @@ def _in_transaction(db: sqlite3.Connection, work: Work[Result]) -> Result:
 
 def _open(path: str) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        raise _final(
+        raise lasting(
             f"this Python comes with SQLite {sqlite3.sqlite_version}, which is too old",
             "use a Python built with SQLite 3.37 or newer, or put the log into Postgres",
         )
@@ -98,10 +99,7 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
     """Look before touching: a file that is not ours, or is newer than we are, stays as it is."""
     version = _version(db)
     if version > SCHEMA:
-        raise _final(
-            f"the log {path} was written by a newer Interlock (schema {version}, this one knows {SCHEMA})",
-            "upgrade Interlock, then run the same command again",
-        )
+        raise newer_schema(path, version, SCHEMA)
     if version == 0:
         _in_transaction(db, lambda db: _create(db, path))
     for setting in ("use_wal", "use_full_sync", "use_full_fsync"):
@@ -139,7 +137,7 @@ def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
     if code is None or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
         return error
     if code == sqlite3.SQLITE_CORRUPT:
-        return _final(
+        return lasting(
             f"the log {path} is damaged: {error}",
             "keep a copy of the file, move it away, and restore the last export",
         )
@@ -177,11 +175,4 @@ _PASSING = {
 
 
 def _not_a_log(path: str, why: str) -> EnvironmentProblem:
-    return _final(f"{path} is not a log of Interlock: {why}", "move the file away, or name another one")
-
-
-def _final(message: str, hint: str) -> EnvironmentProblem:
-    """A problem that trying again does not solve."""
-    problem = EnvironmentProblem(message, hint)
-    problem.retryable = False
-    return problem
+    return lasting(f"{path} is not a log of Interlock: {why}", "move the file away, or name another one")

@@ -1,0 +1,168 @@
+"""One connection to a Postgres server: made when it is first needed, made again once when it was lost.
+
+1. What was lost before its commit was sent is not in the database, so it is done again.
+2. What was lost while it committed may be in the database; nobody knows, and `StoreUnavailable` says so.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+
+from interlock.model.errors import StoreUnavailable, UsageError
+from interlock.store.problems import lasting, newer_schema
+from interlock.store.statements import statements
+
+SQL = {name: sql.encode() for name, sql in statements("postgres").items()}
+SCHEMA = 1
+
+# Rows are as wide as their statement says; their types are known only to the server.
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+Arguments = Mapping[str, str | int | float | bytes | Sequence[str | int | float] | None]
+Result = TypeVar("Result")
+Work = Callable[[Connection], Awaitable[Result]]
+
+_DEFAULTS = {
+    "application_name": "interlock",
+    "connect_timeout": "10",
+    # A server that vanished without a word is noticed within a minute, not after the system's two hours.
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+}
+
+
+class PostgresServer:
+    """Runs work on the server, one piece at a time. After `close` the next use connects again."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.Error as error:
+            # The message of the library may quote the password, so it is not passed on.
+            raise UsageError(
+                "the address of the Postgres server cannot be read",
+                "write it as postgresql://user@host:5432/database",
+            ) from error
+        self._conninfo = make_conninfo("", **{**_DEFAULTS, **given, "client_encoding": "utf8"})
+        self.where = "{}:{}/{}".format(*(given.get(key) or "" for key in ("host", "port", "dbname")))
+        self._connection: Connection | None = None
+        self._lock = asyncio.Lock()
+
+    async def connect(self) -> Connection:
+        """A connection of its own, with our settings and tables."""
+        connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
+        try:
+            await connection.execute(SQL["settings"])
+            await self._prepare(connection)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def run(self, work: Work[Result]) -> Result:
+        """Do `work`; on a lost connection once more, on a new one."""
+        async with self._lock:
+            try:
+                return await self._try(work)
+            except psycopg.Error as error:
+                if not _is_lost(error, self._connection):
+                    raise self.explain(error) from error
+            try:
+                await self._disconnect()
+                return await self._try(work)
+            except psycopg.Error as error:
+                raise self.explain(error) from error
+
+    async def transaction(self, work: Work[Result]) -> Result:
+        """Do `work` in one transaction: all of it is committed, or none."""
+        return await self.run(lambda connection: self._in_transaction(connection, work))
+
+    async def close(self) -> None:
+        """Hang up."""
+        async with self._lock:
+            await self._disconnect()
+
+    def explain(self, error: psycopg.Error) -> Exception:
+        """What a person can do about it. Misuse from our side stays what it is."""
+        text = str(error).strip().split("\n", maxsplit=1)[0]
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            return lasting(
+                f"the log at {self.where} may not be used: {text}",
+                "use another role, or let the owner run `GRANT CREATE ON DATABASE ... TO ...`",
+            )
+        if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
+            return StoreUnavailable(
+                f"the log at {self.where} cannot be used now: {text}",
+                "start the server or correct its address, then run `interlock doctor`",
+            )
+        return error
+
+    async def _try(self, work: Work[Result]) -> Result:
+        if self._connection is None:
+            self._connection = await self.connect()
+        try:
+            return await work(self._connection)
+        finally:
+            # Cancelled in the wrong moment: hanging up is the one sure way to leave the transaction.
+            if self._connection.info.transaction_status != TransactionStatus.IDLE:
+                await self._disconnect()
+
+    async def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _in_transaction(self, connection: Connection, work: Work[Result]) -> Result:
+        await connection.execute(SQL["begin"])
+        try:
+            result = await work(connection)
+        except BaseException:
+            with suppress(psycopg.Error):
+                await connection.rollback()
+            raise
+        try:
+            await connection.commit()
+        except psycopg.Error as error:
+            if _is_lost(error, connection):
+                raise StoreUnavailable(
+                    f"the connection to {self.where} was lost in a commit; it is not known if it was made",
+                    "run `interlock status` to see what the log says",
+                ) from error
+            raise
+        return result
+
+    async def _prepare(self, connection: Connection) -> None:
+        if not (await rows(connection, "has_schema"))[0][0]:
+            await self._in_transaction(connection, _create)
+        version = (await rows(connection, "schema_version"))[0][0]
+        if version > SCHEMA:
+            raise newer_schema(f"at {self.where}", version, SCHEMA)
+
+
+async def rows(
+    connection: Connection, name: str, arguments: Arguments | None = None
+) -> list[tuple[Any, ...]]:
+    """All rows that the named statement gives."""
+    return await (await connection.execute(SQL[name], arguments)).fetchall()
+
+
+async def _create(connection: Connection) -> None:
+    await connection.execute(SQL["lock_schema"])
+    if (await rows(connection, "has_schema"))[0][0]:
+        return  # somebody else created it while we waited for the lock
+    for name, sql in SQL.items():
+        if name.startswith("create_"):
+            await connection.execute(sql)
+
+
+def _is_lost(error: psycopg.Error, connection: Connection | None) -> bool:
+    """Is the session gone. A server that shuts down says so before it hangs up (57P..)."""
+    if connection is None:
+        return False
+    ended = (error.sqlstate or "").startswith(("08", "57P")) or error.sqlstate == "25P03"
+    return ended or connection.closed

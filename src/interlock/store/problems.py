@@ -1,0 +1,31 @@
+"""The errors that every store raises in the same words."""
+
+from interlock.model.claim import Claim
+from interlock.model.errors import EnvironmentProblem, StaleEpoch, UsageError
+
+
+def stale(fence: Claim) -> StaleEpoch:
+    """A write under a fence that no longer holds."""
+    return StaleEpoch(f"{fence.resource} is no longer held by {fence.holder} at epoch {fence.epoch}")
+
+
+def not_empty(facts: int) -> UsageError:
+    """Restoring over an existing log."""
+    return UsageError(
+        f"the log already holds {facts} facts", "restore into a new state folder or project name"
+    )
+
+
+def newer_schema(where: str, version: int, known: int) -> EnvironmentProblem:
+    """A log that a later version of Interlock has written."""
+    return lasting(
+        f"the log {where} was written by a newer Interlock (schema {version}, this one knows {known})",
+        "upgrade Interlock, then run the same command again",
+    )
+
+
+def lasting(message: str, hint: str) -> EnvironmentProblem:
+    """A problem that trying again does not solve."""
+    problem = EnvironmentProblem(message, hint)
+    problem.retryable = False
+    return problem

@@ -1,0 +1,183 @@
+-- name: settings — a session that keeps the promises whatever the server's defaults are
+-- An acknowledged commit is on the disk; a stopped process cannot hold the log; floats come back as they went.
+SELECT
+    set_config('synchronous_commit', 'on', false),
+    set_config('idle_in_transaction_session_timeout', '10s', false),
+    set_config('lock_timeout', '15s', false),
+    set_config('extra_float_digits', '1', false)
+
+-- name: has_schema — has any Interlock been here
+SELECT to_regclass('interlock.version') IS NOT NULL
+
+-- name: schema_version — of the tables that are here
+SELECT version FROM interlock.version
+
+-- name: lock_schema — one process creates, the others wait for it
+SELECT pg_advisory_xact_lock(hashtext('interlock schema'))
+
+-- name: create_schema — a name of our own: the database may be shared with anything
+CREATE SCHEMA IF NOT EXISTS interlock
+
+-- name: create_heads — the last fact of every project; whoever appends locks its row
+CREATE TABLE interlock.heads (
+    project text PRIMARY KEY,
+    seq bigint NOT NULL,
+    hash text NOT NULL,
+    time double precision NOT NULL
+)
+
+-- name: create_facts — the logs: one row per fact, never changed
+CREATE TABLE interlock.facts (
+    project text NOT NULL,
+    seq bigint NOT NULL,
+    time double precision NOT NULL,
+    actor text NOT NULL,
+    kind text NOT NULL,
+    body text NOT NULL, -- not json: the hash covers the text as it is
+    hash text NOT NULL,
+    PRIMARY KEY (project, seq)
+)
+
+-- name: create_claims — who may act on what; a row stays for good, so that its epoch only ever rises
+CREATE TABLE interlock.claims (
+    project text NOT NULL,
+    resource text NOT NULL,
+    epoch bigint NOT NULL,
+    holder text NOT NULL,
+    generation bigint NOT NULL,
+    renewed double precision NOT NULL,
+    expires double precision NOT NULL,
+    note text NOT NULL,
+    released boolean NOT NULL,
+    PRIMARY KEY (project, resource)
+)
+
+-- name: create_snapshots — the newest snapshot of every project
+CREATE TABLE interlock.snapshots (
+    project text PRIMARY KEY,
+    seq bigint NOT NULL,
+    data bytea NOT NULL
+)
+
+-- name: create_clock — seconds since 1970, going on within a transaction
+CREATE VIEW interlock.clock (now) AS SELECT extract(epoch FROM clock_timestamp())::double precision
+
+-- name: create_version — last, so that it is only there when everything else is
+CREATE TABLE interlock.version AS SELECT 1 AS version
+
+-- name: begin — each statement sees what was committed before it, so a check after the lock is up to date
+BEGIN ISOLATION LEVEL READ COMMITTED
+
+-- name: listen — be told of appends to this project
+LISTEN {channel}
+
+-- name: now — the database's clock
+SELECT now FROM interlock.clock
+
+-- name: head — the number of the last fact
+SELECT coalesce((SELECT seq FROM interlock.heads WHERE project = %(project)s), 0)
+
+-- name: lock_head — one writer per project at a time, so that the chain has no gap and no fork
+INSERT INTO interlock.heads (project, seq, hash, time) VALUES (%(project)s, 0, %(genesis)s, 0)
+ON CONFLICT (project) DO UPDATE SET seq = heads.seq
+RETURNING seq, hash, time, extract(epoch FROM clock_timestamp())::double precision
+
+-- name: append — facts, column by column
+INSERT INTO interlock.facts (project, seq, time, actor, kind, body, hash)
+SELECT %(project)s, row.*
+FROM unnest(
+    %(seq)s::bigint[], %(time)s::double precision[], %(actor)s::text[], %(kind)s::text[], %(body)s::text[],
+    %(hash)s::text[]
+) AS row
+
+-- name: move_head — the new last fact, told to all who listen once it is committed
+UPDATE interlock.heads SET seq = %(seq)s, hash = %(hash)s, time = %(time)s
+WHERE project = %(project)s
+RETURNING pg_notify(%(channel)s, '')
+
+-- name: read — the facts after a position
+SELECT seq, time, actor, kind, body, hash FROM interlock.facts
+WHERE project = %(project)s AND seq > %(after)s
+ORDER BY seq LIMIT %(limit)s
+
+-- name: holds — one row if the claim still stands
+SELECT 1 FROM interlock.claims
+WHERE project = %(project)s AND resource = %(resource)s
+    AND epoch = %(epoch)s AND holder = %(holder)s AND NOT released
+
+-- name: claim — raise the epoch of a resource that is free; no row: it is held
+INSERT INTO interlock.claims AS claims
+    (project, resource, epoch, holder, generation, renewed, expires, note, released)
+SELECT %(project)s, %(resource)s, 1, %(holder)s, %(generation)s, now, now + %(lease_seconds)s, '', false
+FROM interlock.clock
+ON CONFLICT (project, resource) DO UPDATE SET
+    epoch = claims.epoch + 1,
+    holder = excluded.holder,
+    generation = excluded.generation,
+    renewed = excluded.renewed,
+    expires = excluded.expires,
+    note = '',
+    released = false
+WHERE claims.released
+    OR claims.expires <= excluded.renewed
+    OR claims.generation < excluded.generation
+    OR claims.epoch = %(takeover)s::bigint
+RETURNING epoch
+
+-- name: renew — prolong a claim that still stands; no row: it does not
+UPDATE interlock.claims SET renewed = now, expires = now + %(lease_seconds)s, note = %(note)s
+FROM interlock.clock
+WHERE project = %(project)s AND resource = %(resource)s
+    AND epoch = %(epoch)s AND holder = %(holder)s AND NOT released
+RETURNING epoch
+
+-- name: release — give back a claim that still stands; no row: it does not
+UPDATE interlock.claims SET released = true
+WHERE project = %(project)s AND resource = %(resource)s
+    AND epoch = %(epoch)s AND holder = %(holder)s AND NOT released
+RETURNING epoch
+
+-- name: revoke — raise the epoch whoever holds it, and leave it free
+INSERT INTO interlock.claims AS claims
+    (project, resource, epoch, holder, generation, renewed, expires, note, released)
+SELECT %(project)s, %(resource)s, 1, %(holder)s, 0, now, now, '', true
+FROM interlock.clock
+ON CONFLICT (project, resource) DO UPDATE SET
+    epoch = claims.epoch + 1,
+    holder = excluded.holder,
+    generation = 0,
+    renewed = excluded.renewed,
+    expires = excluded.expires,
+    note = '',
+    released = true
+RETURNING epoch
+
+-- name: restore_epoch — let epochs go on from where a restored log says they were
+INSERT INTO interlock.claims AS claims
+    (project, resource, epoch, holder, generation, renewed, expires, note, released)
+SELECT %(project)s, row.resource, row.epoch, '', 0, now, now, '', true
+FROM interlock.clock, unnest(%(resources)s::text[], %(epochs)s::bigint[]) AS row (resource, epoch)
+ON CONFLICT (project, resource) DO UPDATE SET epoch = excluded.epoch, released = true
+WHERE claims.epoch < excluded.epoch
+RETURNING epoch
+
+-- name: held — every claim that was not given back
+SELECT resource, epoch, holder, generation, expires - now, note, now - renewed
+FROM interlock.claims, interlock.clock
+WHERE project = %(project)s AND NOT released
+ORDER BY resource COLLATE "C"
+
+-- name: save_snapshot — keep it if it is the newest
+INSERT INTO interlock.snapshots AS snapshots (project, seq, data) VALUES (%(project)s, %(seq)s, %(data)s)
+ON CONFLICT (project) DO UPDATE SET seq = excluded.seq, data = excluded.data
+WHERE snapshots.seq <= excluded.seq
+RETURNING seq
+
+-- name: load_snapshot — with the hash that the log has there; none if the log does not reach that far
+SELECT snapshots.seq, facts.hash, snapshots.data
+FROM interlock.snapshots
+LEFT JOIN interlock.facts ON facts.project = snapshots.project AND facts.seq = snapshots.seq
+WHERE snapshots.project = %(project)s AND (snapshots.seq = 0 OR facts.seq IS NOT NULL)
+
+-- name: drop_snapshot — a snapshot of another log is worth nothing
+DELETE FROM interlock.snapshots WHERE project = %(project)s RETURNING seq
