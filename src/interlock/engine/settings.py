@@ -1,0 +1,245 @@
+"""How a project is run, and where each value was said.
+
+Rules:
+1. A flag beats an `INTERLOCK_*` variable, which beats `interlock.toml`, which beats `[tool.interlock]` in
+   pyproject.toml, which beats the user's own file, which beats the default here.
+2. A key nobody knows is an error that names the file, the line and the nearest known key.
+3. Files hold times as people write them (`5m`, `1h30m`); the value here is always in seconds.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from interlock.model.errors import UsageError
+
+FILE = "interlock.toml"
+LOG_FILE = "log.db"
+PREFIX = "INTERLOCK_"
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set for a project."""
+
+    branch: str = ""
+    """The branch that work lands on. Empty: `main` or `master`, else the one that is checked out."""
+    graph: str = "task-graph.yaml"
+    """The task graph, relative to the root of the repository."""
+    max_parallel: int = 3
+    """How many agents may work at once. With 1, tasks run one after the other."""
+    store: str = ""
+    """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
+    project_name: str = ""
+    """The project's name in a database that several share. Empty: the name of the repository's folder."""
+    workspace_dir: str = ""
+    """Where workspaces are made. Empty: in the state folder."""
+    stale_after_seconds: float = 300.0
+    """An attempt that has given no sign of life for this long is given up, archived and started again."""
+    controller_lease_seconds: float = 30.0
+    """How long a run that no longer answers keeps others from taking over."""
+    keep_trash_days: int = 7
+    """How long files that git ignores are kept after their workspace is gone."""
+    fetch: bool = True
+    """Bring the branch up to its upstream before work starts from it."""
+    pass_env: tuple[str, ...] = ()
+    """Variables of your environment that agents and checks get, besides the few they always get."""
+    log_limit_bytes: int = 1 << 30
+    """An agent that writes more output than this is stopped."""
+    color: Literal["auto", "always", "never"] = "auto"
+    """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, and for each key the place that had the last word."""
+
+    settings: Settings
+    origins: dict[str, str]
+    files: tuple[Path, ...]
+    """The files that were looked for, strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What one place says."""
+
+    origin: str
+    values: Mapping[str, Any]  # Any: whatever TOML or a flag holds, until it is checked
+    text: str = ""
+    """The file, to find a key's line in."""
+
+
+def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Loaded:
+    """The settings for the repository at `root`."""
+    environ = os.environ if environ is None else environ
+    paths = setting_files(root, environ)
+    layers = [
+        _Layer("flag", {key: value for key, value in flags.items() if value is not None}),
+        _environment(environ),
+        *(_file(path) for path in paths),
+    ]
+    known = {key_of(field): field for field in fields(Settings)}
+    values: dict[str, object] = {}
+    origins = dict.fromkeys(known, "default")
+    for layer in reversed(layers):
+        for key, value in layer.values.items():
+            place = _place(layer, key)
+            if key not in known:
+                raise UsageError(f"{place}: unknown setting `{key}`", _suggest(key, known))
+            values[known[key].name] = _value(known[key], value, place)
+            origins[key] = place
+    return Loaded(Settings(**values), origins, paths)  # type: ignore[arg-type] # each value was checked just above
+
+
+def store_address(settings: Settings, state_dir: Path) -> str:
+    """Where the log is: what `open_store` takes."""
+    return settings.store or str(state_dir / LOG_FILE)
+
+
+def project_name(settings: Settings, state_dir: Path) -> str:
+    """The project's name in a shared database: the same from every worktree of the repository."""
+    return settings.project_name or state_dir.parent.name
+
+
+def setting_files(root: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where settings may be written, strongest first."""
+    config = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".config")
+    return (root / FILE, root / "pyproject.toml", config / "interlock" / "config.toml")
+
+
+def key_of(field: Field[Any]) -> str:  # Any: a field of any type
+    """The name of a setting as people write it: without the unit of times, which they write themselves."""
+    return field.name.removesuffix("_seconds")
+
+
+def default_of(field: Field[Any]) -> object:  # Any: a field of any type
+    """What holds when nobody says anything."""
+    assert field.default is not MISSING, field.name  # noqa: S101 - a setting without a default cannot exist
+    return field.default
+
+
+def check(key: str, text: str, place: str) -> object:
+    """The value that `text` means for `key`, or an error that begins with `place`."""
+    known = {key_of(field): field for field in fields(Settings)}
+    if key not in known:
+        raise UsageError(f"{place}: unknown setting `{key}`", _suggest(key, known))
+    return _value(known[key], _from_text(known[key], text), place)
+
+
+def seconds_of(text: str) -> float:
+    """`90`, `90s`, `5m`, `1h30m`, `2d` as seconds; ValueError for anything else."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd])", text)
+    if parts and not re.sub(r"\d+(?:\.\d+)?\s*[smhd]|\s", "", text):
+        return sum(float(number) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit] for number, unit in parts)
+    if not re.fullmatch(r"\d+(?:\.\d+)?", text):
+        raise ValueError(text)
+    return float(text)
+
+
+def _environment(environ: Mapping[str, str]) -> _Layer:
+    """The variables that name a setting. Others may share the prefix; a near miss is taken for a mistake."""
+    known = {PREFIX + key_of(field).upper(): field for field in fields(Settings)}
+    values: dict[str, object] = {}
+    for name, text in environ.items():
+        if name in known:
+            values[key_of(known[name])] = _from_text(known[name], text)
+        elif name.startswith(PREFIX) and (near := get_close_matches(name, known, n=1, cutoff=0.88)):
+            raise UsageError(f"unknown variable {name}", f"did you mean {near[0]}?")
+    return _Layer("environment", values)
+
+
+def _file(path: Path) -> _Layer:
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+    except (FileNotFoundError, NotADirectoryError):
+        return _Layer(str(path), {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name == "pyproject.toml":
+            return _Layer(
+                str(path), {}
+            )  # not ours to judge: the project's own tools say what is wrong with it
+        line = re.search(r"line (\d+), column (\d+)", str(error))
+        place = f"{path}:{line[1]}:{line[2]}" if line else str(path)
+        raise UsageError(f"{place}: {error}", "correct the file") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", "make the file readable, or move it away") from None
+    if path.name == "pyproject.toml":
+        values = values.get("tool", {}).get("interlock", {})
+    return _Layer(str(path), values, text)
+
+
+def _place(layer: _Layer, key: str) -> str:
+    if layer.origin == "flag":
+        return f"--{key.replace('_', '-')}"
+    if layer.origin == "environment":
+        return PREFIX + key.upper()
+    lines = layer.text.splitlines()
+    start = next((n for n, line in enumerate(lines) if line.strip() == "[tool.interlock]"), -1)
+    wanted = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*[=.]|^\s*\[+\s*{re.escape(key)}\b""")
+    number = next((n for n, line in enumerate(lines[start + 1 :], start + 2) if wanted.match(line)), 0)
+    return f"{layer.origin}:{number}" if number else layer.origin
+
+
+def _from_text(field: Field[Any], text: str) -> object:  # Any: a field of any type
+    """A variable's text as TOML would have given it."""
+    default = default_of(field)
+    if isinstance(default, bool):
+        word = text.strip().lower()
+        return word in TRUE if word in TRUE + FALSE else text
+    if isinstance(default, int):
+        return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else text
+    if isinstance(default, tuple):
+        return [part for part in re.split(r"[,\s]+", text) if part]
+    return text
+
+
+def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a field of any type
+    """The value in the field's own type, within sense."""
+    key = key_of(field)
+    if field.name.endswith("_seconds"):
+        try:
+            value = seconds_of(str(value))
+        except ValueError:
+            raise UsageError(
+                f"{place}: `{key}` is no length of time: {value!r}", "write it like 90s, 5m or 1h30m"
+            ) from None
+    try:
+        converted: object = msgspec.convert(value, type=field.type, strict=True)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
+    least = LEAST.get(field.name)
+    if least is not None and isinstance(converted, int | float) and converted < least:
+        raise UsageError(
+            f"{place}: `{key}` cannot be {value!r}: at least {least:g} is needed", _example(field)
+        )
+    return converted
+
+
+LEAST = {
+    "max_parallel": 1,
+    "stale_after_seconds": 1,
+    "controller_lease_seconds": 1,
+    "keep_trash_days": 0,
+    "log_limit_bytes": 4096,
+}
+
+
+def _example(field: Field[Any]) -> str:  # Any: a field of any type
+    default = default_of(field)
+    shown = list(default) if isinstance(default, tuple) else default
+    return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
+
+
+def _suggest(key: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(key, known, n=1) or get_close_matches(key.partition("_")[0], known, n=1, cutoff=0.5)
+    return f"did you mean `{near[0]}`?" if near else "`interlock config show` lists every setting"
