@@ -24,7 +24,7 @@ from interlock.merge import give_up
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import ErrorClass
-from interlock.model.step import Reconcile, Recover, Start, Step
+from interlock.model.step import Archive, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId, Tree
 
 DEFER_SECONDS = 2.0
@@ -60,6 +60,8 @@ class Acts:
         self._options = options
         self._done = done
         self.under_way: dict[TaskId, Act] = {}
+        self._ended: list[TaskId] = []
+        """Acts that are over, but whose last facts may not have been read yet."""
 
     async def begin(self, step: Step) -> None:
         """Set one step going. A start is claimed before this returns."""
@@ -68,8 +70,21 @@ class Acts:
                 await self._start(step)
             case Recover():
                 self._go(step.task, self._recover(step), step.attempt)
+            case Archive():
+                self._go(step.task, self._end_and_archive(step), step.attempt)
             case Reconcile():
                 self._go(step.task, self._reconcile(step), 0)
+
+    async def catch_up(self) -> None:
+        """Read what is new; acts that ended before that are forgotten, because now the log shows it."""
+        ended, self._ended = self._ended, []
+        try:
+            await self._ledger.catch_up()
+        except StoreUnavailable:
+            self._ended += ended
+            raise
+        for name in ended:
+            del self.under_way[name]
 
     def end_unwanted(self) -> None:
         """Stop what a person cancelled or reset, or everything when the run is told to."""
@@ -122,7 +137,7 @@ class Acts:
         except (StaleEpoch, StoreUnavailable):
             pass  # taken from us, or not known: either way the log says what is true, and the loop reads it
         finally:
-            del self.under_way[name]
+            self._ended.append(name)
             self._done()
 
     async def _start(self, step: Start) -> None:
@@ -187,10 +202,13 @@ class Acts:
             return [_failure(turn, ErrorClass.ENVIRONMENT, f"{type(problem).__name__}: {problem}")]
 
     async def _interrupted(self, turn: Turn) -> Sequence[f.Fact]:
-        archived = await self._archive(turn.task, turn.attempt)
-        if archived:
-            await self._note([f.WorkspaceArchived(turn.task.spec.id, turn.attempt, archived, why="stopped")])
+        if turn.task.phase.kind is PhaseKind.AGENT:
+            await self._end_and_archive(Archive(turn.task.spec.id, turn.attempt))
         return [f.PhaseDeferred(*turn.key, why="stopped on request", retry_after_seconds=0.0)]
+
+    async def _end_and_archive(self, step: Archive) -> None:
+        ref = await self._env.executor.recover(step.task, step.attempt)
+        await self._note([f.WorkspaceArchived(step.task, step.attempt, ref, why="the attempt was stopped")])
 
     async def _archive(self, task: TaskState, attempt: int) -> str:
         if task.phase.kind is not PhaseKind.AGENT:

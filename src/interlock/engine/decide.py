@@ -10,14 +10,14 @@ from collections.abc import Collection
 
 from interlock.events.state import State, TaskState
 from interlock.merge import moves
-from interlock.model.step import Reconcile, Recover, Start, Step
+from interlock.model.step import Archive, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import Board
 
 
 def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
     """The steps to take now. `busy` are the tasks this engine is already acting on."""
-    steps: list[Step] = [*_recoveries(state, busy), *_reconciliations(state, busy)]
+    steps = [*_recoveries(state, busy), *_archives(state, busy), *_reconciliations(state, busy)]
     if state.run is None or state.run.stop_agents:
         return steps
     steps += [move for move in moves(state, now) if move.task not in busy]
@@ -42,6 +42,10 @@ def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
         for name in sorted(state.running)
         if name not in busy and (task := state.tasks[name])
     ]
+
+
+def _archives(state: State, busy: Collection[TaskId]) -> list[Step]:
+    return [Archive(name, state.tasks[name].leftover) for name in sorted(state.leftovers) if name not in busy]
 
 
 def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:

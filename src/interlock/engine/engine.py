@@ -103,7 +103,7 @@ class Engine:
     async def _round(self, acts: Acts, claim: Claim) -> bool:
         """One turn of the loop; True when there is nothing left to do or to wait for."""
         self._wake.clear()
-        await self._ledger.catch_up()
+        await acts.catch_up()
         await self._pass_on_stop(claim)
         acts.end_unwanted()
         now = await self._env.store.now()

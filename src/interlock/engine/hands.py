@@ -122,10 +122,22 @@ async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]
     verdict = judge(results, spec.done_when, known)
     if not verdict.unknown:
         return verdict
-    order = CheckOrder(f"base/{main.commit[:12]}", main.tree, verdict.unknown, spec.check_seconds, {})
-    on_base = await env.checker.check(order)
+    on_base = await _check_base(env, turn, main, verdict.unknown)
     await turn.note([f.BaseChecked(main.tree, r.command, r.exit_code, r.tail) for r in on_base])
     return judge(results, spec.done_when, known | {r.command: r.exit_code for r in on_base})
+
+
+async def _check_base(env: Env, turn: Turn, main: Tip, commands: tuple[str, ...]) -> Sequence[CheckResult]:
+    """How the commands end on main itself. Red only if red twice: a flake must not excuse later changes."""
+
+    def order(round_name: str, chosen: tuple[str, ...]) -> CheckOrder:
+        name = f"base/{main.commit[:12]}-{round_name}"
+        return CheckOrder(name, main.tree, chosen, turn.task.spec.check_seconds, {})
+
+    first = await env.checker.check(order("first", commands))
+    red = tuple(result.command for result in first if not result.passed)
+    again = await env.checker.check(order("again", red)) if red else ()
+    return [result for result in first if result.passed] + list(again)
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:

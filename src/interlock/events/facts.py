@@ -256,7 +256,7 @@ class TaskFailed(Fact):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceArchived(Fact):
-    """What a workspace held is kept under a ref, and the directory was given up."""
+    """Nothing of an attempt runs any more; what its workspace held, if anything, is kept under `ref`."""
 
     task: TaskId
     attempt: int

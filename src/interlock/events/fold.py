@@ -85,8 +85,13 @@ def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]
     return set()
 
 
-def _workspace_archived(_state: State, _fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
-    return set()
+def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
+    task = state.tasks.get(fact.task)
+    if task is None or fact.attempt < task.leftover:
+        return set()
+    task.leftover = 0
+    _index(state, task)
+    return {fact.task}
 
 
 def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[TaskId]:
@@ -138,6 +143,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     stage = next_stage(task.stage, type(fact))
     if stage is None:
         return set()
+    if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
+        task.leftover = task.attempt
     _EFFECTS[type(fact)](task, fact, row)
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE
@@ -175,6 +182,7 @@ def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskI
 def _index(state: State, task: TaskState) -> None:
     key = task.spec.id
     (state.running.add if task.stage is Stage.RUNNING else state.running.discard)(key)
+    (state.leftovers.add if task.leftover else state.leftovers.discard)(key)
     (state.reconcile.add if task.must_reconcile else state.reconcile.discard)(key)
     if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.work:
         state.train[key] = task.work.seq
@@ -266,6 +274,9 @@ def _cancelled(task: TaskState, fact: f.TaskCancelled, _: Recorded) -> None:
 def _removed(task: TaskState, _fact: f.TaskRemoved, _: Recorded) -> None:
     task.why = "no longer in the task graph"
 
+
+_TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)
+"""What a person may say while an agent is at work. Whoever ends that agent says so: WorkspaceArchived."""
 
 # Any: each handler takes the one kind of fact it is listed under.
 _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {

@@ -66,6 +66,8 @@ class TaskState:
     work: Work | None = None
     candidate: Candidate | None = None
     landed: Candidate | None = None
+    leftover: int = 0
+    """An attempt that a person took the task away from: it may still run, and is not archived yet."""
     unmet: int = 0
     """Needs that have not landed yet."""
     paused: bool = False
@@ -127,6 +129,9 @@ class State:
     train: dict[TaskId, int] = field(default_factory=dict)
     """Tasks whose next phase is a check or a landing, with their place in the queue."""
     reconcile: set[TaskId] = field(default_factory=set)
+    """Tasks whose tested commit may be on main although they are no longer on their way there."""
+    leftovers: set[TaskId] = field(default_factory=set)
+    """Tasks with an attempt that must be ended and archived before anything else."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many tasks are in each stage."""
     branch: str = ""

@@ -27,6 +27,14 @@ class Recover:
 
 
 @dataclass(frozen=True, slots=True)
+class Archive:
+    """An attempt that a person took the task away from: make sure that it has ended, and keep what it left."""
+
+    task: TaskId
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reconcile:
     """A person or a crash took the task away while its tested commit might have landed: look at main."""
 
@@ -34,4 +42,4 @@ class Reconcile:
     commit: Commit
 
 
-Step = Start | Recover | Reconcile
+Step = Start | Recover | Archive | Reconcile
