@@ -1,0 +1,39 @@
+"""The logs under test: in memory, in a file, and on a real Postgres server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from interlock.store import open_store
+from tests.store.logs import Log, memory_log, wait_on_clock
+from tests.store.server import running_postgres
+
+ON_DISK = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_postgres(tmp_path_factory.mktemp("postgres")) as url:
+        yield url
+
+
+@pytest.fixture(params=["memory", *ON_DISK])
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
+    return _log(request.param, request, tmp_path)
+
+
+@pytest.fixture(params=ON_DISK)
+def disk_log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
+    """A log that other processes can open."""
+    return _log(request.param, request, tmp_path)
+
+
+def _log(kind: str, request: pytest.FixtureRequest, folder: Path) -> Log:
+    if kind == "memory":
+        return memory_log()
+    url = str(folder / "log.db") if kind == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    # The file is fresh; on the server a fresh name makes a fresh log. The name is odd on purpose.
+    project = f"a project's {uuid4()}"
+    return Log(lambda: open_store(url, project), wait_on_clock, f"{url}\n{project}")

@@ -1,0 +1,74 @@
+"""The three kinds of log that the contract suite runs on, behind one face."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from interlock.events.facts import Fact, TaskReset
+from interlock.events.record import Recorded, verify_chain
+from interlock.model.task import TaskId
+from interlock.store import Store
+from tests.sim.memory_store import MemoryStore
+
+Story = Callable[[Store, Store], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Log:
+    """A fresh, empty log."""
+
+    connect: Callable[[], Store]
+    """One more connection to it."""
+    pass_time: Callable[[Store, float], Awaitable[None]]
+    """Return when the database's clock has moved on by that many seconds."""
+    url: str = ""
+
+    def play(self, story: Story) -> None:
+        """Tell a story of two processes, each with its own connection."""
+
+        async def told() -> None:
+            one, two = self.connect(), self.connect()
+            try:
+                await story(one, two)
+            finally:
+                await one.close()
+                await two.close()
+
+        asyncio.run(told())
+
+
+def memory_log() -> Log:
+    """A log whose clock moves only when it is told to."""
+    time = [1_000_000.0]
+    store = MemoryStore(lambda: time[0])
+
+    async def pass_time(_: Store, seconds: float) -> None:
+        time[0] += seconds
+
+    return Log(lambda: store, pass_time)
+
+
+async def wait_on_clock(store: Store, seconds: float) -> None:
+    """Look at the database's clock until it is late enough."""
+    end = await store.now() + seconds
+    while await store.now() <= end:  # noqa: ASYNC110 - a database's clock tells nobody that it moved
+        await asyncio.sleep(0.01)
+
+
+async def whole_log(store: Store) -> list[Recorded]:
+    """Every fact, with the chain verified."""
+    rows: list[Recorded] = []
+    while page := await store.read(len(rows)):
+        rows += page
+    assert verify_chain(rows) == len(rows)
+    return rows
+
+
+def reset(name: str, why: str = "") -> Fact:
+    """A fact that is short to write."""
+    return TaskReset(TaskId(name), why)
+
+
+def names(rows: list[Recorded]) -> list[str]:
+    """Which tasks the facts made by `reset` are about."""
+    return [row.fact.task for row in rows if isinstance(row.fact, TaskReset)]

@@ -1,0 +1,531 @@
+"""What every Store promises, checked on all of them (D4, W10, K4, I1-I3)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from interlock.events.facts import Fact, PhaseStarted, RunStarted
+from interlock.events.record import GENESIS, seal
+from interlock.model.claim import CONTROLLER, Claim, task_resource
+from interlock.model.errors import BrokenChain, StaleEpoch, UsageError
+from interlock.model.task import TaskId
+from interlock.store import Store, open_store
+from tests.store.logs import Log, memory_log, names, reset, whole_log
+
+pytestmark = pytest.mark.contract
+
+LONG = 600.0
+SHORT = 0.05
+
+
+def nothing(_: int) -> Sequence[Fact]:
+    return ()
+
+
+async def take(store: Store, resource: str, holder: str = "anna", seconds: float = LONG) -> Claim:
+    got = await store.claim(resource, holder, seconds, nothing)
+    assert got is not None
+    return got[0]
+
+
+# Appending and reading
+
+
+def test_what_is_appended_is_read_back_in_order_and_chained(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        assert await one.head() == 0
+        written = await one.append([reset("a", "ünïcode \n 💥"), reset("b")], "anna")
+        written += await two.append([reset("c")], "bert")
+        assert [row.seq for row in written] == [1, 2, 3]
+        assert await whole_log(two) == written == await whole_log(one)
+        assert [row.actor for row in written] == ["anna", "anna", "bert"]
+        assert written[0].fact == reset("a", "ünïcode \n 💥")
+        assert await one.head() == await two.head() == 3
+
+    log.play(story)
+
+
+def test_reading_starts_after_a_position_and_stops_at_the_limit(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.append([reset(str(n)) for n in range(10)], "anna")
+        assert names(await two.read(3, 4)) == ["3", "4", "5", "6"]
+        assert await two.read(10) == []
+        assert await two.read(99) == []
+
+    log.play(story)
+
+
+def test_appending_nothing_writes_nothing(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        assert await one.append([], "anna") == []
+        assert await one.head() == 0
+
+    log.play(story)
+
+
+def test_a_batch_has_one_time_and_times_never_run_backwards(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        before = await one.now()
+        for store in (one, two) * 5:
+            await store.append([reset("a"), reset("b")], "anna")
+        times = [row.time for row in await whole_log(one)]
+        assert times == sorted(times)
+        assert times[::2] == times[1::2]
+        assert before <= times[0]
+        assert times[-1] <= await two.now()
+
+    log.play(story)
+
+
+def test_a_log_from_a_clock_that_was_ahead_goes_on_at_its_last_time(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        await one.restore(lines_of([exported(1, 9e9, reset("ahead"))]))
+        later = await one.append([reset("now")], "anna")
+        assert later[0].time == 9e9
+        await whole_log(one)
+
+    log.play(story)
+
+
+def test_two_connections_that_append_at_once_make_one_chain_without_a_gap(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        async def write(store: Store, actor: str) -> None:
+            for n in range(20):
+                await store.append([reset(f"{actor}{n}")], actor)
+
+        await asyncio.gather(write(one, "anna"), write(two, "bert"), write(two, "carl"))
+        rows = await whole_log(one)
+        assert sorted(names(rows)) == sorted(
+            f"{who}{n}" for who in ("anna", "bert", "carl") for n in range(20)
+        )
+        for who in ("anna", "bert", "carl"):
+            own = names([row for row in rows if row.actor == who])
+            assert own == [f"{who}{n}" for n in range(20)]
+
+    log.play(story)
+
+
+# Waiting
+
+
+def test_waiting_ends_with_an_append_from_another_connection(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.append([reset("a")], "anna")
+        waiting = asyncio.create_task(two.wait(1, 30))
+        assert await two.wait(1, 0.01) is False
+        assert not waiting.done()
+        await one.append([reset("b")], "anna")
+        assert await waiting is True
+
+    log.play(story)
+
+
+def test_waiting_ends_with_an_append_on_the_same_connection(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        waiting = [asyncio.create_task(one.wait(0, 30)) for _ in range(3)]
+        assert await one.wait(0, 0.01) is False
+        await one.append([reset("a")], "anna")
+        assert await asyncio.gather(*waiting) == [True, True, True]
+
+    log.play(story)
+
+
+def test_waiting_for_what_is_already_there_returns_at_once(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.append([reset("a")], "anna")
+        assert await two.wait(0, 0) is True
+
+    log.play(story)
+
+
+def test_waiting_is_not_ended_by_a_renewal(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r")
+        waiting = asyncio.create_task(two.wait(0, 0.15))
+        await one.renew(claim, LONG)
+        assert await waiting is False
+
+    log.play(story)
+
+
+# Claims
+
+
+def test_each_claim_raises_the_epoch_by_one_and_writes_its_facts(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        for epoch, store in enumerate((one, two, one), start=1):
+            got = await store.claim("r", f"h{epoch}", LONG, lambda epoch: [reset(f"epoch-{epoch}")])
+            assert got is not None
+            claim, rows = got
+            assert claim == Claim("r", epoch, f"h{epoch}", 0)
+            assert names(rows) == [f"epoch-{epoch}"]
+            assert rows[0].actor == f"h{epoch}"
+            await store.release(claim)
+        assert names(await whole_log(two)) == ["epoch-1", "epoch-2", "epoch-3"]
+
+    log.play(story)
+
+
+def test_what_is_held_cannot_be_claimed_and_nothing_is_written(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await take(one, "r")
+        assert await two.claim("r", "bert", LONG, lambda _: [reset("no")]) is None
+        assert await one.claim("r", "anna", LONG, lambda _: [reset("no")]) is None
+        assert await two.head() == 0
+        assert await take(two, "another") == Claim("another", 1, "anna")
+
+    log.play(story)
+
+
+def test_a_claim_whose_facts_cannot_be_made_leaves_nothing(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        def broken(_: int) -> Sequence[Fact]:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await one.claim("r", "anna", LONG, broken)
+        assert await two.held() == []
+        assert await two.head() == 0
+        assert (await take(two, "r")).epoch == 1
+
+    log.play(story)
+
+
+def test_a_claim_is_free_once_its_lease_is_over_by_the_databases_clock(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await take(one, "r", seconds=SHORT)
+        await log.pass_time(two, SHORT)
+        assert await take(two, "r", "bert") == Claim("r", 2, "bert")
+
+    log.play(story)
+
+
+def test_a_renewed_claim_stays_held_and_carries_its_note(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r", seconds=SHORT)
+        assert await one.renew(claim, LONG, "still here") is True
+        await log.pass_time(two, SHORT)
+        assert await two.claim("r", "bert", LONG, nothing) is None
+        (held,) = await two.held()
+        assert (held.claim, held.note) == (claim, "still here")
+        assert 0 < held.expires_in_seconds <= LONG
+        assert 0 < held.renewed_seconds_ago < LONG
+
+    log.play(story)
+
+
+def test_a_claim_that_somebody_else_has_taken_cannot_be_renewed(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        old = await take(one, "r", seconds=SHORT)
+        await log.pass_time(two, SHORT)
+        new = await take(two, "r", "bert")
+        assert await one.renew(old, 2 * LONG, "mine!") is False
+        (held,) = await two.held()
+        assert held.claim == new
+        assert held.note == ""
+        assert held.expires_in_seconds <= LONG
+
+    log.play(story)
+
+
+def test_a_renewal_must_name_the_holder_and_not_only_the_epoch(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r")
+        assert await two.renew(Claim("r", claim.epoch, "bert"), LONG) is False
+        assert await two.renew(Claim("unknown", 1, "anna"), LONG) is False
+
+    log.play(story)
+
+
+def test_a_released_claim_is_gone_for_its_holder(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r")
+        rows = await one.release(claim, [reset("done")])
+        assert (names(rows), rows[0].actor) == (["done"], "anna")
+        assert await two.held() == []
+        assert await one.renew(claim, LONG) is False
+        with pytest.raises(StaleEpoch):
+            await one.release(claim, [reset("twice")])
+        assert await one.head() == 1
+
+    log.play(story)
+
+
+def test_only_who_holds_it_can_release_it(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r")
+        with pytest.raises(StaleEpoch):
+            await two.release(Claim("r", claim.epoch, "bert"), [reset("no")], "bert")
+        assert [held.claim for held in await two.held()] == [claim]
+        assert await two.head() == 0
+
+    log.play(story)
+
+
+def test_a_release_under_a_stale_fence_changes_nothing(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        controller = await take(one, CONTROLLER)
+        claim = await take(one, "r")
+        await two.revoke(CONTROLLER, [], "person")
+        with pytest.raises(StaleEpoch):
+            await one.release(claim, [reset("no")], fences=[controller])
+        assert [held.claim for held in await two.held()] == [claim]
+        assert await two.head() == 0
+
+    log.play(story)
+
+
+def test_a_revoked_claim_fences_its_holder(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        old = await take(one, "r")
+        assert names(await two.revoke("r", [reset("revoked")], "person")) == ["revoked"]
+        assert await two.held() == []
+        with pytest.raises(StaleEpoch):
+            await one.append([reset("late")], "anna", [old])
+        assert await one.renew(old, LONG) is False
+        assert (await take(two, "r", "bert")).epoch == old.epoch + 2
+
+    log.play(story)
+
+
+def test_what_was_never_claimed_can_be_revoked_too(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        await one.revoke("r", [reset("revoked")], "person")
+        assert await one.held() == []
+        assert (await take(one, "r")).epoch == 2
+
+    log.play(story)
+
+
+def test_held_lists_what_is_not_released_also_when_the_lease_is_over(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await take(one, "b", seconds=SHORT)
+        await take(one, "a")
+        await one.release(await take(one, "c"))
+        await log.pass_time(two, 2 * SHORT)
+        first, second = await two.held()
+        assert (first.claim.resource, second.claim.resource) == ("a", "b")
+        assert second.expires_in_seconds < 0 < first.expires_in_seconds
+
+    log.play(story)
+
+
+# Fences
+
+
+def test_a_write_under_a_standing_fence_is_written(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        fences = [await take(one, "r"), await take(one, "s")]
+        assert names(await one.append([reset("yes")], "anna", fences)) == ["yes"]
+
+    log.play(story)
+
+
+def test_a_write_under_a_stale_fence_is_refused_and_leaves_nothing(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        good, old = await take(one, "good"), await take(one, "r")
+        await one.release(old)
+        await take(two, "r", "bert")
+        for fence in (old, Claim("r", 2, "anna"), Claim("r", 3, "bert"), Claim("unknown", 1, "anna")):
+            with pytest.raises(StaleEpoch):
+                await one.append([reset("no")], "anna", [good, fence])
+        assert await two.head() == 0
+
+    log.play(story)
+
+
+def test_a_fence_holds_after_its_lease_until_somebody_takes_it(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r", seconds=SHORT)
+        await log.pass_time(one, SHORT)
+        assert names(await one.append([reset("late")], "anna", [claim])) == ["late"]
+        await take(two, "r", "bert")
+        with pytest.raises(StaleEpoch):
+            await one.append([reset("too late")], "anna", [claim])
+
+    log.play(story)
+
+
+def test_a_claim_under_a_stale_fence_is_refused_and_leaves_nothing(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        old = await take(one, CONTROLLER)
+        await two.revoke(CONTROLLER, [], "person")
+        with pytest.raises(StaleEpoch):
+            await one.claim("r", "anna", LONG, lambda _: [reset("no")], fence=old)
+        assert await two.held() == []
+        assert await two.head() == 0
+
+    log.play(story)
+
+
+def test_a_newer_controller_takes_over_what_an_older_one_claimed(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        first = await take(one, CONTROLLER)
+        got = await one.claim("r", "anna", LONG, nothing, fence=first)
+        assert got is not None
+        assert got[0] == Claim("r", 1, "anna", generation=first.epoch)
+        assert await one.claim("r", "anna", LONG, nothing, fence=first) is None
+
+        await one.release(first)
+        second = await take(two, CONTROLLER, "bert")
+        taken = await two.claim("r", "bert", LONG, nothing, fence=second)
+        assert taken is not None
+        assert taken[0] == Claim("r", 2, "bert", generation=second.epoch)
+        assert await one.renew(got[0], LONG) is False
+
+    log.play(story)
+
+
+def test_a_dead_holders_claim_is_taken_over_by_naming_its_epoch(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.release(await take(one, "r"))
+        dead = await take(one, "r")
+        for wrong in (0, dead.epoch - 1, dead.epoch + 1):
+            assert await two.claim("r", "bert", LONG, nothing, takeover=wrong) is None
+        got = await two.claim("r", "bert", LONG, nothing, takeover=dead.epoch)
+        assert got is not None
+        assert got[0] == Claim("r", dead.epoch + 1, "bert")
+        assert await two.claim("r", "carl", LONG, nothing, takeover=dead.epoch) is None
+
+    log.play(story)
+
+
+# Snapshots
+
+
+def test_the_newest_snapshot_comes_back_with_the_hash_of_its_fact(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        assert await one.load_snapshot() is None
+        await one.save_snapshot(0, b"empty")
+        assert await two.load_snapshot() == (0, GENESIS, b"empty")
+        rows = await one.append([reset("a"), reset("b"), reset("c")], "anna")
+        await one.save_snapshot(2, b"\x00two\xff")
+        await two.save_snapshot(1, b"older")
+        assert await two.load_snapshot() == (2, rows[1].hash, b"\x00two\xff")
+
+    log.play(story)
+
+
+def test_a_snapshot_of_a_fact_that_is_not_there_does_not_count(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.append([reset("a")], "anna")
+        await one.save_snapshot(2, b"from the future")
+        assert await two.load_snapshot() is None
+
+    log.play(story)
+
+
+# Export and restore
+
+
+async def lines_of(lines: Sequence[str]) -> AsyncIterator[str]:
+    for line in lines:
+        yield line
+
+
+def exported(seq: int, time: float, fact: Fact) -> str:
+    return msgspec.json.encode(seal(GENESIS, seq, time, "anna", fact)).decode()
+
+
+async def export(store: Store) -> list[str]:
+    return [line async for line in store.export()]
+
+
+def test_an_exported_log_is_restored_as_the_identical_chain(log: Log, tmp_path: Path) -> None:
+    """Into a SQLite file and from there into the log under test, so every pair of stores is crossed."""
+
+    async def story(one: Store, two: Store) -> None:
+        source, between = memory_log().connect(), open_store(str(tmp_path / "between.db"), "")
+        try:
+            await source.append([reset(f"t{n}", "ü\n") for n in range(1500)], "anna")
+            await source.append([reset("last")], "bert")
+            assert await between.restore(source.export()) == 1501
+            assert await one.restore(between.export()) == 1501
+            assert await export(two) == await export(source)
+            assert await whole_log(two) == await whole_log(source)
+            assert await two.wait(0, 0) is True
+            await two.append([reset("goes on")], "anna")
+            assert names(await whole_log(one))[-2:] == ["last", "goes on"]
+        finally:
+            await between.close()
+
+    log.play(story)
+
+
+def test_every_exported_line_is_one_fact_with_its_hash(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        (row,) = await one.append([reset("a", 'a "quoted"\nline')], "anna")
+        (line,) = await export(one)
+        assert "\n" not in line
+        assert json.loads(line) == {
+            "seq": 1,
+            "time": row.time,
+            "actor": "anna",
+            "kind": "TaskReset",
+            "body": row.body,
+            "hash": row.hash,
+        }
+
+    log.play(story)
+
+
+def test_a_log_that_has_facts_is_not_restored_over(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        await one.append([reset("mine")], "anna")
+        lines = await export(one)
+        with pytest.raises(UsageError, match="already holds 1 facts"):
+            await two.restore(lines_of(lines))
+        assert names(await whole_log(one)) == ["mine"]
+
+    log.play(story)
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "swapped", "cut"])
+def test_a_damaged_export_restores_nothing(log: Log, damage: str) -> None:
+    async def story(one: Store, _: Store) -> None:
+        source = memory_log().connect()
+        await source.append([reset("a"), reset("b"), reset("c")], "anna")
+        a, b, c = await export(source)
+        lines, error = {
+            "changed": ([a, b.replace("anna", "bert"), c], "fact 2"),
+            "missing": ([a, c], "fact 2"),
+            "swapped": ([a, c, b], "fact 2"),
+            "cut": ([a, b, c[:20]], "line 3"),
+        }[damage]
+        with pytest.raises(UsageError if damage == "cut" else BrokenChain, match=error):
+            await one.restore(lines_of(lines))
+        assert await one.head() == 0
+
+    log.play(story)
+
+
+def test_epochs_go_on_rising_after_a_restore(log: Log) -> None:
+    """The fence in git and the facts know the old epochs; a claim that began at 1 again would be stale."""
+
+    async def story(one: Store, two: Store) -> None:
+        source = memory_log().connect()
+        task = TaskId("a")
+        await source.append([RunStarted("run", "anna", 4, 3), PhaseStarted(task, 1, "implement", 7)], "anna")
+        await one.save_snapshot(0, b"of the empty log")
+        await one.restore(source.export())
+        assert await two.load_snapshot() is None
+        assert await two.held() == []
+        assert (await take(two, CONTROLLER)).epoch == 5
+        assert (await take(two, task_resource(task))).epoch == 8
+
+    log.play(story)
+
+
+def test_a_closed_store_opens_again_when_it_is_used(log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        await one.append([reset("a")], "anna")
+        await one.close()
+        await one.close()
+        assert names(await whole_log(one)) == ["a"]
+        assert await one.wait(1, 0.01) is False
+
+    log.play(story)
