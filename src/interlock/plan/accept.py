@@ -1,0 +1,122 @@
+"""Everything between the text and the Graph: read, check the shape, check the whole, fill in the defaults.
+
+Importing this module imports pydantic and the YAML parser; `parse` does so when it is called.
+"""
+
+from collections.abc import Collection, Iterable
+from hashlib import sha256
+
+from pydantic import ValidationError
+
+from interlock.model.task import Agent, Task, TaskId
+from interlock.plan import check, explain
+from interlock.plan.graph import Graph
+from interlock.plan.problem import GraphProblems, Notes, Place, Severity
+from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings, TaskPart
+from interlock.plan.yaml_text import Document, Value, read, split_lines
+
+_FIELDS = {"timeout": "timeout_seconds", "idle_timeout": "idle_seconds", "check_timeout": "check_seconds"}
+_FIELDS |= {"estimate": "estimate_seconds"}
+_FIELDS |= {name: name for name in ("retries", "priority", "category", "story", "subsystem")}
+"""Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""
+
+
+def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Graph:
+    """The graph the text describes; raises `GraphProblems`."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    text = _decode(text, source).removeprefix("\ufeff")
+    notes = Notes(source, split_lines(text))
+    document = read(text, notes)
+    part = _checked(document, notes, files) if document else None
+    notes.refuse_errors()
+    if part is None:
+        raise AssertionError("a graph that cannot be read must have a problem")
+    agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
+    tasks = tuple(_task(TaskId(id), task, part.defaults, agents) for id, task in part.tasks.items())
+    return Graph(
+        tasks, sha256(raw).hexdigest(), source, notes.sorted(Severity.WARNING), tuple(agents.values())
+    )
+
+
+def _decode(text: str | bytes, source: str) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        lines = split_lines(text[: error.start].decode(errors="replace"))
+        notes = Notes(source, lines)
+        message = f"the byte 0x{text[error.start]:02x} is not UTF-8"
+        notes.add(Place(len(lines), len(lines[-1]) + 1), message, "save the file as UTF-8 text")
+        raise GraphProblems(notes.sorted(Severity.ERROR)) from error
+
+
+def _checked(document: Document, notes: Notes, files: Collection[str] | None) -> GraphPart | None:
+    """The graph without what is wrong in it, which has been noted; None if nothing is left."""
+    value, places = document
+    if not isinstance(value, dict):
+        notes.add(places.of(()), "the file must be a mapping", "start with `version: 1` and `tasks:`")
+        return None
+    tasks = value.get("tasks")
+    if isinstance(tasks, dict) and len(tasks) > MAX_TASKS:
+        first = list(tasks)[MAX_TASKS]
+        message = f"there are {len(tasks)} tasks; at most {MAX_TASKS} are allowed"
+        notes.add(places.of(("tasks", first), at_key=True), message, "split the work into several graphs")
+        return None
+    part = _shaped(value, document, notes)
+    if part is not None:
+        check.note_all(part, document, notes, files)
+    return part
+
+
+def _shaped(value: dict[str, Value], document: Document, notes: Notes) -> GraphPart | None:
+    try:
+        return GraphPart.model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        explain.note_all(found, document.places, notes)
+    try:
+        return GraphPart.model_validate(_without(value, [one["loc"] for one in found]))
+    except ValidationError:
+        return None
+
+
+def _without(value: dict[str, Value], broken: Iterable[tuple[str | int, ...]]) -> dict[str, Value]:
+    """The file without the tasks, agents and defaults that are broken, so that the rest can be checked."""
+    left: dict[str, Value] = {
+        key: dict(inner) if isinstance(inner, dict) else inner for key, inner in value.items()
+    }
+    for path in broken:
+        section = left.get(str(path[0]))
+        if len(path) > 1 and isinstance(section, dict):
+            section.pop(str(path[1]), None)
+        elif path[0] == "version":
+            left["version"] = 1
+        else:
+            left.pop(str(path[0]), None)
+    return left
+
+
+def _agent(name: str, part: AgentPart) -> Agent:
+    return Agent(name, part.use, tuple(part.run), dict(part.env) or None)
+
+
+def _task(id: TaskId, part: TaskPart, defaults: Settings, agents: dict[str, Agent]) -> Task:
+    # Only what is written is in `model_fields_set`; the task's own word comes before the default.
+    given = {key: getattr(defaults, key) for key in defaults.model_fields_set}
+    given |= {key: getattr(part, key) for key in part.model_fields_set}
+    settings = {field: given[key] for key, field in _FIELDS.items() if key in given}
+    return Task(
+        id=id,
+        goal=part.goal,
+        agent=agents[given["agent"]],
+        needs=tuple(TaskId(need) for need in dict.fromkeys(part.needs)),
+        touches=tuple(dict.fromkeys(part.touches)),
+        exclusive=tuple(dict.fromkeys(part.exclusive)),
+        shared=tuple(dict.fromkeys(part.shared)),
+        uses=tuple(dict.fromkeys(part.uses)),
+        done_when=tuple(part.done_when),
+        verify=tuple(given.get("verify", ())),
+        labels=tuple(dict.fromkeys(part.labels)),
+        **settings,
+    )

@@ -1,0 +1,138 @@
+"""What can be said before anything runs: order, critical path, conflicts, waves, and the time it takes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from interlock.model.reason import Reason, Why
+from interlock.model.task import Task, TaskId
+from interlock.plan.conflicts import Conflicts, find_conflicts
+from interlock.plan.glob_index import GlobIndex
+from interlock.plan.network import Network, needs_first
+from interlock.plan.simulate import simulate
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is already known of the tasks, and which of them are to run."""
+
+    done: Collection[TaskId] = frozenset()
+    given_up: Collection[TaskId] = frozenset()
+    """Failed or cancelled."""
+    selected: Collection[TaskId] | None = None
+    """None: all."""
+
+
+NOTHING_KNOWN = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The tasks that are selected and not done: each is in a wave, or unscheduled with its reason."""
+
+    order: tuple[TaskId, ...]
+    """Needs come first."""
+    critical_path: tuple[TaskId, ...]
+    critical_seconds: float
+    work_seconds: float
+    tails: Mapping[TaskId, float]
+    """Seconds from the start of a task to the end of the longest path behind it."""
+    conflicts: Conflicts
+    waves: tuple[tuple[TaskId, ...], ...]
+    """A view: no wave waits for another when the tasks really run."""
+    unscheduled: Mapping[TaskId, Reason]
+    lower_bound_seconds: float
+    """No schedule of these tasks on this many slots can be faster."""
+    makespan_seconds: float
+    """Expected, if the estimates are right and nothing fails."""
+
+    @property
+    def may_proceed(self) -> bool:
+        """Can everything that is asked for run."""
+        return not self.unscheduled
+
+
+def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHING_KNOWN) -> Analysis:
+    """Look at what is still to do."""
+    ordered, circular = needs_first(tasks)
+    unscheduled = _unscheduled(ordered, circular, standing)
+    chosen = set(standing.selected) if standing.selected is not None else {task.id for task in tasks}
+    todo = [task for task in ordered if task.id in chosen and task.id not in unscheduled]
+    network = Network([task for task in todo if task.id not in standing.done])
+    index = GlobIndex(
+        glob for task in network.tasks for glob in (*task.touches, *task.exclusive, *task.shared)
+    )
+    path = network.critical_path()
+    return Analysis(
+        order=_ids(network, range(len(network.tasks))),
+        critical_path=_ids(network, path),
+        critical_seconds=network.tails[path[0]] if path else 0.0,
+        work_seconds=sum(network.seconds),
+        tails={task.id: tail for task, tail in zip(network.tasks, network.tails, strict=True)},
+        conflicts=find_conflicts(network, index),
+        waves=_waves(network, index, max_parallel),
+        unscheduled={id: reason for id, reason in unscheduled.items() if id in chosen},
+        lower_bound_seconds=_lower_bound(network, max_parallel),
+        makespan_seconds=simulate(network, index, max_parallel, network.seconds).end,
+    )
+
+
+def _ids(network: Network, numbers: Sequence[int]) -> tuple[TaskId, ...]:
+    return tuple(network.tasks[i].id for i in numbers)
+
+
+def _waves(network: Network, index: GlobIndex, slots: int) -> tuple[tuple[TaskId, ...], ...]:
+    """If every task took the same time, all that start together are one wave."""
+    timeline = simulate(network, index, slots, [1.0] * len(network.tasks))
+    waves: list[list[TaskId]] = [[] for _ in range(int(timeline.end))]
+    for task, start in zip(network.tasks, timeline.starts, strict=True):
+        waves[int(start)].append(task.id)
+    return tuple(map(tuple, waves))
+
+
+def _lower_bound(network: Network, slots: int) -> float:
+    """The longest path; the work shared by all slots; for each thing used, its users one after the other."""
+    users: dict[str, list[int]] = {}
+    for i, task in enumerate(network.tasks):
+        for name in task.uses:
+            users.setdefault(name, []).append(i)
+    heads, tails, seconds = network.heads, network.tails, network.seconds
+    queues = [
+        min(heads[i] for i in each) + sum(seconds[i] for i in each) + min(tails[i] - seconds[i] for i in each)
+        for each in users.values()
+    ]
+    return max([sum(seconds) / slots, *queues, *tails[:1], max(tails, default=0.0)])
+
+
+def _unscheduled(
+    ordered: Sequence[Task], circular: Sequence[Task], standing: Standing
+) -> dict[TaskId, Reason]:
+    """Why each task that cannot run cannot, from the first needs on."""
+    known = {task.id for task in (*ordered, *circular)}
+    found: dict[TaskId, Reason] = {}
+    for task in ordered:
+        if task.id in standing.done:
+            continue
+        if task.id in standing.given_up:
+            found[task.id] = Reason(Why.FAILED, "it was given up; `interlock retry` gives it another try")
+            continue
+        blocks = (_block(need, known, found, standing) for need in task.needs if need not in standing.done)
+        if reason := next(filter(None, blocks), None):
+            found[task.id] = reason
+    for task in circular:
+        if task.id not in standing.done:
+            found[task.id] = Reason(Why.NEEDS, "its needs lead back to themselves", task.needs)
+    return found
+
+
+def _block(
+    need: TaskId, known: Collection[TaskId], found: Mapping[TaskId, Reason], standing: Standing
+) -> Reason | None:
+    if need not in known:
+        return Reason(Why.NEEDS, f"needs {need}, which is not in the graph", (need,))
+    if need in standing.given_up:
+        return Reason(Why.NEEDS_FAILED, f"needs {need}, which was given up", (need,))
+    if standing.selected is not None and need not in standing.selected:
+        return Reason(Why.NOT_SELECTED, f"needs {need}, which is not selected and has not landed", (need,))
+    if need in found:
+        return Reason(found[need].why, f"needs {need}, which cannot run either: {found[need].text}", (need,))
+    return None

@@ -1,0 +1,109 @@
+"""What only the whole graph shows: who needs whom, who works on what, and which globs mean nothing."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from interlock.plan.cycles import cycles
+from interlock.plan.files import FileIndex
+from interlock.plan.problem import Notes, suggest
+from interlock.plan.schema import GraphPart, TaskPart
+from interlock.plan.yaml_text import Document, Places
+
+SUGGESTIONS = 25
+"""Comparing a word with thousands of ids takes a while, so only so many unknown needs get a suggestion."""
+CYCLE_SHOWN = 12
+GLOB_FIELDS = ("touches", "exclusive", "shared")
+
+
+def note_all(part: GraphPart, document: Document, notes: Notes, files: Collection[str] | None) -> None:
+    """Note every problem between the parts of the graph."""
+    written = _Written(document)
+    _note_agents(part, written, notes)
+    _note_needs(part, written, notes)
+    _note_cycles(part, written, notes)
+    if not part.tasks and not written.tasks:
+        notes.warn(written.places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
+    if files is not None:
+        _note_empty_globs(part, written.places, FileIndex(files), notes)
+
+
+class _Written:
+    """What the file names, broken or not: a reference to a broken task is not a second problem."""
+
+    def __init__(self, document: Document) -> None:
+        self.places = document.places
+        self.tasks = document.places.inside("tasks")
+        self.agents = document.places.inside("agents")
+        self.has_default_agent = "agent" in document.places.inside("defaults")
+
+
+def _note_agents(part: GraphPart, written: _Written, notes: Notes) -> None:
+    if not written.agents and part.tasks:
+        first = written.places.of(("tasks",), at_key=True)
+        hint = 'add `agents: {worker: {use: command, run: [sh, -c, "..."]}}` and `defaults: {agent: worker}`'
+        notes.add(first, "no agents are described", hint)
+        return
+    names = ", ".join(written.agents)
+    if "agent" in part.defaults.model_fields_set:
+        _note_agent(part.defaults.agent, ("defaults", "agent"), written, notes)
+    for id, task in part.tasks.items():
+        if "agent" in task.model_fields_set:
+            _note_agent(task.agent, ("tasks", id, "agent"), written, notes)
+        elif not written.has_default_agent:
+            hint = f"add `agent:` here or under `defaults:`; the agents are {names}"
+            notes.add(written.places.of(("tasks", id), at_key=True), f"`{id}` has no agent", hint)
+
+
+def _note_agent(name: str, path: tuple[str, ...], written: _Written, notes: Notes) -> None:
+    if name not in written.agents:
+        hint = suggest(name, written.agents, f"the agents are {', '.join(written.agents)}")
+        notes.add(written.places.of(path), f"unknown agent `{name}`", hint)
+
+
+def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:
+    suggestions = SUGGESTIONS
+    for id, position, need in _needs(part.tasks.items()):
+        if need in written.tasks and need != id:
+            continue
+        place = written.places.of(("tasks", id, "needs", position))
+        if need == id:
+            notes.add(place, f"`{id}` needs itself", "remove it from its own `needs`")
+        elif ":" in need:
+            notes.add(
+                place,
+                f"`{need}` is in another project, which is not supported yet",
+                "name a task of this file",
+            )
+        else:
+            hint = "`needs` names tasks of this file"
+            notes.add(
+                place, f"unknown task `{need}`", suggest(need, written.tasks, hint) if suggestions else hint
+            )
+            suggestions = max(0, suggestions - 1)
+
+
+def _needs(tasks: Iterable[tuple[str, TaskPart]]) -> Iterator[tuple[str, int, str]]:
+    return ((id, position, need) for id, task in tasks for position, need in enumerate(task.needs))
+
+
+def _note_cycles(part: GraphPart, written: _Written, notes: Notes) -> None:
+    for cycle in cycles({id: task.needs for id, task in part.tasks.items()}):
+        position = part.tasks[cycle[0]].needs.index(cycle[1])
+        place = written.places.of(("tasks", cycle[0], "needs", position))
+        notes.add(place, f"the needs go in a circle: {_drawn(cycle)}", "remove one of these needs")
+
+
+def _drawn(cycle: Sequence[str]) -> str:
+    if len(cycle) <= CYCLE_SHOWN:
+        return " -> ".join([*cycle, cycle[0]])
+    shown = " -> ".join(cycle[: CYCLE_SHOWN - 1])
+    return f"{shown} -> ... {len(cycle) - CYCLE_SHOWN} more ... -> {cycle[-1]} -> {cycle[0]}"
+
+
+def _note_empty_globs(part: GraphPart, places: Places, index: FileIndex, notes: Notes) -> None:
+    hint = "fine if the task creates it; otherwise check the spelling"
+    for id, task in part.tasks.items():
+        for field in GLOB_FIELDS:
+            for position, glob in enumerate(getattr(task, field)):
+                if index.is_empty(glob):
+                    place = places.of(("tasks", id, field, position))
+                    notes.warn(place, f"`{glob}` matches no file of the repository", hint)

@@ -1,0 +1,21 @@
+"""What must be said in the log so that it knows the graph as it is now."""
+
+from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskRemoved
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.plan.graph import Graph
+
+
+def changes(state: State, graph: Graph) -> list[Fact]:
+    """The facts to append, none if the log knows it all. What has landed stays, even if it left the graph."""
+    facts: list[Fact] = []
+    if graph.digest != state.digest or graph.source != state.source:
+        facts.append(PlanAccepted(graph.source, graph.digest, len(graph.tasks)))
+    for task in graph.tasks:
+        known = state.tasks.get(task.id)
+        if known is None or known.stage is Stage.REMOVED or known.spec != task:
+            facts.append(TaskAccepted(task))
+    present = {task.id for task in graph.tasks}
+    gone = (id for id in state.tasks if id not in present)
+    facts.extend(TaskRemoved(id) for id in gone if state.tasks[id].stage not in (Stage.DONE, Stage.REMOVED))
+    return facts

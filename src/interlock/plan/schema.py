@@ -1,0 +1,211 @@
+"""The shape of task-graph.yaml. Strict: an unknown key or a wrong type is an error, nothing is converted.
+
+Importing this module imports pydantic, so only `parse` and `interlock schema` do, when they are called.
+"""
+
+import math
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from interlock.model.task import TASK_ID
+from interlock.plan.selection import PRIORITIES
+
+MAX_TASKS = 10_000
+MAX_SECONDS = 30 * 86_400.0
+MAX_RETRIES = 100
+KINDS = ("command",)
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+OURS = "INTERLOCK_"
+"""Environment names that begin like this are set by us."""
+
+
+def problem(message: str, hint: str) -> PydanticCustomError:
+    """A refusal in our own words."""
+    return PydanticCustomError("interlock", "{message}", {"message": message, "hint": hint})
+
+
+def _seconds(value: object) -> object:
+    if isinstance(value, str):
+        if not _DURATION.fullmatch(value) or len(value) > 40:
+            raise problem(
+                f"`{value}` is not a duration", "write it like 90s, 30m, 2h or 1h30m; a number means seconds"
+            )
+        value = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise problem("expected a duration", "write it like 90s, 30m, 2h or 1h30m; a number means seconds")
+    if not math.isfinite(value) or value < 0 or value > MAX_SECONDS:
+        raise problem("the duration must be between 0 and 30 days", "write it like 90s, 30m, 2h or 1h30m")
+    return float(value)
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise problem("the duration must be more than 0", "leave the key out to take the default")
+    return value
+
+
+def _commands(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _priority(value: object) -> object:
+    names = ", ".join(f"{number} or {name}" for number, name in enumerate(PRIORITIES))
+    if isinstance(value, str) and value in PRIORITIES:
+        return PRIORITIES.index(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(PRIORITIES):
+        raise problem("this is not a priority", f"write {names}")
+    return value
+
+
+def _path(value: str) -> str:
+    segments = value.split("/")
+    if value.startswith(("/", "~")) or re.match(r"[A-Za-z]:", value):
+        raise problem(
+            f"`{value}` is an absolute path", "write paths relative to the top of the repository, like src/**"
+        )
+    if ".." in segments:
+        raise problem(
+            f"`{value}` leaves the repository", "write it without `..`, from the top of the repository"
+        )
+    if "\\" in value:
+        raise problem(f"`{value}` contains a backslash", "separate folders with `/`")
+    if segments[0].lower() == ".git":
+        raise problem("nothing in .git can be worked on", "name files that are part of the repository")
+    return value
+
+
+def _kind(value: object) -> object:
+    if isinstance(value, str) and value not in KINDS:
+        raise problem(
+            f"`{value}` is not a kind of agent", "only `use: command` works today; other kinds come later"
+        )
+    return value
+
+
+def _argv(value: object) -> object:
+    if isinstance(value, str):
+        raise problem(
+            "the command must be a list of words", 'write `run: [sh, -c, "..."]` or one item for each word'
+        )
+    if isinstance(value, list) and value[:1] in ([], [""]):
+        raise problem("the command has no program", 'write the program first: `run: [sh, -c, "..."]`')
+    return value
+
+
+def _own_name(value: str) -> str:
+    if value.startswith(OURS):
+        raise problem(
+            f"`{value}` is set by Interlock itself", f"choose a name that does not begin with {OURS}"
+        )
+    return value
+
+
+_DURATION_SCHEMA = WithJsonSchema(
+    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^{_DURATION.pattern}$"}]}
+)
+_PRIORITY_SCHEMA = WithJsonSchema({"enum": [*range(len(PRIORITIES)), *PRIORITIES]})
+_COMMANDS_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "array", "items": {"type": "string", "minLength": 1}},
+        ]
+    }
+)
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Line = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, pattern=r"^.+$")]
+Id = Annotated[str, StringConstraints(pattern=TASK_ID)]
+Path = Annotated[Line, AfterValidator(_path)]
+Seconds = Annotated[float, BeforeValidator(_seconds), _DURATION_SCHEMA]
+Duration = Annotated[float, BeforeValidator(_seconds), AfterValidator(_positive), _DURATION_SCHEMA]
+Commands = Annotated[list[Text], BeforeValidator(_commands), _COMMANDS_SCHEMA]
+Priority = Annotated[int, BeforeValidator(_priority), _PRIORITY_SCHEMA]
+Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
+EnvName = Annotated[str, StringConstraints(pattern=_ENV_NAME), AfterValidator(_own_name)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+# None is what an absent key becomes; a key that is written must have a value, so no field's type allows it.
+_ABSENT: Any = None
+# A tuple stands in for the empty list: pydantic copies a default that can change, for every task.
+_EMPTY: Any = ()
+
+
+class Settings(_Part):
+    """What a task may say, and `defaults` may say for all tasks."""
+
+    agent: Line = Field(_ABSENT, description="Name of the agent that works on it, from `agents`.")
+    verify: Commands = Field(
+        _ABSENT, description="The project's checks, run on the merged tree before anything lands."
+    )
+    timeout: Duration = Field(_ABSENT, description="How long one attempt may take. Default 30m.")
+    idle_timeout: Seconds = Field(
+        _ABSENT, description="How long the agent may be silent; 0 is for ever. Default 10m."
+    )
+    check_timeout: Duration = Field(_ABSENT, description="How long each check may take. Default 15m.")
+    retries: Retries = Field(_ABSENT, description="How often a failed attempt is tried again. Default 3.")
+    estimate: Duration = Field(_ABSENT, description="How long the work will probably take. Default 10m.")
+    priority: Priority = Field(
+        _ABSENT, description="0 (critical, jumps the queue) to 4 (lowest). Default 2 (normal)."
+    )
+    category: Line = Field(_ABSENT, description="The kind of work, like `backend` or `docs`.")
+    story: Line = Field(_ABSENT, description="What larger piece of work it belongs to.")
+    subsystem: Line = Field(_ABSENT, description="The part of the system it is about.")
+
+
+class TaskPart(Settings):
+    """One piece of work for one agent, ending in one landing."""
+
+    goal: Text = Field(description="What the agent is to do, in words.")
+    needs: list[Line] = Field(_EMPTY, description="Tasks that must have landed before this one starts.")
+    touches: list[Path] = Field(_EMPTY, description="Globs it will probably edit: a forecast, not a limit.")
+    exclusive: list[Path] = Field(_EMPTY, description="Globs no other task may work on while this one runs.")
+    shared: list[Path] = Field(
+        _EMPTY, description="Globs that must not be held exclusively by others meanwhile."
+    )
+    uses: list[Line] = Field(_EMPTY, description="Things outside the tree that one task at a time may use.")
+    done_when: Commands = Field(
+        _EMPTY, description="Commands that must pass on the merged tree for it to be done."
+    )
+    labels: list[Line] = Field(_EMPTY, description="Words to select tasks by.")
+
+
+class AgentPart(_Part):
+    """A program that works on tasks."""
+
+    use: Annotated[Literal["command"], BeforeValidator(_kind)] = Field(description="The kind of agent.")
+    run: Annotated[list[str], BeforeValidator(_argv), Field(min_length=1)] = Field(
+        description="The program and its arguments; it runs in the task's workspace."
+    )
+    env: dict[EnvName, str] = Field({}, description="Environment variables to add.")
+
+
+class GraphPart(_Part):
+    """The tasks of a project, and who works on them. State is never written here."""
+
+    version: Literal[1] = Field(description="The version of this format.")
+    defaults: Settings = Field(
+        default_factory=lambda: Settings.model_validate({}),
+        description="What tasks that do not say otherwise get.",
+    )
+    agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")
+    tasks: dict[Id, TaskPart] = Field(description="The tasks, by id.")
