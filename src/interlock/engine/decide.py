@@ -18,12 +18,19 @@ from interlock.schedule import Board
 def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
     """The steps to take now. `busy` are the tasks this engine is already acting on."""
     steps = [*_recoveries(state, busy), *_archives(state, busy), *_reconciliations(state, busy)]
-    if state.run is None or state.run.stop_agents:
-        return steps
-    steps += [move for move in moves(state, now) if move.task not in busy]
-    if not state.run.stopping:
-        steps += _starts(state, board, now, busy)
-    return steps
+    if state.run is not None and not state.run.stop_agents:
+        steps += [move for move in moves(state, now) if move.task not in busy]
+        if not state.run.stopping:
+            steps += _starts(state, board, now, busy)
+    return _one_a_task(steps)
+
+
+def _one_a_task(steps: list[Step]) -> list[Step]:
+    """The first step of each task: what an earlier step finds out may make a later one wrong."""
+    first: dict[TaskId, Step] = {}
+    for step in steps:
+        first.setdefault(step.task, step)
+    return list(first.values())
 
 
 def free_slots(state: State) -> int:
@@ -37,10 +44,10 @@ def _has_agent(task: TaskState) -> bool:
 
 
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
+    lost = [state.tasks[name] for name in sorted(state.running) if name not in busy]
     return [
-        Recover(name, task.attempt, task.phase.name, task.epoch, f"its holder {task.holder} is gone")
-        for name in sorted(state.running)
-        if name not in busy and (task := state.tasks[name])
+        Recover(task.spec.id, task.attempt, task.phase.name, task.epoch, f"its holder {task.holder} is gone")
+        for task in lost
     ]
 
 

@@ -1,8 +1,8 @@
 """Who a process is: one start of it, and never the same again.
 
 An incarnation names the machine, its boot, the process namespace, the pid and when that pid started, so that
-another process on the same machine can tell for sure that it is gone. Elsewhere nobody can, and has to wait for
-the lease.
+another process on the same machine can tell for sure that it is gone. Elsewhere nobody can, and has to wait
+for the lease.
 """
 
 import os
@@ -44,7 +44,7 @@ def _place() -> tuple[str, str, str]:
     host = platform.node().replace("/", "-") or "localhost"
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
-        namespace = str(os.stat("/proc/self/ns/pid").st_ino)
+        namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
     except OSError:  # not Linux
         boot, namespace = str(int(psutil.boot_time())), "0"
     return host, boot, namespace

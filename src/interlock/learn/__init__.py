@@ -1,4 +1,8 @@
-"""What the log teaches about time, cost and conflicts. Pure: it reads State and returns numbers.
+"""What the log teaches. Pure: it reads facts and returns numbers.
 
-Empty in this version; its contents belong to a later issue.
+Today: the figures of a run. Durations, costs and conflicts learned over many runs belong to a later issue.
 """
+
+from interlock.learn.metrics import Metrics, measure
+
+__all__ = ["Metrics", "measure"]

@@ -1,0 +1,128 @@
+"""A project with its real hands: the wiring that `interlock run` and programs use.
+
+Programs may drive Interlock through this: `accept_graph`, `free_slots`, `wait_until_rest` (W14), and `Engine`
+with `env()`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from interlock.engine import decide
+from interlock.engine.env import Env
+from interlock.engine.identity import is_dead, new_incarnation
+from interlock.engine.ledger import load_state
+from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.events.state import State
+from interlock.git import GitRepository, GitWorkspaces, Place, discover
+from interlock.model.claim import CONTROLLER
+from interlock.model.errors import UsageError
+from interlock.plan import Graph, changes, parse
+from interlock.run import LocalExecutor, LocalProcesses
+from interlock.store import Store, open_store
+from interlock.verify import LocalChecker
+
+
+@dataclass(frozen=True)
+class Project:
+    """One repository, its settings, its log and the hands that work on it."""
+
+    place: Place
+    settings: Settings
+    store: Store
+
+    @property
+    def root(self) -> Path:
+        """The top of the checkout we were called from."""
+        return self.place.work_tree or self.place.common_dir
+
+    @property
+    def state_dir(self) -> Path:
+        """Interlock's own folder."""
+        return self.place.state
+
+    @cached_property
+    def repository(self) -> GitRepository:
+        """The one path to main."""
+        return GitRepository(self.place)
+
+    @cached_property
+    def workspaces(self) -> GitWorkspaces:
+        """Where agents work."""
+        return GitWorkspaces(self.place, self.settings.workspace_dir)
+
+    @cached_property
+    def processes(self) -> LocalProcesses:
+        """Programs on this machine. Making it finds out how well they can be contained."""
+        return LocalProcesses(log_limit_bytes=self.settings.log_limit_bytes)
+
+    @cached_property
+    def checker(self) -> LocalChecker:
+        """The repository's own checks."""
+        return LocalChecker(self.workspaces.check_out, self.processes, self.state_dir, self.settings.pass_env)
+
+    def env(self) -> Env:
+        """Everything an engine needs, for real."""
+        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, self.settings.pass_env)
+        return Env(self.store, self.repository, executor, self.checker, new_incarnation, is_dead)
+
+    async def read_graph(self, name: str = "") -> Graph:
+        """The task graph of the checkout, checked."""
+        path = self.root / (name or self.settings.graph)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise UsageError(
+                f"there is no {path.name} in {path.parent}", "`interlock init` writes a first one"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read: {error}", "it must be a text file in UTF-8") from None
+        return parse(text, path.name, await self.repository.files())
+
+    async def accept_graph(self, graph: Graph | None = None, actor: str = "") -> State:
+        """Put what is new or changed in the graph into the log; the state after that."""
+        graph = graph or await self.read_graph()
+        state = await load_state(self.store)
+        if facts := changes(state, graph):
+            await self.store.append(facts, actor or new_incarnation())
+            state = await load_state(self.store)
+        return state
+
+    async def free_slots(self) -> int:
+        """How many more agents the running loop would start right now; 0 if none runs."""
+        return decide.free_slots(await load_state(self.store)) if await self.is_running() else 0
+
+    async def is_running(self) -> bool:
+        """Is a loop in charge of this project, and alive."""
+        return any(
+            row.claim.resource == CONTROLLER and row.expires_in_seconds > 0 and not is_dead(row.claim.holder)
+            for row in await self.store.held()
+        )
+
+    async def wait_until_rest(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until no loop is in charge any more; False when the time is over first."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while await self.is_running():
+                    await self.store.wait(await self.store.head(), 1.0)
+        except TimeoutError:
+            return False
+        return True
+
+
+@asynccontextmanager
+async def open_project(path: Path, flags: Mapping[str, object] | None = None) -> AsyncIterator[Project]:
+    """The project around a path, for work. Makes the state folder if it is not there yet."""
+    place = await discover(path)
+    settings = load(place.work_tree or place.common_dir, flags or {}).settings
+    if settings.branch:
+        place = await discover(path, settings.branch)
+    place.ensure_ignored()
+    store = open_store(store_address(settings, place.state), project_name(settings, place.state))
+    try:
+        yield Project(place, settings, store)
+    finally:
+        await store.close()

@@ -1,0 +1,107 @@
+"""A real repository with a task graph and shell agents, and the real command run on it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+INTERLOCK = (sys.executable, "-m", "interlock")
+
+
+class Scratch:
+    """One repository in a temporary folder, as a person would have it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *argv: str) -> str:
+        """What git says, as the person."""
+        identity = ("-c", "user.name=Person", "-c", "user.email=person@localhost")
+        done = subprocess.run(
+            ["git", *identity, *argv], cwd=self.root, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    def write(self, **files: str) -> None:
+        """Put files there; `__` in a name stands for a dot."""
+        for name, text in files.items():
+            (self.root / name.replace("__", ".")).write_text(text)
+
+    def commit(self, message: str = "start") -> str:
+        """Commit everything as the person; the new commit."""
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.git("rev-parse", "HEAD")
+
+    def graph(
+        self, tasks: str, agent: str = 'echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"', **defaults: str
+    ) -> None:
+        """A committed task graph whose agent is a shell script."""
+        lines = "".join(f"  {key}: {value}\n" for key, value in defaults.items())
+        self.write(
+            agent__sh=agent + "\n",
+            **{
+                "task-graph__yaml": (
+                    f"version: 1\ndefaults:\n  agent: shell\n  timeout: 60s\n{lines}"
+                    "agents:\n  shell: {use: command, run: [sh, agent.sh]}\n"
+                    f"tasks:\n{tasks}"
+                )
+            },
+        )
+        self.commit("work to do")
+
+    def interlock(self, *argv: str, code: int | None = 0) -> str:
+        """Run the command; what it printed. Any exit code is fine with None."""
+        done = subprocess.run(
+            [*INTERLOCK, *argv], cwd=self.root, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert code is None or done.returncode == code, (
+            f"{argv}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        )
+        return done.stdout + done.stderr
+
+    def start(self, *argv: str) -> subprocess.Popen[str]:
+        """Run the command in the background."""
+        return subprocess.Popen(
+            [*INTERLOCK, *argv],
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+
+    def status(self) -> dict[str, Any]:  # Any: parsed JSON
+        """What `status --json` says."""
+        found: dict[str, Any] = json.loads(self.interlock("status", "--json"))
+        return found
+
+    def states(self) -> dict[str, str]:
+        """The state of each task."""
+        return {task["id"]: task["state"] for task in self.status()["tasks"]}
+
+    def facts(self, *kinds: str) -> list[dict[str, Any]]:  # Any: parsed JSON
+        """The facts of these kinds, oldest first."""
+        rows = [json.loads(line) for line in self.interlock("events", "--json").splitlines()]
+        return [row for row in rows if not kinds or row["kind"] in kinds]
+
+
+def wait_for_line(process: subprocess.Popen[str], part: str) -> list[str]:
+    """Read a command's output until a line holds `part`; the lines so far."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if part in line:
+            return lines
+    raise AssertionError(f"it ended before {part!r} came: {''.join(lines)}")
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """What Ctrl-C does."""
+    process.send_signal(signal.SIGINT)

@@ -1,0 +1,279 @@
+"""Whole runs through the real command: real git, real processes, a real database."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch, interrupt, wait_for_line
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    return Scratch(tmp_path / "a repository")
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Path]:
+    """A file that an agent waits for; it exists at the end, so that nothing waits for ever."""
+    path = tmp_path / "gate"
+    yield path
+    path.touch()
+
+
+WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
+
+
+def test_tasks_land_in_the_order_of_their_needs(scratch: Scratch) -> None:
+    """W1, T2, A1: nothing starts before what it needs has landed."""
+    scratch.graph("  b: {goal: b, needs: [a]}\n  a: {goal: a}\n  c: {goal: c, needs: [b]}\n")
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done", "c": "done"}
+    subjects = scratch.git("log", "--format=%s", "-3", "main").splitlines()
+    assert subjects == ["c", "b", "a"]
+    assert scratch.git("status", "--porcelain") == ""
+    trailers = scratch.git("log", "-1", "--format=%(trailers)", "main").splitlines()
+    assert trailers[:2] == ["Interlock-Task: c", "Interlock-Attempt: 1"]
+
+
+def test_the_failure_of_a_check_is_told_to_the_next_attempt(scratch: Scratch) -> None:
+    """W12, D7: implement, verify, feed the failure back."""
+    agent = (
+        'if grep -q "expected-word" "$INTERLOCK_PROMPT_FILE"; then echo right; else echo wrong; fi > t.txt'
+    )
+    scratch.write(check__sh="grep -q right t.txt || { echo expected-word is missing; exit 1; }\n")
+    scratch.graph("  t: {goal: t, done_when: sh check.sh}\n", agent)
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+    assert scratch.status()["tasks"][0]["attempts"] == 2
+    assert scratch.git("show", "main:t.txt") == "right"
+
+
+def test_the_same_failure_twice_stops_the_task_and_what_needs_it(scratch: Scratch) -> None:
+    """W11: the breaker of one lineage; others go on."""
+    scratch.graph(
+        "  bad: {goal: x, done_when: 'false'}\n  next: {goal: x, needs: [bad]}\n  good: {goal: x}\n"
+    )
+    said = scratch.interlock("run", code=1)
+    assert scratch.states() == {"bad": "failed", "next": "waiting", "good": "done"}
+    assert "twice in a row in the same way" in scratch.interlock("explain", "bad")
+    assert "interlock retry bad" in said
+    assert "bad" in scratch.interlock("explain", "next")
+
+
+def test_two_changes_to_the_same_line_conflict_and_the_second_sees_the_first(scratch: Scratch) -> None:
+    """D1, W12: the conflict is found in memory, and what landed is in the feedback."""
+    agent = 'cp "$INTERLOCK_PROMPT_FILE" "$INTERLOCK_TASK_ID.prompt"; sed -i "1i $INTERLOCK_TASK_ID" list.txt'
+    scratch.write(list__txt="end\n")
+    scratch.graph("  one: {goal: x}\n  two: {goal: x}\n", agent)
+    scratch.interlock("run")
+    lines = scratch.git("show", "main:list.txt").split()
+    assert sorted(lines) == ["end", "one", "two"]
+    failures = scratch.facts("PhaseFailed")
+    assert [failure["fact"]["error"] for failure in failures] == ["merge-conflict"]
+    assert "list.txt" in failures[0]["fact"]["feedback"]
+
+
+def test_a_check_that_is_red_on_the_base_is_reported_and_not_held_against_the_change(
+    scratch: Scratch,
+) -> None:
+    """Judged as a delta: red before is not the candidate's fault."""
+    scratch.graph("  t: {goal: x}\n", verify='["false", "true"]')
+    scratch.interlock("run")
+    passed = scratch.facts("CandidatePassed")[0]["fact"]
+    assert [(check["command"], check["red_on_base"]) for check in passed["checks"]] == [
+        ("false", True),
+        ("true", False),
+    ]
+    assert "red on main" in scratch.interlock("show", "t")
+
+
+def test_when_someone_else_moves_main_during_the_checks_the_candidate_is_built_again(
+    scratch: Scratch,
+) -> None:
+    """T4: main is never overwritten, and what was tested is what lands."""
+    check = (
+        'test -e "$ROOT/moved" && exit 0\n'
+        'touch "$ROOT/moved"; cd "$ROOT"\n'
+        "git -c user.name=o -c user.email=o@localhost commit -q --allow-empty -m 'from outside'\n"
+    )
+    scratch.write(check__sh=f'ROOT="{scratch.root}"\n{check}')
+    (scratch.root / ".git" / "info").mkdir(exist_ok=True)
+    (scratch.root / ".git" / "info" / "exclude").write_text("moved\n")
+    scratch.graph("  t: {goal: x}\n", verify="sh check.sh")
+    scratch.interlock("run")
+    assert scratch.git("log", "--format=%s", "-2", "main").splitlines() == ["x", "from outside"]
+    assert len(scratch.facts("CandidateStale")) == 1
+
+
+def test_an_agent_that_fails_is_tried_again_and_its_output_is_kept(scratch: Scratch) -> None:
+    """A1, T6."""
+    scratch.graph("  t: {goal: x, retries: 2}\n", 'echo "attempt $INTERLOCK_ATTEMPT says $RANDOM$$"; exit 3')
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"t": "failed"}
+    assert "attempt 1 says" in scratch.interlock("logs", "t", "--attempt", "1")
+
+
+def test_a_program_that_is_not_there_says_which_and_where_to_name_it(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    graph = (scratch.root / "task-graph.yaml").read_text().replace("[sh, agent.sh]", "[no-such-program]")
+    scratch.write(**{"task-graph__yaml": graph})
+    scratch.commit()
+    said = scratch.interlock("run", code=1)
+    assert "no-such-program" in said
+    assert "agents.shell.run" in said
+
+
+def test_a_second_run_is_refused_and_says_who_is_in_charge(scratch: Scratch, gate: Path) -> None:
+    """W1, T3: nothing is claimed twice."""
+    scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")
+    first = scratch.start("run")
+    wait_for_line(first, "t")
+    said = scratch.interlock("run", code=7)
+    assert f"{first.pid}" in said
+    assert "interlock status" in said
+    gate.touch()
+    assert first.wait(60) == 0
+    assert len(scratch.facts("PhaseStarted")) == 3
+
+
+def test_cancel_from_another_terminal_ends_the_agent_and_keeps_what_it_wrote(
+    scratch: Scratch, gate: Path
+) -> None:
+    """T6, D10, D4."""
+    scratch.graph("  t: {goal: x}\n", "echo half > half.txt; echo started; " + WAIT.format(gate=gate))
+    run = scratch.start("run")
+    wait_for_line(run, "t")
+    _wait_for_file(scratch, "t", "half.txt")
+    scratch.interlock("cancel", "t")
+    assert run.wait(60) == 1
+    assert scratch.states() == {"t": "cancelled"}
+    archived = scratch.facts("WorkspaceArchived")[0]["fact"]["ref"]
+    assert scratch.git("show", f"{archived}:half.txt") == "half"
+
+
+def test_reset_from_another_terminal_fences_the_holder_and_starts_again(scratch: Scratch, gate: Path) -> None:
+    """T6, D4: the stuck attempt is ended and its result does not count."""
+    stuck = f"touch stuck.txt; {WAIT.format(gate=gate)}"
+    agent = f'if test "$INTERLOCK_ATTEMPT" = 1; then {stuck}; fi; echo x > x.txt'
+    scratch.graph("  t: {goal: x}\n", agent)
+    run = scratch.start("run")
+    wait_for_line(run, "t")
+    _wait_for_file(scratch, "t", "stuck.txt")
+    scratch.interlock("reset", "t")
+    assert run.wait(60) == 0
+    assert scratch.states() == {"t": "done"}
+    assert scratch.git("ls-tree", "--name-only", "main").count("stuck") == 0
+
+
+def test_pause_holds_new_starts_until_unpause(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    scratch.interlock("plan")
+    scratch.interlock("pause")
+    run = scratch.start("run")
+    wait_for_line(run, "paused")
+    assert scratch.facts("PhaseStarted") == []
+    scratch.interlock("unpause")
+    assert run.wait(60) == 0
+    assert scratch.states() == {"t": "done"}
+
+
+def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(scratch: Scratch, gate: Path) -> None:
+    scratch.graph(
+        "  a: {goal: x}\n  b: {goal: x, needs: [a]}\n",
+        WAIT.format(gate=gate) + '\necho > "$INTERLOCK_TASK_ID"',
+    )
+    run = scratch.start("run")
+    wait_for_line(run, "a")
+    interrupt(run)
+    wait_for_line(run, "Ctrl-C again")
+    gate.touch()
+    assert run.wait(60) == 130
+    assert scratch.states() == {"a": "done", "b": "waiting"}
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done"}
+
+
+def test_ctrl_c_twice_ends_the_agents_and_deletes_nothing(scratch: Scratch, gate: Path) -> None:
+    scratch.graph("  a: {goal: x}\n", "echo precious > p.txt\n" + WAIT.format(gate=gate))
+    run = scratch.start("run")
+    wait_for_line(run, "a")
+    _wait_for_file(scratch, "a", "p.txt")
+    interrupt(run)
+    wait_for_line(run, "Ctrl-C again")
+    interrupt(run)
+    assert run.wait(60) == 130
+    assert scratch.states() == {"a": "waiting"}
+    ref = scratch.facts("WorkspaceArchived")[0]["fact"]["ref"]
+    assert scratch.git("show", f"{ref}:p.txt") == "precious"
+
+
+def test_the_log_is_whole_and_explains_every_commit(scratch: Scratch) -> None:
+    """W10, D9: both directions of the trail."""
+    scratch.graph("  t: {goal: x}\n")
+    scratch.interlock("run")
+    scratch.interlock("events", "--verify")
+    commit = scratch.git("rev-parse", "main")
+    assert scratch.status()["tasks"][0]["landed_commit"] == commit
+    assert "t" in scratch.interlock("explain", commit)
+
+
+def test_landing_waits_while_the_checkout_of_main_has_edits(scratch: Scratch, gate: Path) -> None:
+    """W6: main is not written under a person's hands; they are told, and it lands when they are done."""
+    scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")
+    run = scratch.start("run")
+    wait_for_line(run, "t")
+    scratch.write(agent__sh="# an edit\n")
+    gate.touch()
+    wait_for_line(run, "uncommitted changes")
+    assert "x.txt" not in scratch.git("ls-tree", "--name-only", "main")
+    scratch.git("checkout", "--", "agent.sh")
+    assert run.wait(60) == 0
+    assert (scratch.root / "x.txt").read_text() == "x\n"
+
+
+def test_a_run_with_nothing_to_do_says_so(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    scratch.interlock("run")
+    before = scratch.git("rev-parse", "main")
+    scratch.interlock("run")
+    assert scratch.git("rev-parse", "main") == before
+
+
+def test_only_what_was_selected_runs(scratch: Scratch) -> None:
+    """T5."""
+    scratch.graph("  a: {goal: x, story: one}\n  b: {goal: x, story: two}\n")
+    scratch.interlock("run", "--story", "one")
+    assert scratch.states() == {"a": "done", "b": "waiting"}
+
+
+def test_the_demo_lands_twelve_of_twelve_and_every_commit_of_main_is_green(tmp_path: Path) -> None:
+    """The promise of `make demo`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "demo", "--json", "--dir", str(tmp_path / "demo")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert (told["landed"], told["commits_red"], told["commits_checked"]) == (12, [], 13)
+    assert told["conflicts"] >= 1
+    assert told["red_checks"] >= 2
+    assert told["speedup"] > 1
+
+
+def _wait_for_file(scratch: Scratch, task: str, name: str) -> None:
+    """Until the agent has written it; bounded by the test's own limits."""
+    pattern = f"workspaces/{task}/*/tree/{name}"
+    for _ in range(600):
+        if list((scratch.root / ".interlock").glob(pattern)):
+            return
+        subprocess.run(["sleep", "0.05"], check=True)
+    raise AssertionError(f"{name} never came")
