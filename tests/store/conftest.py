@@ -36,4 +36,4 @@ def _log(kind: str, request: pytest.FixtureRequest, folder: Path) -> Log:
     url = str(folder / "log.db") if kind == "sqlite" else str(request.getfixturevalue("postgres_url"))
     # The file is fresh; on the server a fresh name makes a fresh log. The name is odd on purpose.
     project = f"a project's {uuid4()}"
-    return Log(lambda: open_store(url, project), wait_on_clock, f"{url}\n{project}")
+    return Log(lambda: open_store(url, project), wait_on_clock, url, project)

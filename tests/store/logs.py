@@ -22,6 +22,7 @@ class Log:
     pass_time: Callable[[Store, float], Awaitable[None]]
     """Return when the database's clock has moved on by that many seconds."""
     url: str = ""
+    project: str = ""
 
     def play(self, story: Story) -> None:
         """Tell a story of two processes, each with its own connection."""

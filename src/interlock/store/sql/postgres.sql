@@ -7,7 +7,8 @@ SELECT
     set_config('extra_float_digits', '1', false)
 
 -- name: has_schema — has any Interlock been here
-SELECT to_regclass('interlock.version') IS NOT NULL
+-- Read as a table: to_regclass() answers from a cache that may be older than the lock we have just waited for.
+SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'interlock' AND tablename = 'version')
 
 -- name: schema_version — of the tables that are here
 SELECT version FROM interlock.version
