@@ -9,6 +9,7 @@ Rules:
    reachable pairs cannot be made to run for ever.
 """
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -24,9 +25,16 @@ _SPAN: Final[_Segment] = (_STAR, _STAR)
 _T = TypeVar("_T")
 
 
-@lru_cache(maxsize=65536)
 def overlap(a: str, b: str) -> bool:
     """Can one path be meant by both globs."""
+    # Most pairs live in different folders; they are told apart here and do not crowd the cache.
+    if any(map(operator.ne, stem(a), stem(b))):
+        return False
+    return _overlap(a, b)
+
+
+@lru_cache(maxsize=65536)
+def _overlap(a: str, b: str) -> bool:
     return _meet(_parse(a), _parse(b), _SPAN, _segments_meet)
 
 
@@ -38,6 +46,17 @@ def matches(glob: str, path: str) -> bool:
 def is_literal(glob: str) -> bool:
     """Does it name one path (and what is below it) rather than a pattern."""
     return all(isinstance(segment, str) for segment in map(_parse_segment, _split(glob)))
+
+
+@lru_cache(maxsize=65536)
+def stem(glob: str) -> tuple[str, ...]:
+    """The plain folders it starts with. Globs of which neither stem begins the other cannot overlap."""
+    segments: list[str] = []
+    for segment in _parse(glob):
+        if not isinstance(segment, str):
+            break
+        segments.append(segment)
+    return tuple(segments)
 
 
 def _split(path: str) -> list[str]:

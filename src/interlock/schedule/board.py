@@ -1,0 +1,180 @@
+"""The index over State that says what starts next. Work per call follows what changed, not how much there is.
+
+Rules:
+1. Board never writes to State. Whoever folds a fact tells `update` which tasks it changed.
+2. `choose` may be called again before its choices have started, and then chooses the same.
+3. A free slot and a ready task that nothing stands in the way of: it starts (work conserving). Overlapping
+   footprints are second choice, for a slot that would otherwise idle.
+4. Hard leases are never broken. What the task that has been ready the longest wants is kept free for it after
+   RESERVE_AFTER_SECONDS; otherwise small tasks could hand a lease to each other for ever.
+5. All answers depend on State and the time alone, never on the way there: a Board built afresh agrees.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State, TaskState
+from interlock.model.reason import Reason
+from interlock.model.task import PhaseKind, Task, TaskId
+from interlock.schedule.holds import FREE, Demand, Holds, Kind, demands
+from interlock.schedule.lines import Lines
+from interlock.schedule.order import sort_key
+from interlock.schedule.reasons import Needs, Standing, explain
+from interlock.schedule.round import Choice, Round
+from interlock.schedule.tails import Tails
+
+RESERVE_AFTER_SECONDS = 3_600.0
+"""Longer than most attempts take, so that it only speaks up for tasks that the usual order really fails."""
+
+
+class Board:
+    """Which tasks to start, and why the others wait."""
+
+    def __init__(self, state: State, now: float = 0.0) -> None:
+        self._state = state
+        self._tails = Tails(state)
+        self._needs = Needs(state)
+        self._holds = Holds()
+        self._held: dict[TaskId, tuple[Task, bool]] = {}
+        self._lines = Lines()
+        self._popular: Counter[Demand] = Counter()
+        self._timers: list[tuple[float, TaskId]] = []
+        self._eldest: list[tuple[float, TaskId]] = []
+        for name in state.tasks:
+            self._tails.note(name)
+        self._tails.refresh()
+        self.update(state.tasks)
+        self._settle(now)
+
+    def update(self, changed: Iterable[TaskId]) -> None:
+        """Take in what a fact changed."""
+        self._needs.forget()
+        for name in changed:
+            task = self._state.tasks[name]
+            self._tails.note(name)
+            self._note_hold(name, task)
+            self._note_line(name, task)
+
+    def choose(self, slots: int, now: float) -> list[Choice]:
+        """The tasks to start in this many free slots."""
+        self._settle(now)
+        if slots <= 0 or self._state.paused:
+            return []
+        reserved = self._reserve(now)
+        picking = Round(self._state, self._holds, self._lines, self._tails, now)
+        picks = picking.run(slots)
+        for holder in [*(pick.task for pick in picks), *reserved]:
+            self._release(holder)
+        return picks
+
+    def reason(self, task: TaskId, now: float) -> Reason:
+        """Why the task is where it is."""
+        self._settle(now)
+        reserved = self._reserve(now)
+        standing = Standing(self._state, self._needs, self._holds, frozenset(reserved), now)
+        reason = explain(standing, self._state.tasks[task])
+        for holder in reserved:
+            self._release(holder)
+        return reason
+
+    def next_wakeup(self, now: float) -> float | None:
+        """When the next task that was told to wait may go on; None if none was."""
+        self._settle(now)
+        while self._timers and not self._is_timed(*self._timers[0]):
+            heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
+    def _note_hold(self, name: TaskId, task: TaskState) -> None:
+        hold, before = _hold(self._state, task), self._held.get(name)
+        if _is_same(hold, before):
+            return
+        if before:
+            del self._held[name]
+            self._release(name)
+        if hold:
+            spec, with_agent = self._held[name] = hold
+            wanted = demands(spec)
+            self._holds.take(name, wanted if with_agent else [w for w in wanted if w[0] is not Kind.USE])
+
+    def _note_line(self, name: TaskId, task: TaskState) -> None:
+        if task.stage is Stage.WAITING and task.not_before:
+            heappush(self._timers, (task.not_before, name))
+            self._lines.drop(name)
+        elif _could_start(self._state, task):
+            self._join(name)
+        else:
+            self._lines.drop(name)
+
+    def _join(self, name: TaskId) -> None:
+        task = self._state.tasks[name]
+        wanted = demands(task.spec)
+        if name not in self._lines:
+            self._popular.update(wanted)
+            heappush(self._eldest, (task.ready_since, name))
+        # Where most others stand too: one lease that blocks them all then shuts one line, not one for each.
+        line = max(wanted, key=self._popular.__getitem__, default=FREE)
+        self._lines.put(name, sort_key(task, self._tails.seconds(name)), line)
+
+    def _settle(self, now: float) -> None:
+        """Let tails, keys and timers catch up."""
+        for name in self._tails.refresh():
+            if name in self._lines:
+                self._join(name)
+        while self._timers and self._timers[0][0] <= now:
+            timer = heappop(self._timers)
+            if self._is_timed(*timer) and _could_start(self._state, self._state.tasks[timer[1]]):
+                self._join(timer[1])
+
+    def _is_timed(self, until: float, name: TaskId) -> bool:
+        task = self._state.tasks[name]
+        return task.stage is Stage.WAITING and task.not_before == until
+
+    def _reserve(self, now: float) -> list[TaskId]:
+        """Keep free what the task that has been ready the longest wants (rule 4); at most one task."""
+        while self._eldest and not self._is_ready_since(*self._eldest[0]):
+            heappop(self._eldest)
+        if not self._eldest or now - self._eldest[0][0] < RESERVE_AFTER_SECONDS:
+            return []
+        eldest = self._eldest[0][1]
+        wanted = demands(self._state.tasks[eldest].spec)
+        if not any(map(self._holds.hard, wanted)):
+            return []
+        self._holds.reserve(eldest, wanted)
+        return [eldest]
+
+    def _is_ready_since(self, since: float, name: TaskId) -> bool:
+        return name in self._lines and self._state.tasks[name].ready_since == since
+
+    def _release(self, holder: TaskId) -> None:
+        self._holds.give_back(holder)
+        self._lines.reopen(holder)
+
+
+def _could_start(state: State, task: TaskState) -> bool:
+    """An agent could work on it if there were room; backing off is the timers' business."""
+    name = task.spec.id
+    return (
+        task.stage is Stage.WAITING
+        and task.phase.kind is PhaseKind.AGENT
+        and task.unmet == 0
+        and not task.paused
+        and name not in state.reconcile
+        and state.is_selected(name)
+    )
+
+
+def _hold(state: State, task: TaskState) -> tuple[Task, bool] | None:
+    """What the task holds: its definition, and whether its agent is at work (rules 1 to 3 of `holds`)."""
+    if task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT:
+        return task.spec, True
+    goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(task.spec.id))
+    return (task.spec, False) if task.spec.id in state.train and goes_on else None
+
+
+def _is_same(hold: tuple[Task, bool] | None, before: tuple[Task, bool] | None) -> bool:
+    """By identity of the definition: comparing its fields for every fact would cost more than it saves."""
+    if hold is None or before is None:
+        return hold is before
+    return hold[0] is before[0] and hold[1] == before[1]

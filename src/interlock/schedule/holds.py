@@ -1,0 +1,130 @@
+"""Who holds what, and what stands in the way of whom.
+
+Rules:
+1. `uses` is held while the agent runs: the port or schema is free again once the agent is gone.
+2. Paths are held from the agent's start until the change has landed or is given up. A task started from a
+   base without that change would work on files that are about to change under it.
+3. Finished work that cannot go on by itself (its task is paused, or not part of this run) holds nothing:
+   waiting for it would mean waiting for a person.
+4. A task gets all it wants at its start or does not start, and afterwards needs nothing but the lane, which
+   serves everyone. So no two can wait for each other.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from enum import StrEnum
+
+from interlock.model.globs import overlap, stem
+from interlock.model.task import Task, TaskId
+
+
+class Kind(StrEnum):
+    """How a task wants something."""
+
+    USE = "uses"
+    EXCLUSIVE = "exclusive"
+    SHARED = "shared"
+    TOUCH = "touches"
+    NOTHING = "nothing"
+
+
+Demand = tuple[Kind, str]
+"""One thing a task wants, as its definition says it."""
+
+FREE: Demand = (Kind.NOTHING, "")
+"""What a task waits at that wants nothing in particular."""
+
+_HARD = {
+    Kind.EXCLUSIVE: (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH),
+    Kind.SHARED: (Kind.EXCLUSIVE,),
+    Kind.TOUCH: (Kind.EXCLUSIVE,),
+}
+"""Paths wanted in one way must not overlap paths that somebody holds in these ways."""
+
+
+def demands(spec: Task) -> list[Demand]:
+    """All that a task wants."""
+    return [
+        *((Kind.USE, name) for name in spec.uses),
+        *((Kind.EXCLUSIVE, glob) for glob in spec.exclusive),
+        *((Kind.SHARED, glob) for glob in spec.shared),
+        *((Kind.TOUCH, glob) for glob in spec.touches),
+    ]
+
+
+class Holds:
+    """What is held now, found by name or by path."""
+
+    def __init__(self) -> None:
+        self._held: dict[TaskId, list[Demand]] = {}
+        self._reserved: set[TaskId] = set()
+        self._uses: dict[str, set[TaskId]] = defaultdict(set)
+        self._paths = {kind: _Globs() for kind in (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH)}
+
+    def take(self, task: TaskId, wanted: list[Demand]) -> None:
+        """From now on `task` holds these."""
+        self._held[task] = wanted
+        for kind, text in wanted:
+            if kind is Kind.USE:
+                self._uses[text].add(task)
+            else:
+                self._paths[kind].add(text, task)
+
+    def reserve(self, task: TaskId, wanted: list[Demand]) -> None:
+        """Nobody may take these, as `task` is to have them next. Its footprint is not in the way yet."""
+        self.take(task, wanted)
+        self._reserved.add(task)
+
+    def give_back(self, task: TaskId) -> None:
+        """`task` holds nothing any more."""
+        self._reserved.discard(task)
+        for kind, text in self._held.pop(task, ()):
+            if kind is Kind.USE:
+                self._uses[text].discard(task)
+            else:
+                self._paths[kind].remove(text, task)
+
+    def hard(self, demand: Demand) -> set[TaskId]:
+        """Who holds what must be free before this demand can be met."""
+        kind, text = demand
+        if kind is Kind.USE:
+            return self._uses.get(text, set())
+        return {task for other in _HARD.get(kind, ()) for task in self._paths[other].overlapping(text)}
+
+    def soft(self, demand: Demand) -> set[TaskId]:
+        """Whose footprint this demand would step on."""
+        kind, text = demand
+        if kind is not Kind.TOUCH:
+            return set()
+        return set(self._paths[Kind.TOUCH].overlapping(text)) - self._reserved
+
+
+class _Globs:
+    """Globs with their holders, found by the plain folders they start with."""
+
+    def __init__(self) -> None:
+        self._at: dict[tuple[str, ...], dict[str, set[TaskId]]] = {}
+        self._below: dict[tuple[str, ...], dict[str, set[TaskId]]] = {}
+
+    def add(self, glob: str, task: TaskId) -> None:
+        for place in self._places(stem(glob)):
+            place.setdefault(glob, set()).add(task)
+
+    def remove(self, glob: str, task: TaskId) -> None:
+        for place in self._places(stem(glob)):
+            place[glob].discard(task)
+            if not place[glob]:
+                del place[glob]
+
+    def overlapping(self, glob: str) -> Iterator[TaskId]:
+        folders = stem(glob)
+        near = [self._at.get(folders[:depth], {}) for depth in range(len(folders) + 1)]
+        for place in (*near, self._below.get(folders, {})):
+            for other, holders in place.items():
+                if overlap(glob, other):
+                    yield from holders
+
+    def _places(self, folders: tuple[str, ...]) -> Iterator[dict[str, set[TaskId]]]:
+        yield self._at.setdefault(folders, {})
+        for depth in range(len(folders)):
+            yield self._below.setdefault(folders[:depth], {})

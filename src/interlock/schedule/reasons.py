@@ -1,0 +1,227 @@
+"""Why a task is where it is: one cause, as data and as a sentence. The first rule that fits decides."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State, TaskState
+from interlock.model.reason import Reason, Why
+from interlock.model.task import PhaseKind, TaskId
+from interlock.schedule.holds import Holds, demands
+
+NAMES_SHOWN = 4
+
+
+class Needs:
+    """For tasks that wait for others: the one they wait for in vain, if there is one."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._culprit: dict[TaskId, TaskId | None] = {}
+
+    def forget(self) -> None:
+        """State has changed."""
+        self._culprit.clear()
+
+    def culprit(self, task: TaskId) -> TaskId | None:
+        """The nearest task, through any number of needs, without which this one will never be free."""
+        stack, opened = [task], set[TaskId]()
+        while stack:
+            name = stack[-1]
+            if name in self._culprit:
+                stack.pop()
+            elif name in opened:
+                self._culprit[name] = self._first_culprit(name)
+            else:
+                opened.add(name)
+                stack.extend(n for n in self._unmet(name) if n not in opened and not self._is_dead(n))
+        return self._culprit[task]
+
+    def _first_culprit(self, name: TaskId) -> TaskId | None:
+        for need in self._unmet(name):
+            culprit = need if self._is_dead(need) else self._culprit.get(need)
+            if culprit is not None:
+                return culprit
+        return None
+
+    def _unmet(self, name: TaskId) -> list[TaskId]:
+        tasks = self._state.tasks
+        return [n for n in tasks[name].spec.needs if n not in tasks or tasks[n].stage is not Stage.DONE]
+
+    def _is_dead(self, name: TaskId) -> bool:
+        task = self._state.tasks.get(name)
+        if task is None or task.is_over:
+            return True
+        return _has_run(self._state) and not self._state.is_selected(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that a reason may be drawn from."""
+
+    state: State
+    needs: Needs
+    holds: Holds
+    reserved: frozenset[TaskId]
+    now: float
+
+
+_Rule = Callable[[Standing, TaskState], Reason | None]
+
+
+def explain(standing: Standing, task: TaskState) -> Reason:
+    """The one cause that matters now."""
+    rules = _WAITING if task.stage is Stage.WAITING else (_over, _running)
+    found = next((reason for rule in rules if (reason := rule(standing, task))), None)
+    return found or Reason(Why.READY, "ready: it starts as soon as the loop comes round to it")
+
+
+def _over(_: Standing, task: TaskState) -> Reason | None:
+    if task.stage is Stage.DONE:
+        return Reason(Why.DONE, f"done: {task.why}" if task.why else "done")
+    if task.stage is Stage.FAILED:
+        return Reason(Why.FAILED, f"failed: {task.why}")
+    if task.stage in (Stage.CANCELLED, Stage.REMOVED):
+        return Reason(Why.CANCELLED, f"{task.stage}: {task.why}")
+    return None
+
+
+def _running(standing: Standing, task: TaskState) -> Reason | None:
+    seconds = max(0.0, standing.now - task.since)
+    text = f"{task.phase.name} is running, attempt {task.attempt}, for {_duration(seconds)}"
+    return Reason(Why.RUNNING, text, (task.spec.id,))
+
+
+def _paused(_: Standing, task: TaskState) -> Reason | None:
+    return Reason(Why.PAUSED, "a person paused this task") if task.paused else None
+
+
+def _needs(standing: Standing, task: TaskState) -> Reason | None:
+    if task.unmet == 0 or task.phase.kind is not PhaseKind.AGENT:
+        return None
+    culprit = standing.needs.culprit(task.spec.id)
+    if culprit is not None:
+        through = "" if culprit in task.spec.needs else ", which its needs depend on"
+        text = f"waits in vain for {culprit}{through}: {_fate(standing.state, culprit)}"
+        return Reason(Why.NEEDS_FAILED, text, (culprit,))
+    tasks = standing.state.tasks
+    unmet = tuple(
+        need for need in task.spec.needs if need not in tasks or tasks[need].stage is not Stage.DONE
+    )
+    return Reason(Why.NEEDS, f"waits for {_names(f'{need} ({tasks[need].stage})' for need in unmet)}", unmet)
+
+
+def _fate(state: State, name: TaskId) -> str:
+    task = state.tasks.get(name)
+    if task is None:
+        return "there is no such task"
+    if not task.is_over:
+        return "it is not part of this run"
+    return f"it was {task.stage}" if task.stage is not Stage.FAILED else f"it failed ({task.why})"
+
+
+def _no_run(standing: Standing, _: TaskState) -> Reason | None:
+    return (
+        None
+        if _has_run(standing.state)
+        else Reason(Why.NO_RUN, "nothing is running: start with `interlock run`")
+    )
+
+
+def _has_run(state: State) -> bool:
+    return state.run is not None and state.run.ended is None
+
+
+def _stopping(standing: Standing, task: TaskState) -> Reason | None:
+    run = standing.state.run
+    if run is None or not run.stopping or (task.phase.kind is not PhaseKind.AGENT and not run.stop_agents):
+        return None
+    return Reason(Why.STOPPING, "the run is stopping and starts nothing new")
+
+
+def _not_selected(standing: Standing, task: TaskState) -> Reason | None:
+    if standing.state.is_selected(task.spec.id):
+        return None
+    return Reason(Why.NOT_SELECTED, "it is not among the tasks that this run was told to do")
+
+
+def _all_paused(standing: Standing, task: TaskState) -> Reason | None:
+    if not standing.state.paused or task.phase.kind is not PhaseKind.AGENT:
+        return None
+    because = f": {standing.state.pause_why}" if standing.state.pause_why else ""
+    return Reason(Why.PAUSED, f"a person paused all new starts{because}")
+
+
+def _backoff(standing: Standing, task: TaskState) -> Reason | None:
+    if task.not_before <= standing.now:
+        return None
+    seconds = task.not_before - standing.now
+    because = f": {task.why}" if task.why else ""
+    return Reason(Why.BACKOFF, f"tries again in {_duration(seconds)}{because}", until=task.not_before)
+
+
+def _lane(standing: Standing, task: TaskState) -> Reason | None:
+    state, name = standing.state, task.spec.id
+    if name in state.reconcile:
+        return Reason(Why.LANE, "its tested change may be on main already; that is being looked up")
+    if name not in state.train:
+        return None
+    ahead = []
+    for other in state.train:
+        if other == name:
+            break
+        ahead.append(other)
+    if not ahead:
+        return Reason(Why.LANE, f"first in the lane to main; {task.phase.name} is next")
+    text = f"place {len(ahead) + 1} in the lane to main, behind {_names(reversed(ahead))}"
+    return Reason(Why.LANE, text, tuple(ahead[-NAMES_SHOWN:]))
+
+
+def _lease(standing: Standing, task: TaskState) -> Reason | None:
+    for want in demands(task.spec):
+        holders = sorted(standing.holds.hard(want) - {task.spec.id})
+        if holders:
+            kept = [h for h in holders if h not in standing.reserved]
+            verb = "held by" if kept else "kept free for a task that has waited longer,"
+            text = f"wants {want[1]} ({want[0]}), {verb} {_names(kept or holders)}"
+            return Reason(Why.LEASE, text, tuple(holders))
+    return None
+
+
+def _slots(standing: Standing, _: TaskState) -> Reason | None:
+    state = standing.state
+    limit = state.run.limit if state.run else 0
+    agents = sorted(n for n in state.running if state.tasks[n].phase.kind is PhaseKind.AGENT)
+    if len(agents) < limit:
+        return None
+    full = f"all {limit} slots are taken" if limit != 1 else "the one slot is taken"
+    return Reason(
+        Why.SLOTS, f"{full}, by {_names(agents)}" if agents else "no slots are allowed now", tuple(agents)
+    )
+
+
+def _overlap(standing: Standing, task: TaskState) -> Reason | None:
+    for want in demands(task.spec):
+        holders = sorted(standing.holds.soft(want) - {task.spec.id})
+        if holders:
+            text = f"would edit {want[1]} together with {_names(holders)}; waiting costs less than redoing it"
+            return Reason(Why.OVERLAP, text, tuple(holders))
+    return None
+
+
+_WAITING: tuple[_Rule, ...] = (
+    _paused, _needs, _no_run, _stopping, _not_selected, _all_paused,
+    _backoff, _lane, _lease, _slots, _overlap,
+)  # fmt: skip
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = list(names)
+    shown, more = listed[:NAMES_SHOWN], len(listed) - NAMES_SHOWN
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,90 @@
+"""One answer to the question what to start now."""
+
+from dataclasses import dataclass
+
+from interlock.events.state import State
+from interlock.model.task import TaskId
+from interlock.schedule.holds import Demand, Holds, demands
+from interlock.schedule.lines import Gate, Lines
+from interlock.schedule.order import Key
+from interlock.schedule.overlaps import SECOND_CHOICES, is_worth_it, overlapped
+from interlock.schedule.tails import Tails
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A task to start now."""
+
+    task: TaskId
+    why: str
+
+
+class Round:
+    """Picks tasks one by one; each holds what it wants against the next.
+
+    Afterwards all tasks are back in their lines. The picks still hold: whoever asked gives that back.
+    """
+
+    def __init__(self, state: State, holds: Holds, lines: Lines, tails: Tails, now: float) -> None:
+        self._state = state
+        self._holds = holds
+        self._lines = lines
+        self._tails = tails
+        self._now = now
+        self._picks: dict[TaskId, Choice] = {}
+        self._aside: list[tuple[TaskId, Key, Demand]] = []
+
+    def run(self, slots: int) -> list[Choice]:
+        """At most this many."""
+        self._first_choices(slots)
+        self._second_choices(slots)
+        for task, key, line in self._aside:
+            self._lines.put(task, key, line)
+        return list(self._picks.values())
+
+    def _first_choices(self, slots: int) -> None:
+        """Tasks that nothing stands in the way of, best first."""
+        while len(self._picks) < slots and (best := self._lines.best(Gate.OPEN)):
+            name, line = best
+            if not (self._turn_away(name, line, Gate.SHUT) or self._turn_away(name, line, Gate.OVERLAPPED)):
+                self._set_aside(name, line)
+                self._pick(name, self._place_in_order(name))
+
+    def _second_choices(self, slots: int) -> None:
+        """For slots that would idle: the best of those that overlap, where the expected rework is cheap."""
+        looks = SECOND_CHOICES
+        while len(self._picks) < slots and looks and (best := self._lines.best(Gate.OVERLAPPED)):
+            name, line = best
+            if self._turn_away(name, line, Gate.SHUT):
+                continue
+            looks -= 1
+            self._set_aside(name, line)
+            if is_worth_it(self._state, self._holds, name, self._now, self._picks):
+                others = ", ".join(sorted(overlapped(self._holds, self._state.tasks[name].spec)))
+                self._pick(name, f"a slot would idle otherwise; it may overlap with {others}")
+
+    def _set_aside(self, name: TaskId, line: Demand) -> None:
+        self._aside.append((name, self._lines.key(name), line))
+        self._lines.drop(name)
+
+    def _pick(self, name: TaskId, why: str) -> None:
+        self._picks[name] = Choice(name, why)
+        self._holds.take(name, demands(self._state.tasks[name].spec))
+
+    def _turn_away(self, name: TaskId, line: Demand, gate: Gate) -> bool:
+        """Send a task to the line of what is in its way, if anything is, and shut that line."""
+        find = self._holds.hard if gate is Gate.SHUT else self._holds.soft
+        wanted = demands(self._state.tasks[name].spec)
+        for want in sorted(wanted, key=line.__ne__):  # the line it is in first, so that few have to move
+            holders = find(want) - {name}
+            if holders:
+                self._lines.put(name, self._lines.key(name), want)
+                self._lines.shut(want, gate, min(holders))
+                return True
+        return False
+
+    def _place_in_order(self, name: TaskId) -> str:
+        spec = self._state.tasks[name].spec
+        hanging = self._tails.seconds(name) - spec.estimate_seconds
+        chain = f", {hanging / 60:.0f} min of work hang on it" if 0 < hanging < float("inf") else ""
+        return f"next in order (priority {spec.priority}{chain})"

@@ -1,0 +1,86 @@
+"""How much work hangs on each task: the longest chain of estimates from it to the end of the graph.
+
+Worked out once for the graph, and again only for the tasks above those whose definition changed. A log may be
+read while half of a new graph is in it, so a cycle must not hang us: its tasks, and those before it, get an
+endless tail until the rest has arrived.
+"""
+
+import math
+from collections.abc import Iterable
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.task import Task, TaskId
+
+
+class Tails:
+    """The tail of every task, kept up to date lazily."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._seconds: dict[TaskId, float] = {}
+        self._seen: dict[TaskId, tuple[Task, bool]] = {}
+        self._dirty: set[TaskId] = set()
+
+    def seconds(self, task: TaskId) -> float:
+        """As of the last `refresh`; its own estimate if it is newer than that."""
+        return self._seconds.get(task, 0.0)
+
+    def note(self, task: TaskId) -> None:
+        """Something about the task changed; if it was its definition, tails will follow."""
+        now = self._state.tasks[task]
+        definition = (now.spec, now.stage is Stage.REMOVED)
+        before = self._seen.get(task)
+        if before is not None and before[0] is now.spec and before[1] == definition[1]:
+            return
+        self._seen[task] = definition
+        self._dirty.add(task)
+        if before is not None:
+            self._dirty.update(before[0].needs)
+
+    def refresh(self) -> list[TaskId]:
+        """Bring all tails up to date; which of them changed."""
+        if not self._dirty:
+            return []
+        affected = self._with_ancestors(self._dirty)
+        self._dirty = set()
+        before = {task: self._seconds.get(task) for task in affected}
+        self._work_out(affected)
+        return [task for task in affected if self._seconds[task] != before[task]]
+
+    def _with_ancestors(self, tasks: Iterable[TaskId]) -> set[TaskId]:
+        known = self._state.tasks
+        found = {task for task in tasks if task in known}
+        stack = list(found)
+        while stack:
+            for need in known[stack.pop()].spec.needs:
+                if need in known and need not in found:
+                    found.add(need)
+                    stack.append(need)
+        return found
+
+    def _work_out(self, affected: set[TaskId]) -> None:
+        """From the ends of the graph upwards, each task once all that hang on it are known."""
+        pending = dict.fromkeys(affected, 0)
+        for task in affected:
+            for need in self._state.tasks[task].spec.needs:
+                if need in pending:
+                    pending[need] += 1
+        settled = [task for task, count in pending.items() if count == 0]
+        for task in affected:
+            self._seconds[task] = math.inf
+        while settled:
+            task = settled.pop()
+            self._seconds[task] = self._tail(task)
+            for need in self._state.tasks[task].spec.needs:
+                if need in pending:
+                    pending[need] -= 1
+                    if pending[need] == 0:
+                        settled.append(need)
+
+    def _tail(self, task: TaskId) -> float:
+        spec, removed = self._seen[task]
+        if removed:
+            return 0.0
+        following = self._state.dependents.get(task, ())
+        return spec.estimate_seconds + max(map(self._seconds.__getitem__, following), default=0.0)
