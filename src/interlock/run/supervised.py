@@ -88,7 +88,7 @@ class Supervised:
     def watch(self) -> None:
         """From now on output is read and limits hold."""
         if self._command.pid_file:
-            take_note(Path(self._command.pid_file), self._process.pid, self._mark)
+            self._take_note(Path(self._command.pid_file))
         self._loop.add_reader(self._stdout, self._guarded(self._read_output))
         self._loop.add_reader(self._stderr, self._read_status)
         if self._command.idle_seconds:
@@ -96,6 +96,12 @@ class Supervised:
         if self._command.timeout_seconds:
             # The supervisor sees to the timeout; this is for a supervisor that is stuck.
             self._later(self._command.timeout_seconds + self._patience, self._force)
+
+    def _take_note(self, pid_file: Path) -> None:
+        try:
+            take_note(pid_file, self._process.pid, self._mark)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {pid_file}: {error.strerror}") from error
 
     async def finished(self) -> None:
         """Until nothing of the program is left. Cancelling ends it first; doing so again, at once."""
@@ -138,14 +144,13 @@ class Supervised:
             timer.cancel()
         for fd in (self._stdout, self._stderr):
             self._loop.remove_reader(fd)
-        if not self._gone.done():
-            self._process.kill()
-        # The status pipe is closed, so the process is in its last microseconds.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(PATIENCE_SECONDS)
+        # Nobody on the other end of the control pipe: if anything still runs, this is its end. Usually the
+        # status pipe is closed already, and the process in its last microseconds.
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe:
                 pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE_SECONDS)
         if self._command.pid_file:
             Path(self._command.pid_file).unlink(missing_ok=True)
 
@@ -210,8 +215,9 @@ class Supervised:
         """The writers are dead, or strays nothing here could end: take what is left and wait for nobody."""
         if not self._failure:
             self._guarded(self._drain)()
-        if self._containment is Containment.GROUP or not (self._containment.is_namespace or self._reported):
-            # Nothing has ended those that left the process group, or a subreaper was itself killed.
+        if self._containment is Containment.GROUP or not self._reported:
+            # Some may have left the process group; and where a supervisor was killed, the kernel may still be
+            # ending the tree, or nobody is.
             sweep = self._loop.run_in_executor(None, end_marked, self._mark)
             sweep.add_done_callback(lambda _: self._end())
         else:
