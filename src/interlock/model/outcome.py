@@ -121,3 +121,5 @@ class Landing:
     old: Commit
     fence: int
     """The controller's epoch, compared with the fence ref in the same ref transaction."""
+    tree: Tree | None = None
+    """The tree that was tested. If `new` holds another one, nothing moves."""

@@ -1,0 +1,143 @@
+"""What an attempt's folder holds, and the notes about it that survive us."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from interlock.git.files import read_beneath, write_durably
+from interlock.git.place import Place, ref_word
+from interlock.git.protocol import Workspace
+from interlock.model.task import Commit, TaskId
+
+_OPENED = "workspace.json"
+_COLLECTED = "collected.json"
+_REFLOG_ENTRIES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Written last when a workspace is made: without it no agent has ever been in there."""
+
+    task: str
+    attempt: int
+    base: str
+    included: Mapping[str, str] = field(default_factory=dict)
+    """Files copied in beside the checkout, with their hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Written last when a workspace is collected: what it held is in the repository now."""
+
+    commit: str
+    ref: str
+    leftovers: tuple[str, ...] = ()
+    """What could not become part of a commit, so that the folder must not simply be deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFolder:
+    """The folder of one attempt."""
+
+    home: Path
+
+    @property
+    def tree(self) -> Path:
+        """The agent's working directory."""
+        return self.home / "tree"
+
+    @property
+    def private(self) -> Path:
+        """The agent's git dir."""
+        return self.home / "private.git"
+
+    @property
+    def trusted(self) -> Path:
+        """Our git dir on the same files."""
+        return self.home / "trusted.git"
+
+    def opened(self) -> Opened | None:
+        """How it was made; nothing if that was not finished."""
+        try:
+            return Opened(**json.loads((self.home / _OPENED).read_text()))
+        except FileNotFoundError:
+            return None
+
+    def kept(self) -> Kept | None:
+        """What came of collecting it; nothing if that was not finished."""
+        try:
+            found = json.loads((self.home / _COLLECTED).read_text())
+        except FileNotFoundError:
+            return None
+        return Kept(found["commit"], found["ref"], tuple(found["leftovers"]))
+
+    def note(self, what: Opened | Kept) -> None:
+        """Write a note; when this returns, it is on the disk."""
+        write_durably(
+            self.home / (_OPENED if isinstance(what, Opened) else _COLLECTED), json.dumps(asdict(what))
+        )
+
+    def forget_collected(self) -> None:
+        """It is about to be collected again."""
+        (self.home / _COLLECTED).unlink(missing_ok=True)
+
+    def workspace(self, opened: Opened) -> Workspace:
+        """The same, as the engine knows it."""
+        return Workspace(TaskId(opened.task), opened.attempt, Commit(opened.base), self.tree, self.home)
+
+
+def agent_branch(task: str) -> str:
+    """The branch an agent starts on."""
+    return f"refs/heads/task/{ref_word(task)}/work"
+
+
+def agent_head(private: Path, place: Place) -> str | None:
+    """The commit the agent's HEAD stands for, read as text; nothing if it cannot be made out."""
+    head = (read_beneath(private, "HEAD", 4096) or "").strip()
+    name = head.removeprefix("ref: ")
+    value = _ref(private, name) if name != head else head
+    return value if value and place.is_object_id(value) else None
+
+
+def agent_commits(private: Path, place: Place) -> Iterator[str]:
+    """All else the agent may have committed: other branches, stashes, and what its reflog remembers."""
+    for folder, _, names in os.walk(private / "refs"):
+        for name in names:
+            relative = os.path.relpath(Path(folder, name), private)
+            yield from _ids(read_beneath(private, relative, 4096) or "", place)
+    for line in (read_beneath(private, "packed-refs") or "").splitlines():
+        yield from _ids(line[:64].partition(" ")[0], place)
+    for line in (read_beneath(private, "logs/HEAD") or "").splitlines()[-_REFLOG_ENTRIES:]:
+        yield from _ids([*line.split(" ", 2), "", ""][1], place)
+
+
+def _ids(text: str, place: Place) -> list[str]:
+    return [text.strip()] if place.is_object_id(text.strip()) else []
+
+
+def _ref(private: Path, name: str) -> str | None:
+    if not name.startswith("refs/") or ".." in name.split("/"):
+        return None
+    if (loose := read_beneath(private, name, 4096)) is not None:
+        return loose.strip()
+    packed = (line.split(" ") for line in (read_beneath(private, "packed-refs") or "").splitlines())
+    return next((words[0] for words in packed if words[1:] == [name]), None)
+
+
+def objects_are_plain(private: Path, borrowed: Path) -> bool:
+    """Is the agent's object store nothing but files and folders, borrowing from where we said.
+
+    Links or other alternates would let it name objects it was never allowed to read.
+    """
+    root = private / "objects"
+    if read_beneath(private, "objects/info/alternates", 1 << 16) != f"{borrowed}\n" or root.is_symlink():
+        return False
+    return all(
+        stat.S_ISDIR(mode) or stat.S_ISREG(mode)
+        for folder, folders, names in os.walk(root)
+        for name in (*folders, *names)
+        for mode in [Path(folder, name).lstat().st_mode]
+    )

@@ -1,0 +1,200 @@
+"""The user's own checkouts of the protected branch: looked at before the branch moves, brought along after.
+
+1. A checkout that is not clean is never touched, and while there is one the branch does not move.
+2. Before the branch moves, a journal says which checkouts must follow and from where. A crash in between
+   leaves the journal, and `settle` finishes the move. It relies on git's two-tree merge, which refuses
+   rather than overwrite an edit.
+3. Ignored files count: git would overwrite them silently.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from interlock.git.command import Git
+from interlock.git.errors import GitFailed
+from interlock.git.files import write_durably
+from interlock.git.place import Place
+
+
+class CheckoutState(StrEnum):
+    """How the user's checkout stands to the protected branch."""
+
+    CLEAN = "clean"
+    DIRTY = "dirty"
+    ELSEWHERE = "elsewhere"
+    BARE = "bare"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """What the user has checked out, for a message."""
+
+    state: CheckoutState
+    path: Path | None = None
+    dirty: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A folder of the user's with the protected branch checked out."""
+
+    path: Path
+    git_dir: Path
+    rebasing: bool = False
+    """A rebase of the branch is under way there: it will want to find the branch where it left it."""
+
+    @property
+    def git(self) -> Git:
+        """Git as the user runs it there: their filters and line endings decide what is clean."""
+        return Git(self.git_dir, self.path, as_user=True)
+
+    @property
+    def is_locked(self) -> bool:
+        """Is another git process writing the index."""
+        return (self.git_dir / "index.lock").exists()
+
+
+async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
+    """All checkouts of the branch, the main one and linked ones."""
+    said = await place.git.run("worktree", "list", "--porcelain", "-z")
+    found = []
+    for block in said.out.decode("utf-8", "surrogateescape").split("\0\0"):
+        fields = dict([*line.split(" ", 1), ""][:2] for line in block.split("\0") if line)
+        path = _folder(place, Path(fields.get("worktree", "")))
+        git_dir = _git_dir(path)
+        if "bare" in fields or git_dir is None:
+            continue
+        rebasing = _is_rebasing(git_dir, branch)
+        if rebasing or fields.get("branch") == f"refs/heads/{branch}":
+            found.append(Worktree(path, git_dir, rebasing))
+    return found
+
+
+def _folder(place: Place, listed: Path) -> Path:
+    """Git lists a main checkout that lies apart from its git dir (a submodule, say) by the git dir."""
+    here = place.work_tree
+    return here if here and listed == place.common_dir and _git_dir(here) == listed else listed
+
+
+def _git_dir(path: Path) -> Path | None:
+    """The git dir of a checkout; nothing if the folder was removed behind git's back."""
+    pointer = path / ".git"
+    if pointer.is_dir():
+        return pointer
+    if pointer.is_file():
+        named = pointer.read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
+        return (path / named).resolve()
+    return None
+
+
+def _is_rebasing(git_dir: Path, branch: str) -> bool:
+    names = (git_dir / folder / "head-name" for folder in ("rebase-merge", "rebase-apply"))
+    return any(name.is_file() and name.read_text().strip() == f"refs/heads/{branch}" for name in names)
+
+
+async def dirty(tree: Worktree) -> tuple[str, ...]:
+    """Tracked files with changes, staged or not. Refreshes the index too, so that only real changes count."""
+    said = await tree.git.run(
+        "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"
+    )
+    return tuple(item[3:] for item in said.items)
+
+
+async def in_the_way(tree: Worktree, git: Git, old: str, new: str) -> tuple[str, ...]:
+    """Files git does not track here, and that the move from `old` to `new` would overwrite."""
+    said = await git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)
+    words = said.out.split(b"\0")
+    changes = list(zip(words[::2], words[1::2], strict=False))
+    gone = {path for status, path in changes if status == b"D"}
+    root = os.fsencode(tree.path)
+    found = (hit for status, path in changes if status == b"A" for hit in _obstacles(root, path, gone))
+    return tuple(dict.fromkeys(os.fsdecode(path) for path in found))
+
+
+def _obstacles(root: bytes, path: bytes, gone: set[bytes]) -> Iterator[bytes]:
+    parts = path.split(b"/")
+    for depth in range(1, len(parts)):
+        parent = b"/".join(parts[:depth])
+        full = os.path.join(root, parent)  # noqa: PTH118 - names from git are bytes, which Path cannot hold
+        if os.path.islink(full) or os.path.isfile(full):  # noqa: PTH113, PTH114 - bytes again
+            if parent not in gone:
+                yield parent
+            return
+    full = os.path.join(root, path)  # noqa: PTH118 - bytes again
+    if not os.path.lexists(full):
+        return
+    if os.path.islink(full) or not os.path.isdir(full):  # noqa: PTH112, PTH114 - bytes again
+        yield path
+        return
+    for folder, _, names in os.walk(full):
+        for name in names:
+            below = os.path.relpath(os.path.join(folder, name), root)  # noqa: PTH118 - bytes again
+            if below not in gone:
+                yield below
+
+
+async def look_at(place: Place) -> Checkout:
+    """How the user's checkouts stand to the protected branch; a dirty one comes first."""
+    trees = await worktrees_on(place, place.branch)
+    for tree in trees:
+        if tree.rebasing:
+            return Checkout(CheckoutState.DIRTY, tree.path, ("a rebase is under way",))
+        if changed := await dirty(tree):
+            return Checkout(CheckoutState.DIRTY, tree.path, changed)
+    if trees:
+        return Checkout(CheckoutState.CLEAN, trees[0].path)
+    return Checkout(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
+
+
+async def follow(tree: Worktree, old: str, new: str) -> None:
+    """Bring index and files from `old` to `new`; edits elsewhere stay, and a clash changes nothing."""
+    try:
+        await tree.git.run("read-tree", "-m", "-u", old, new)
+    except GitFailed:
+        # Somebody touched files without changing them since the index was last refreshed.
+        await tree.git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        await tree.git.run("read-tree", "-m", "-u", old, new)
+
+
+async def has_index(tree: Worktree, commit: str) -> bool:
+    """Is the index exactly the commit's tree."""
+    said = await tree.git.run(
+        "diff-index", "--cached", "--quiet", "--ignore-submodules=all", commit, "--", ok=(0, 1)
+    )
+    return said.code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A move of a branch that checkouts have to follow."""
+
+    branch: str
+    old: str
+    new: str
+
+
+class Journal:
+    """Remembers across a crash that checkouts have to follow."""
+
+    def __init__(self, place: Place) -> None:
+        self._path = place.state / "checkout.json"
+
+    def write(self, pending: Pending) -> None:
+        """Before the branch moves."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_durably(self._path, json.dumps(asdict(pending)))
+
+    def clear(self) -> None:
+        """After every checkout has followed."""
+        self._path.unlink(missing_ok=True)
+
+    def read(self) -> Pending | None:
+        """What is still to be done."""
+        try:
+            return Pending(**json.loads(self._path.read_text()))
+        except FileNotFoundError:
+            return None

@@ -1,0 +1,237 @@
+"""The only place that starts git.
+
+1. Argument lists only, never a shell.
+2. The git dir is always named; git never searches for one. The exception is `find_repository`.
+3. The environment is built from nothing. Only `as_user` calls see the user's own configuration
+   (credentials, filters, line endings), and only with the user's own git dir.
+4. A child gets its own session: Ctrl-C in the terminal is for Interlock to interpret, and ssh finds no
+   terminal to ask questions on.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from interlock.git.errors import GitFailed
+from interlock.model.errors import EnvironmentProblem
+
+_GUARDS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "core.pager=cat",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "i18n.commitEncoding=UTF-8",
+)
+_OPTIONS = tuple(word for guard in _GUARDS for word in ("-c", guard))
+
+_REPOSITORY_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+"""Set when Interlock is started from a git hook or alias; they would point git at another repository."""
+
+_CHUNK_BYTES = 1 << 16
+_ENDING_SECONDS = 2.0
+"""SIGTERM lets git remove its lock files; after this long it is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a git command left behind."""
+
+    code: int
+    out: bytes
+    err: str
+    cut: bool = False
+    """It said more than was allowed and was stopped."""
+
+    @property
+    def line(self) -> str:
+        """The output as one stripped text."""
+        return self.out.decode("utf-8", "backslashreplace").strip()
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """NUL-separated output as texts; bytes that are no UTF-8 are spelled out, so each can be stored."""
+        return tuple(item.decode("utf-8", "backslashreplace") for item in self.out.split(b"\0") if item)
+
+
+def user_environment() -> dict[str, str]:
+    """The user's own environment, without what would redirect git, and without questions on the terminal."""
+    kept = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
+    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
+
+
+def sealed_environment() -> dict[str, str]:
+    """Nothing of the user's but the search path."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_AUTHOR_NAME": "Interlock",
+        "GIT_AUTHOR_EMAIL": "interlock@localhost",
+        "GIT_COMMITTER_NAME": "Interlock",
+        "GIT_COMMITTER_EMAIL": "interlock@localhost",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git on one trusted git dir."""
+
+    git_dir: Path
+    work_tree: Path | None = None
+    as_user: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def having(self, **variables: str) -> "Git":
+        """The same git with more environment variables."""
+        return replace(self, variables={**self.variables, **variables})
+
+    async def run(
+        self,
+        *argv: str,
+        feed: bytes | BinaryIO = b"",
+        sink: BinaryIO | None = None,
+        limit_bytes: int | None = None,
+        ok: Collection[int] = (0,),
+        timeout: float = 600.0,
+    ) -> Output:
+        """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
+        where = [f"--git-dir={self.git_dir}"]
+        if self.work_tree:
+            where.append(f"--work-tree={self.work_tree}")
+        env = (user_environment() if self.as_user else sealed_environment()) | dict(self.variables)
+        command = ("git", "--no-pager", *where, *_OPTIONS, *argv)
+        child = await _start(command, env, self.work_tree or self.git_dir, feed)
+        output = await _finish(child, argv[0], feed, _Drain(sink or BytesIO(), limit_bytes), timeout)
+        if output.code not in ok and not output.cut:
+            raise GitFailed(argv[0], output.err)
+        return output
+
+    async def names(self, *revisions: str) -> list[str | None]:
+        """The object each revision stands for, or nothing where there is none. One process for all."""
+        feed = "".join(f"{revision}\n" for revision in revisions).encode()
+        said = await self.run("cat-file", "--batch-check=%(objectname)", feed=feed)
+        return [None if " " in line else line for line in said.line.splitlines()]
+
+
+async def find_repository(path: Path, *argv: str) -> Output:
+    """Let git look for the repository around `path`, as the user would; any exit status."""
+    child = await _start(("git", "-C", str(path), *argv), user_environment(), path, b"")
+    return await _finish(child, argv[0], b"", _Drain(BytesIO(), None), 60.0)
+
+
+class _Drain:
+    """Takes a program's output up to a limit, then counts without keeping."""
+
+    def __init__(self, sink: BinaryIO, limit_bytes: int | None) -> None:
+        self.sink = sink
+        self.limit_bytes = limit_bytes
+        self.cut = False
+
+    async def run(self, child: asyncio.subprocess.Process) -> None:
+        assert child.stdout is not None  # noqa: S101 - started with a pipe, a few lines below
+        taken = 0
+        while chunk := await child.stdout.read(_CHUNK_BYTES):
+            taken += len(chunk)
+            if self.limit_bytes is not None and taken > self.limit_bytes:
+                if not self.cut:
+                    _signal(child, signal.SIGKILL)
+                self.cut = True
+            else:
+                self.sink.write(chunk)
+
+
+async def _start(
+    command: Iterable[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO
+) -> asyncio.subprocess.Process:
+    stdin = asyncio.subprocess.PIPE if isinstance(feed, bytes) else feed
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            stdin=stdin if feed else asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=env,
+            cwd=directory,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        if not directory.is_dir():
+            raise EnvironmentProblem(f"the folder {directory} is gone", "check the path") from error
+        raise EnvironmentProblem(
+            "git is not installed, or not on the PATH", "install git 2.38 or newer, then try again"
+        ) from error
+
+
+async def _finish(
+    child: asyncio.subprocess.Process, name: str, feed: bytes | BinaryIO, drain: _Drain, timeout: float
+) -> Output:
+    assert child.stderr is not None  # noqa: S101 - started with a pipe, just above
+    try:
+        async with asyncio.timeout(timeout):
+            _, err, _ = await asyncio.gather(drain.run(child), child.stderr.read(), _feed(child, feed))
+            code = await child.wait()
+    except TimeoutError as error:
+        raise GitFailed(name, f"it was still running after {timeout:g} s and was stopped") from error
+    finally:
+        if child.returncode is None:
+            await _end(child)
+    out = drain.sink.getvalue() if isinstance(drain.sink, BytesIO) else b""
+    return Output(code, out, err.decode("utf-8", "backslashreplace"), drain.cut)
+
+
+async def _feed(child: asyncio.subprocess.Process, feed: bytes | BinaryIO) -> None:
+    if child.stdin is None or not isinstance(feed, bytes):
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        child.stdin.write(feed)
+        await child.stdin.drain()
+    child.stdin.close()
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    _signal(child, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(_ENDING_SECONDS):
+            await child.communicate()
+    except TimeoutError:
+        _signal(child, signal.SIGKILL)
+        await child.communicate()
+
+
+def _signal(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)

@@ -1,0 +1,154 @@
+"""Finds the user's repository, and says clearly what is wrong with it before anything starts."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.git.command import Git, Output, find_repository
+from interlock.git.place import Place
+from interlock.model.errors import EnvironmentProblem
+
+OLDEST = (2, 38)
+"""The first git with `merge-tree --write-tree`."""
+
+_READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n")
+
+
+async def discover(path: Path, branch: str = "") -> Place:
+    """The repository around `path`, with its protected branch: `branch`, or the one it most probably is."""
+    if not path.is_dir():
+        raise EnvironmentProblem(f"{path} is not a folder", "check the path")
+    if re.search(r"\s", branch):
+        raise EnvironmentProblem(f"{branch!r} cannot be the name of a branch", "git branch --list")
+    version, answer = await asyncio.gather(
+        find_repository(path, "version"),
+        find_repository(path, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel"),
+    )
+    number = parse_version(version.line)
+    common, work_tree = _folders(path, answer)
+    user = Git(common, as_user=True)
+    config, ignore_file, head = await asyncio.gather(
+        user.run("config", "-z", "--list"),
+        user.run("config", "--path", "core.excludesFile", ok=(0, 1)),
+        _head(path),
+    )
+    settings = dict(_settings(config))
+    heads = _Heads(
+        branch,
+        head,
+        settings.get("init.defaultbranch", "main"),
+        await _existing(user, branch, head, settings),
+    )
+    return Place(
+        common_dir=common,
+        work_tree=work_tree,
+        branch=heads.protected(),
+        head=head,
+        version=number,
+        settings=settings,
+        excludes=_read(Path(ignore_file.line) if ignore_file.line else _usual_ignore_file())
+        + _read(common / "info" / "exclude"),
+    )
+
+
+def parse_version(said: str) -> tuple[int, int]:
+    """Major and minor number of `git version 2.39.5 (Apple Git-154)`; refuse one that is too old."""
+    match = re.search(r"(\d+)\.(\d+)", said)
+    if not match:
+        raise EnvironmentProblem(f"git does not say its version but: {said!r}", "install git 2.38 or newer")
+    number = int(match[1]), int(match[2])
+    if number < OLDEST:
+        raise EnvironmentProblem(
+            f"git {number[0]}.{number[1]} is too old: merging in memory came with git 2.38",
+            "upgrade git (`brew install git`, or `apt install git` from a newer release), then try again",
+        )
+    return number
+
+
+def _folders(path: Path, answer: Output) -> tuple[Path, Path | None]:
+    lines = answer.out.decode("utf-8", "surrogateescape").splitlines()
+    if not lines:
+        raise _not_found(path, answer.err)
+    if answer.code and "must be run in a work tree" not in answer.err:
+        raise _not_found(path, answer.err)
+    if len(lines) > 2:
+        raise EnvironmentProblem(f"the path of {path} has a line break in it", "rename the folder")
+    return Path(lines[0]), Path(lines[1]) if len(lines) == 2 else None
+
+
+def _not_found(path: Path, said: str) -> EnvironmentProblem:
+    if "dubious ownership" in said:
+        return EnvironmentProblem(
+            f"{path} belongs to another user, so git does not trust it",
+            f"git config --global --add safe.directory {path}",
+        )
+    if "not a git repository" in said:
+        return EnvironmentProblem(f"{path} is not in a git repository", "git init")
+    return EnvironmentProblem(f"git cannot use {path}: {said.strip()}", "git status")
+
+
+async def _head(path: Path) -> str:
+    said = await find_repository(path, "symbolic-ref", "-q", "HEAD")
+    return said.line.removeprefix("refs/heads/")
+
+
+async def _existing(user: Git, branch: str, head: str, settings: Mapping[str, str]) -> frozenset[str]:
+    names = dict.fromkeys(
+        n for n in (branch, head, "main", "master", settings.get("init.defaultbranch")) if n
+    )
+    found = await user.names(*(f"refs/heads/{name}^{{commit}}" for name in names))
+    return frozenset(name for name, commit in zip(names, found, strict=True) if commit)
+
+
+def _settings(config: Output) -> list[tuple[str, str]]:
+    """The harmless ones only: elsewhere in it are passwords and tokens."""
+    entries = config.out.decode("utf-8", "surrogateescape").split("\0")
+    pairs = (entry.partition("\n") for entry in entries if entry.startswith(_READ))
+    # A key without a value means true.
+    return [(key, value if newline else "true") for key, newline, value in pairs]
+
+
+def _usual_ignore_file() -> Path:
+    return Path.home() / ".config" / "git" / "ignore"
+
+
+def _read(path: Path) -> str:
+    try:
+        text = path.read_text(errors="surrogateescape")
+    except OSError:
+        return ""
+    return text if text.endswith("\n") or not text else text + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """The branches that could be the protected one."""
+
+    wanted: str
+    current: str
+    usual: str
+    existing: frozenset[str]
+
+    def protected(self) -> str:
+        if self.wanted:
+            if self.wanted in self.existing:
+                return self.wanted
+            raise self._missing(self.wanted)
+        own = [self.current] if self.current in ("main", "master") else []
+        for name in (*own, "main", "master", self.usual, self.current):
+            if name in self.existing:
+                return name
+        raise self._missing(self.current)
+
+    def _missing(self, name: str) -> EnvironmentProblem:
+        if not name:
+            return EnvironmentProblem(
+                "HEAD is detached and there is no branch main or master", "git switch -c main"
+            )
+        if not self.existing and name == self.current:
+            return EnvironmentProblem(
+                "the repository has no commits yet", "git commit --allow-empty -m start"
+            )
+        return EnvironmentProblem(f"there is no branch {name!r}", f"git branch -- {name}")

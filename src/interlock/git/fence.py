@@ -1,0 +1,98 @@
+"""The fence: a ref to a blob that holds the epoch of the controller in charge.
+
+Git compares it in the same transaction that moves the branch, so a controller that was paused for too long
+cannot move anything. The blob also names the state folder it belongs to: whoever deletes that folder starts
+counting epochs again, and must not be locked out by the old count.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from interlock.git.command import Git
+from interlock.git.errors import GitFailed
+from interlock.git.files import write_durably
+from interlock.git.place import Place
+from interlock.model.errors import StaleEpoch
+
+REF = "refs/interlock/fence"
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    object: str | None
+    epoch: int = 0
+    lineage: str = ""
+
+
+class Fence:
+    """The fence of one repository, as one process sees it."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._git: Git = place.git
+        self._raised = 0
+        """What this process itself raised it to."""
+        self._lineage = ""
+
+    def object_id(self, epoch: int) -> str:
+        """The blob that the ref points to while `epoch` is in charge."""
+        return self._place.object_id("blob", self._content(epoch))
+
+    async def admits(self, epoch: int, standing: str | None) -> bool:
+        """May this epoch land, given what the ref points to now? A newer one raises the fence to itself."""
+        if standing == self.object_id(epoch):
+            return True
+        try:
+            await self.to(epoch)
+        except StaleEpoch:
+            return False
+        return True
+
+    async def to(self, epoch: int) -> None:
+        """Raise it. `StaleEpoch` if it already stands higher, or as high for another process."""
+        for _ in range(_TRIES):
+            seen = await self._look()
+            if seen.lineage == self._our_lineage() and self._refuses(seen, epoch):
+                return
+            if await self._swap(seen.object, epoch):
+                self._raised = epoch
+                return
+        raise GitFailed("update-ref", f"{REF} is being changed all the time: .lock': File exists")
+
+    def _refuses(self, seen: _Seen, epoch: int) -> bool:
+        if seen.epoch == epoch == self._raised:
+            return True
+        if seen.epoch >= epoch:
+            raise StaleEpoch(
+                f"the fence stands at epoch {seen.epoch}, so epoch {epoch} may not land any more"
+            )
+        return False
+
+    async def _look(self) -> _Seen:
+        said = await self._git.run("cat-file", "--batch", feed=f"{REF}\n".encode())
+        first, _, rest = said.line.partition("\n")
+        if first.endswith(" missing"):
+            return _Seen(None)
+        epoch, _, lineage = rest.partition(" ")
+        return _Seen(first.split(" ")[0], int(epoch) if epoch.isdigit() else 0, lineage)
+
+    async def _swap(self, old: str | None, epoch: int) -> bool:
+        new = (await self._git.run("hash-object", "-w", "--stdin", feed=self._content(epoch))).line
+        zero = "0" * len(new)
+        said = await self._git.run("update-ref", REF, new, old or zero, ok=(0, 1, 128))
+        if said.code and "cannot lock ref" not in said.err:
+            raise GitFailed("update-ref", said.err)
+        return said.code == 0
+
+    def _content(self, epoch: int) -> bytes:
+        return f"{epoch} {self._our_lineage()}\n".encode()
+
+    def _our_lineage(self) -> str:
+        if not self._lineage:
+            path = self._place.state / "lineage"
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_durably(path, uuid.uuid4().hex)
+            self._lineage = path.read_text().strip()
+        return self._lineage

@@ -1,0 +1,72 @@
+"""Git dirs written file by file, so that no git has to run to make one.
+
+Each attempt has two. The private one belongs to the agent: its commits, its refs, its index. The trusted one
+is what our own git uses on the same files; it borrows the private one's objects and believes nothing else in it.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from interlock.git.place import Place
+
+_FOLLOWED = (
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.symlinks",
+    "core.precomposeunicode",
+)
+"""Settings of the user's that decide which files count as changed. None of them can run a program."""
+
+_OURS = {
+    "core.bare": "false",
+    "core.commitGraph": "false",  # an agent could plant one that lies about history
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.logAllRefUpdates": "true",
+    "core.multiPackIndex": "false",
+    "commit.gpgSign": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+
+
+def write_git_dir(path: Path, place: Place, head: str, borrows: Sequence[str]) -> None:
+    """An empty git dir at `head` (a commit, or `ref: ...`) that finds objects in the folders it `borrows`."""
+    for folder in ("hooks", "info", "objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        (path / folder).mkdir(parents=True, exist_ok=True)
+    (path / "HEAD").write_text(f"{head}\n")
+    (path / "config").write_text(_config(place), errors="surrogateescape")
+    (path / "config.worktree").write_text("")
+    (path / "info" / "exclude").write_text(place.excludes, errors="surrogateescape")
+    (path / "objects" / "info" / "alternates").write_text(
+        "".join(f"{folder}\n" for folder in borrows), errors="surrogateescape"
+    )
+    for name in ("shallow", "info/attributes"):
+        if (source := place.common_dir / name).exists():
+            (path / name).write_bytes(source.read_bytes())
+
+
+def _config(place: Place) -> str:
+    name, email = place.author
+    followed = {key: place.settings[key] for key in _FOLLOWED if key in place.settings}
+    version = {"core.repositoryFormatVersion": "0"}
+    if place.object_format != "sha1":
+        version = {"core.repositoryFormatVersion": "1", "extensions.objectFormat": place.object_format}
+    return config_text({**followed, **_OURS, **version, "user.name": name, "user.email": email})
+
+
+def config_text(settings: Mapping[str, str]) -> str:
+    """Settings in git's own file format."""
+    lines = []
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'[{section}]\n\t{name} = "{quoted}"\n')
+    return "".join(lines)
+
+
+def point_to(tree: Path, git_dir: str) -> None:
+    """Make `tree` a checkout of a git dir, named relative to it."""
+    (tree / ".git").write_text(f"gitdir: {git_dir}\n")

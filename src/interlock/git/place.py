@@ -1,0 +1,110 @@
+"""Where a repository is, and the few settings of its owner that matter to us."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.git.command import Git
+
+STATE_FOLDER = ".interlock"
+
+_FSYNC = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.fsync",
+    "GIT_CONFIG_VALUE_0": "committed,reference",
+}
+"""The log says for good that something landed, so its objects must not be lost with the power either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A repository that was found and is fit to work with."""
+
+    common_dir: Path
+    """The git dir that all linked worktrees share."""
+    work_tree: Path | None
+    """The checkout we were called from; nothing for a bare repository."""
+    branch: str
+    """The protected branch, without `refs/heads/`."""
+    head: str
+    """The branch that the checkout is on; empty when its HEAD is detached."""
+    version: tuple[int, int]
+    settings: Mapping[str, str]
+    """What matters to us of the user's configuration, all files together."""
+    excludes: str = ""
+    """The user's own ignore rules, for all repositories and for this one."""
+
+    @property
+    def state(self) -> Path:
+        """Interlock's folder. All linked worktrees of a repository share one."""
+        if self.common_dir.name == ".git":
+            return self.common_dir.parent / STATE_FOLDER
+        return self.common_dir / "interlock"
+
+    @property
+    def ref(self) -> str:
+        """The protected branch by its full name, which no option can be mistaken for."""
+        return f"refs/heads/{self.branch}"
+
+    @property
+    def objects(self) -> Path:
+        """The object store that every workspace borrows from."""
+        return self.common_dir / "objects"
+
+    @property
+    def object_format(self) -> str:
+        """The name of the hash: sha1 or sha256."""
+        return self.settings.get("extensions.objectformat", "sha1")
+
+    @property
+    def is_shallow(self) -> bool:
+        """Is the history cut off."""
+        return (self.common_dir / "shallow").exists()
+
+    @property
+    def author(self) -> tuple[str, str]:
+        """Who stands as the author of what agents make: the user, if git knows a name and an address."""
+        name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")
+        return (name, email) if name and email else ("Interlock", "interlock@localhost")
+
+    @property
+    def git(self) -> Git:
+        """Git on the shared git dir, without the user's configuration."""
+        return Git(self.common_dir, variables={**self.author_variables, **_FSYNC})
+
+    @property
+    def author_variables(self) -> Mapping[str, str]:
+        """The author, as git's environment names it."""
+        name, email = self.author
+        return {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
+
+    def object_id(self, kind: str, content: bytes) -> str:
+        """The id git gives to an object, without asking it."""
+        whole = f"{kind} {len(content)}\0".encode() + content
+        return hashlib.new(self.object_format, whole, usedforsecurity=False).hexdigest()
+
+    def is_object_id(self, text: str) -> bool:
+        """Could this be the full id of an object."""
+        return len(text) == (64 if self.object_format == "sha256" else 40) and set(text) <= set(
+            "0123456789abcdef"
+        )
+
+    def ensure_ignored(self) -> None:
+        """Make the state folder, and have git overlook it in the user's checkouts."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        if self.common_dir.name != ".git":
+            return
+        exclude = self.common_dir / "info" / "exclude"
+        rules = exclude.read_text(errors="surrogateescape") if exclude.exists() else ""
+        if f"/{STATE_FOLDER}/" not in rules.splitlines():
+            exclude.parent.mkdir(exist_ok=True)
+            gap = "" if not rules or rules.endswith("\n") else "\n"
+            with exclude.open("a") as file:
+                file.write(f"{gap}/{STATE_FOLDER}/\n")
+
+
+def ref_word(task: str) -> str:
+    """A task id as one component of a ref. Ids may hold dots that refs may not, but no percent sign."""
+    unfit = ".." in task or task.endswith((".", ".lock"))
+    return task.replace(".", "%2e") if unfit else task

@@ -1,0 +1,137 @@
+"""The user's repository: merges in memory, and landings by compare-and-swap."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from interlock.git import checkout, fence, upstream
+from interlock.git.branch import Advance, Branch
+from interlock.git.checkout import Checkout
+from interlock.git.command import Output
+from interlock.git.errors import UnsafeLanding
+from interlock.git.merge import conflict_of, tree_of
+from interlock.git.place import Place
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.outcome import Landing, Merge, Move, Tip
+from interlock.model.task import Commit, Tree
+
+_DIFF_BYTES = 16 << 20
+_CONFLICTS = 1
+"""The exit status of `merge-tree` when it could not merge everything."""
+_LONG_AGO = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
+"""Commits made only to tell git the merge base: the same input gives the same object."""
+
+
+class GitRepository:
+    """Implements `interlock.git.protocol.Repository`."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._git = place.git
+        self._fence = fence.Fence(place)
+        self._branch = Branch(place)
+
+    async def tip(self) -> Tip:
+        """Where the protected branch is now."""
+        commit, tree = await self._git.names(self.place.ref, f"{self.place.ref}^{{tree}}")
+        if commit is None or tree is None:
+            raise EnvironmentProblem(
+                f"the branch {self.place.branch!r} is gone", f"git branch -- {self.place.branch} <commit>"
+            )
+        return Tip(self.place.branch, Commit(commit), Tree(tree))
+
+    async def fetch(self) -> str:
+        """Fast-forward the branch to its upstream where possible; what to tell the user, or nothing."""
+        return await upstream.catch_up(self.place, self._branch)
+
+    async def raise_fence(self, epoch: int) -> None:
+        """From now on only landings that name this epoch, or a later one, can move the branch."""
+        await self._fence.to(epoch)
+
+    async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
+        """Merge in memory what `work` changed since `base` onto `onto`."""
+        # `merge-tree --merge-base` came with git 2.40; looking up the base meanwhile costs no time.
+        said, bases = await asyncio.gather(
+            self._merge_tree(onto, work), self._git.run("merge-base", "--all", onto, work, ok=(0, 1))
+        )
+        if bases.line != base:
+            ours, theirs = await asyncio.gather(self._on(base, onto), self._on(base, work))
+            said = await self._merge_tree(ours, theirs)
+        if said.code != _CONFLICTS:
+            return Merge(tree_of(said))
+        return await conflict_of(self._git, said)
+
+    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit:
+        """A commit of this tree, on no branch yet."""
+        said = await self._git.run("commit-tree", tree, "-p", parent, feed=message.encode())
+        return Commit(said.line)
+
+    async def land(self, landing: Landing) -> Move:
+        """Move the branch, atomically, if it and the fence are still where the landing says."""
+        ref = f"refs/heads/{landing.branch}"
+        tip, tree, parent, standing = await self._git.names(
+            ref, f"{landing.new}^{{tree}}", f"{landing.new}^1", fence.REF
+        )
+        if landing.tree is not None and tree != landing.tree:
+            raise UnsafeLanding(f"{landing.new} holds tree {tree}, but {landing.tree} was tested")
+        if not await self._fence.admits(landing.fence, standing):
+            return Move.FENCED
+        is_child = tip == landing.old == parent
+        if not is_child:
+            if await self.contains(landing.new):
+                return Move.MOVED
+            if tip != landing.old:
+                return Move.STALE
+            await self._refuse_rewind(landing)
+        advance = Advance(
+            landing.branch, landing.new, landing.old, "interlock: land", self._fence.object_id(landing.fence)
+        )
+        return await self._branch.move(advance)
+
+    async def contains(self, commit: Commit) -> bool:
+        """Is the commit on the protected branch."""
+        return await self._branch.contains(self.place.branch, commit)
+
+    async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
+        """What changed between two commits, as text."""
+        words = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options")
+        literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
+        said = await literal.run("diff-tree", *words, old, new, "--", *paths, limit_bytes=_DIFF_BYTES)
+        text = said.out.decode("utf-8", "replace")
+        return text + f"\n[cut after {_DIFF_BYTES >> 20} MiB]\n" if said.cut else text
+
+    async def checkout(self) -> Checkout:
+        """How the user's own checkouts stand to the branch: what would hold a landing up."""
+        return await checkout.look_at(self.place)
+
+    async def settle(self) -> str:
+        """Finish what a crash left between a move of the branch and the user's checkouts of it.
+
+        Safe to call at any time; says what it could not do.
+        """
+        return await self._branch.settle()
+
+    def old_locks(self, older_than_seconds: float = 300.0) -> list[Path]:
+        """Lock files that no living git is likely to hold. They are named, never removed."""
+        common = self.place.common_dir
+        places = (common, common / "refs" / "heads", common / "refs" / "interlock")
+        locks = {lock for folder in places for lock in folder.glob("*.lock")}
+        locks.add(common / f"{self.place.ref}.lock")
+        oldest = time.time() - older_than_seconds
+        return sorted(lock for lock in locks if lock.exists() and lock.stat().st_mtime < oldest)
+
+    async def _merge_tree(self, onto: str, work: str) -> Output:
+        return await self._git.run(
+            "merge-tree", "--write-tree", "-z", "--name-only", onto, work, ok=(0, _CONFLICTS)
+        )
+
+    async def _on(self, base: str, commit: str) -> str:
+        """The commit's tree as a child of `base`, so that `base` is what git merges from."""
+        dated = self._git.having(**_LONG_AGO)
+        return (await dated.run("commit-tree", f"{commit}^{{tree}}", "-p", base, feed=b"merge base\n")).line
+
+    async def _refuse_rewind(self, landing: Landing) -> None:
+        said = await self._git.run("merge-base", "--is-ancestor", landing.old, landing.new, ok=(0, 1))
+        if said.code:
+            raise UnsafeLanding(f"{landing.new} does not build on {landing.old}: commits would be dropped")

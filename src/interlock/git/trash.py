@@ -1,0 +1,117 @@
+"""Giving up workspaces. What is not in the repository goes to the trash, and the trash is emptied late.
+
+1. A workspace that was never collected is never deleted, not even from the trash.
+2. A collected one is deleted at once only if nothing is left in it that git did not take.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from interlock.git.attempt import AttemptFolder
+from interlock.git.command import Git
+from interlock.git.files import remove_tree
+from interlock.git.include import fingerprint
+from interlock.git.place import Place
+
+_TO_DELETE = ".deleting-"
+
+
+class LeftState(StrEnum):
+    """Where a left-over folder stands."""
+
+    OPEN = "open"
+    """In use, or left by a process that died."""
+    COLLECTED = "collected"
+    TRASH = "trash"
+    EVIDENCE = "evidence"
+    """In the trash, but not in the repository: only a person may delete it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A folder on disk that somebody may want to know about."""
+
+    path: Path
+    state: LeftState
+    age_seconds: float
+
+
+class Trash:
+    """The folders of one repository's attempts that are no longer needed."""
+
+    def __init__(self, place: Place) -> None:
+        self._workspaces = place.state / "workspaces"
+        self._trash = place.state / "trash"
+
+    async def give_up(self, folder: AttemptFolder) -> Path | None:
+        """Delete the folder, or move it to the trash; where it is now."""
+        if not folder.home.exists():
+            return None
+        keep = await _holds_more(folder)
+        name = f"{folder.home.parent.name}-{folder.home.name}-{time.time_ns()}"
+        target = self._trash / (name if keep else _TO_DELETE + name)
+        self._trash.mkdir(parents=True, exist_ok=True)
+        folder.home.rename(target)
+        os.utime(target)
+        with contextlib.suppress(OSError):  # other attempts of the task may still be there
+            folder.home.parent.rmdir()
+        if keep:
+            return target
+        await asyncio.to_thread(remove_tree, target)
+        return None
+
+    def listing(self) -> list[Left]:
+        """Every workspace and everything in the trash."""
+        return [*self._open(), *self._trashed()]
+
+    async def empty(self, older_than_seconds: float, *, dry_run: bool) -> list[Left]:
+        """Delete what has been in the trash for so long; say what was deleted, or would be."""
+        old = [
+            left
+            for left in self._trashed()
+            if left.state is LeftState.TRASH and left.age_seconds >= older_than_seconds
+        ]
+        if not dry_run:
+            for left in old:
+                await asyncio.to_thread(remove_tree, left.path)
+        return old
+
+    def _open(self) -> Iterator[Left]:
+        for home in sorted(self._workspaces.glob("*/*")):
+            state = LeftState.COLLECTED if AttemptFolder(home).kept() else LeftState.OPEN
+            yield Left(home, state, _age(home))
+
+    def _trashed(self) -> Iterator[Left]:
+        if not self._trash.is_dir():
+            return
+        for path in sorted(self._trash.iterdir()):
+            done = path.name.startswith(_TO_DELETE) or AttemptFolder(path).kept()
+            yield Left(path, LeftState.TRASH if done else LeftState.EVIDENCE, _age(path))
+
+
+def _age(path: Path) -> float:
+    return time.time() - path.stat().st_mtime
+
+
+async def _holds_more(folder: AttemptFolder) -> bool:
+    """Is there anything in the folder that the repository has not."""
+    opened, kept = folder.opened(), folder.kept()
+    if opened is None:
+        return False  # it was never finished, so no agent has been in it
+    if kept is None or kept.leftovers:
+        return True
+    said = await Git(folder.trusted, folder.tree).run(
+        "ls-files", "-o", "--directory", "-z", limit_bytes=1 << 20
+    )
+    names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
+    return said.cut or any(_is_news(folder.tree / name, opened.included.get(name)) for name in names)
+
+
+def _is_news(path: Path, was: str | None) -> bool:
+    return was is None or fingerprint(path) != was

@@ -1,0 +1,81 @@
+"""The branch's upstream: fetched with the user's own credentials, followed only by fast-forward."""
+
+from dataclasses import dataclass
+
+from interlock.git.branch import Advance, Branch
+from interlock.git.command import Git
+from interlock.git.errors import GitFailed
+from interlock.git.place import Place
+from interlock.model.outcome import Move
+
+_FETCH_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Upstream:
+    ref: str
+    remote: str
+    remote_ref: str
+
+    @property
+    def name(self) -> str:
+        return self.ref.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+
+
+async def catch_up(place: Place, branch: Branch) -> str:
+    """Fetch, and move the branch forward if it is only behind. Says what the user should know, or nothing."""
+    upstream = await _upstream(place)
+    if upstream is None:
+        return ""
+    if warning := await _fetch(place, upstream):
+        return warning
+    said = await place.git.run(
+        "rev-list", "--left-right", "--count", f"{place.ref}...{upstream.ref}", ok=(0, 128)
+    )
+    if said.code:
+        return f"warning: {upstream.name} is set as the upstream of {place.branch} but is not there"
+    ahead, behind = (int(number) for number in said.line.split())
+    if ahead and behind:
+        return (
+            f"warning: {place.branch} and {upstream.name} have diverged by {ahead} and {behind} commits; "
+            f"going on from the local {place.branch}"
+        )
+    return await _forward(place, branch, upstream, behind) if behind else ""
+
+
+async def _upstream(place: Place) -> _Upstream | None:
+    shape = "--format=%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
+    said = await place.git.run("for-each-ref", shape, place.ref)
+    ref, remote, remote_ref = said.line.split("\0")
+    return _Upstream(ref, remote, remote_ref) if ref else None
+
+
+async def _fetch(place: Place, upstream: _Upstream) -> str:
+    if not upstream.remote or upstream.remote == ".":
+        return ""
+    user = Git(place.common_dir, as_user=True)
+    words = ("--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules")
+    spec = f"+{upstream.remote_ref}:{upstream.ref}"
+    try:
+        await user.run("fetch", *words, "--end-of-options", upstream.remote, spec, timeout=_FETCH_SECONDS)
+    except GitFailed as failed:
+        last = failed.said.splitlines()[-1] if failed.said else "no reason given"
+        return f"warning: cannot fetch {upstream.name} ({last}); going on from the local {place.branch}"
+    return ""
+
+
+async def _forward(place: Place, branch: Branch, upstream: _Upstream, behind: int) -> str:
+    old, new = await place.git.names(place.ref, upstream.ref)
+    if old is None or new is None:
+        return ""
+    advance = Advance(place.branch, new, old, f"interlock: fast-forward to {upstream.name}")
+    move = await branch.move(advance)
+    commits = f"{behind} commit{'s' if behind > 1 else ''}"
+    if move is Move.MOVED:
+        return f"{place.branch} fast-forwarded to {upstream.name} ({commits})"
+    if move is Move.HELD:
+        return (
+            f"warning: {place.branch} is {commits} behind {upstream.name}, but your checkout of it has "
+            "uncommitted changes; going on from the local one"
+        )
+    return f"warning: {place.branch} is {commits} behind {upstream.name}, but somebody else is moving it"

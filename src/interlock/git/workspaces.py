@@ -1,0 +1,130 @@
+"""One workspace per attempt, and the directory that checks run in."""
+
+import asyncio
+import contextlib
+import re
+import shutil
+from pathlib import Path
+
+from interlock.git import include, intake, snapshot
+from interlock.git.attempt import AttemptFolder, Kept, Opened, agent_branch
+from interlock.git.checkdir import CheckFolder
+from interlock.git.command import Git
+from interlock.git.errors import RejectedObjects
+from interlock.git.files import remove_tree
+from interlock.git.layout import point_to, write_git_dir
+from interlock.git.place import Place, ref_word
+from interlock.git.protocol import Collected, Workspace
+from interlock.git.trash import Left, Trash
+from interlock.model.task import TASK_ID, Commit, TaskId, Tree
+
+
+class GitWorkspaces:
+    """Implements `interlock.git.protocol.Workspaces`."""
+
+    def __init__(self, place: Place, limit_bytes: int = intake.LIMIT_BYTES) -> None:
+        self._place = place
+        self._limit_bytes = limit_bytes
+        self._trash = Trash(place)
+        self._check = CheckFolder(place)
+
+    async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
+        """A fresh checkout of `base` with a git dir of its own. What an earlier try left there is kept."""
+        folder = self._folder(task, attempt)
+        if folder.home.exists():
+            await self._clear(folder)
+        self._write_git_dirs(folder, task, base)
+        git = Git(folder.trusted, folder.tree)
+        await asyncio.gather(
+            git.run("read-tree", "--reset", "-u", base),
+            self._place.git.run("update-ref", _base_ref(task, attempt), base),
+        )
+        for copy in (folder.trusted / "index.base", folder.private / "index"):
+            shutil.copyfile(folder.trusted / "index", copy)
+        opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
+        folder.note(opened)
+        return folder.workspace(opened)
+
+    async def collect(self, workspace: Workspace, message: str) -> Collected:
+        """Import everything the workspace holds, through strict checks, without using the agent's git dir."""
+        folder, base, git = AttemptFolder(workspace.home), workspace.base, self._place.git
+        folder.forget_collected()
+        taken = await snapshot.take(folder, self._place, base, message)
+        wanted = [commit for commit in (taken.commit, taken.lost) if commit and commit != base]
+        if wanted:
+            trusted = Git(folder.trusted, folder.tree)
+            await intake.take_in(self._place, trusted, wanted, base, self._limit_bytes)
+        ref = _work_ref(workspace.task, workspace.attempt)
+        said, _ = await asyncio.gather(
+            git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, taken.commit),
+            self._keep(ref, taken),
+        )
+        folder.note(Kept(taken.commit, ref, taken.leftovers))
+        return Collected(Commit(taken.commit), ref, bool(said.items), said.items)
+
+    async def discard(self, workspace: Workspace) -> None:
+        """Give up the directory. Anything in it that the repository has not goes to the trash."""
+        await self._trash.give_up(AttemptFolder(workspace.home))
+        await self._place.git.run("update-ref", "-d", _base_ref(workspace.task, workspace.attempt))
+
+    async def find(self, task: TaskId, attempt: int) -> Workspace | None:
+        """A workspace that an earlier process left."""
+        folder = self._folder(task, attempt)
+        opened = folder.opened()
+        return folder.workspace(opened) if opened else None
+
+    async def check_out(self, tree: Tree) -> Path:
+        """A clean directory with exactly this tree. One at a time; the next call reuses it."""
+        return await self._check.bring_to(tree)
+
+    def listing(self) -> list[Left]:
+        """Every workspace on disk, and what the trash holds."""
+        return self._trash.listing()
+
+    async def gc(self, older_than_seconds: float, *, dry_run: bool = False) -> list[Left]:
+        """Empty the trash of what is old enough and safe in the repository; what was removed, or would be."""
+        return await self._trash.empty(older_than_seconds, dry_run=dry_run)
+
+    def _folder(self, task: str, attempt: int) -> AttemptFolder:
+        if not re.fullmatch(TASK_ID, task):
+            raise ValueError(f"{task!r} is not a task id")
+        return AttemptFolder(self._place.state / "workspaces" / task / str(attempt))
+
+    async def _clear(self, folder: AttemptFolder) -> None:
+        """Make room: a left-over workspace is collected first, so that nothing in it is lost."""
+        if opened := folder.opened():
+            left_over = folder.workspace(opened)
+            with contextlib.suppress(RejectedObjects):  # then it goes to the trash as it is
+                await self.collect(left_over, "Left over from an earlier try\n")
+            await self.discard(left_over)
+        await asyncio.to_thread(remove_tree, folder.home)
+
+    def _write_git_dirs(self, folder: AttemptFolder, task: str, base: str) -> None:
+        folder.tree.mkdir(parents=True)
+        objects = [str(self._place.objects)]
+        branch = agent_branch(task)
+        write_git_dir(folder.trusted, self._place, "ref: refs/heads/none", objects)
+        write_git_dir(folder.private, self._place, f"ref: {branch}", objects)
+        (folder.private / branch).parent.mkdir(parents=True)
+        (folder.private / branch).write_text(f"{base}\n")
+        if self._place.branch.split("/")[0] != "task":
+            # So that an agent can ask what it changed since main.
+            (folder.private / "packed-refs").write_text(f"{base} {self._place.ref}\n")
+        point_to(folder.tree, "../private.git")
+
+    async def _keep(self, ref: str, taken: snapshot.Snapshot) -> None:
+        """Refs on all that was taken, and on what the same attempt brought before."""
+        (before,) = await self._place.git.names(ref)
+        archive = ref.replace("/work/", "/archive/", 1)
+        old = {commit for commit in (before, taken.lost) if commit and commit != taken.commit}
+        lines = [f"update {archive}/{commit} {commit}\n" for commit in sorted(old)]
+        feed = "".join([*lines, f"update {ref} {taken.commit}\n"])
+        await self._place.git.run("update-ref", "--stdin", feed=feed.encode())
+
+
+def _work_ref(task: str, attempt: int) -> str:
+    return f"refs/interlock/work/{ref_word(task)}/{attempt}"
+
+
+def _base_ref(task: str, attempt: int) -> str:
+    return f"refs/interlock/bases/{ref_word(task)}/{attempt}"
