@@ -1,0 +1,1 @@
+"""What people and programs see. It reads State, adds facts, and decides nothing."""

@@ -1,0 +1,224 @@
+"""The `interlock` command itself: finding commands, the options they share, and how errors are told."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from interlock import __version__
+from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
+from interlock.ui.cli.commands import COMMANDS
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, note, paint, say_line
+
+DISK_ERRORS = {
+    errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes what is no longer needed)"),
+    errno.EDQUOT: (
+        "your disk quota is used up",
+        "free some space (`interlock gc` removes what is no longer needed)",
+    ),
+    errno.EROFS: ("the disk is read-only", "make it writable, or work in another copy of the repository"),
+    errno.EACCES: (
+        "permission denied",
+        "change its owner or its permissions; `interlock doctor` checks them all",
+    ),
+}
+
+
+def shared_options() -> list[click.Parameter]:
+    """The options that stand before or after the command's name. Fresh ones: click keeps state in them."""
+    return [
+        click.Option(
+            ["--project"],
+            metavar="PATH",
+            type=click.Path(path_type=Path, exists=True, file_okay=False),
+            expose_value=False,
+            is_eager=True,
+            callback=_remember("project"),
+            help="Work on the repository there instead of here.",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_remember("json"),
+            help="Print JSON, one document or one line per item.",
+        ),
+        click.Option(
+            ["--no-color"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_remember("no_color"),
+            help="Print without colour.",
+        ),
+    ]
+
+
+def _remember(name: str) -> Any:  # Any: click's own type for callbacks is this loose
+    def remember(context: click.Context, _: click.Parameter, value: object) -> None:
+        if value:
+            setattr(context.ensure_object(Invocation), name, value)
+
+    return remember
+
+
+class Command(click.Command):
+    """A command with the shared options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: passed on to click as they are
+        super().__init__(*args, **kwargs)
+        self.params.extend(shared_options())
+
+
+class CommandGroup(click.Group):
+    """Commands under a command, with the shared options."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: passed on to click as they are
+        super().__init__(*args, **kwargs)
+        self.params.extend(shared_options())
+
+
+class Interlock(CommandGroup):
+    """Imports a command's module when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All names, in the order they are shown."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command of this name."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = getattr(import_module(entry.module), f"{cmd_name}_command")
+        assert isinstance(command, click.Command), cmd_name  # noqa: S101 - the table above promises it
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command named by the first word; for an unknown one the nearest name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean `interlock {near[0]}`?" if near else "`interlock --help` lists all commands"
+            raise UnknownCommand(f"there is no command `{args[0]}`", hint)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """The commands by section, from the table alone."""
+        for section, entries in groupby(COMMANDS.items(), key=lambda item: item[1].section):
+            with formatter.section(section):
+                formatter.write_dl([(name, entry.summary) for name, entry in entries])
+
+
+class UnknownCommand(UserError):
+    """There is no such command."""
+
+    code = "usage"
+    exit_code = ExitCode.USAGE
+
+
+@click.command(
+    cls=Interlock,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, prog_name="interlock", message="%(prog)s %(version)s")
+@click.pass_context
+def interlock(context: click.Context) -> int | None:
+    """Run many coding agents on one git repository and land only what works.
+
+    Alone in a repository it shows the status and the next sensible command.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from interlock.ui.cli.overview import overview
+
+    return overview(context.ensure_object(Invocation))
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    words = list(sys.argv[1:] if args is None else args)
+    if "_INTERLOCK_COMPLETE" in os.environ:
+        interlock.main(words, prog_name="interlock")
+    invocation = Invocation()
+    try:
+        with interlock.make_context("interlock", words, obj=invocation) as context:
+            code = interlock.invoke(context)
+            sys.stdout.flush()
+            return int(code or 0)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except BrokenPipeError:
+        # Python would complain once more when it closes stdout at the end; give it something that is open.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.PIPE_CLOSED
+    except (KeyboardInterrupt, click.Abort):
+        note("interrupted")
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        if os.environ.get("INTERLOCK_DEBUG"):
+            raise
+        return _tell(_as_user_error(error), as_json=invocation.json or "--json" in words)
+
+
+def _as_user_error(error: Exception) -> UserError:
+    """The error in the form that people and programs get."""
+    if isinstance(error, UserError):
+        return error
+    if isinstance(error, click.UsageError):
+        hint = f"`{error.ctx.command_path} --help` shows how" if error.ctx else ""
+        return UnknownCommand(error.format_message(), hint)
+    if isinstance(error, click.ClickException):
+        return UnknownCommand(error.format_message())
+    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+        what, hint = DISK_ERRORS[error.errno]
+        return EnvironmentProblem(f"{what}: {error.filename}" if error.filename else what, hint)
+    if isinstance(error, InterlockError):
+        return EnvironmentProblem(
+            str(error) or type(error).__name__, "`interlock status` shows how things stand now"
+        )
+    return Defect(f"Interlock failed in a way it should not: {type(error).__name__}: {error}")
+
+
+class Defect(UserError):
+    """Nobody expected this."""
+
+    code = "internal"
+    exit_code = ExitCode.INTERNAL
+    hint = "nothing of the log is lost; run it again with INTERLOCK_DEBUG=1 and report what it prints"
+
+
+def _tell(error: UserError, as_json: bool) -> int:
+    """The error in two lines, and for programs as an object."""
+    if as_json:
+        say_line({"error": error_object(error)})
+        return int(error.exit_code)
+    if problems := getattr(error, "problems", ()):  # each names its place and has its own hint
+        note(str(error))
+        note(f"{paint('error:', 'red')} {len(problems)} to correct; nothing was changed")
+    else:
+        note(f"{paint('error:', 'red')} {error}")
+        if error.hint:
+            note(f"{paint('hint:', 'cyan')} {error.hint}")
+    return int(error.exit_code)
+
+
+def error_object(error: UserError) -> dict[str, object]:
+    """The same four fields for every error, whatever the command; a graph adds its problems one by one."""
+    told = {"code": error.code, "message": str(error), "hint": error.hint, "retryable": error.retryable}
+    problems = getattr(error, "problems", ())
+    return told | ({"problems": problems} if problems else {})

@@ -1,0 +1,93 @@
+"""A task's attempts, put together from its facts: what each phase did, said and left behind."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.model.outcome import CheckResult
+
+
+@dataclass(slots=True)
+class PhaseStory:
+    """One claimed phase, from its start to whatever ended it."""
+
+    phase: str
+    epoch: int
+    started: float
+    why: str
+    outcome: str = "running"
+    text: str = ""
+    ended: float | None = None
+    log: str = ""
+    commit: str = ""
+    base: str = ""
+    archived: str = ""
+    touched: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(slots=True)
+class AttemptStory:
+    """One try at a task."""
+
+    attempt: int
+    phases: list[PhaseStory] = field(default_factory=list)
+
+    @property
+    def commit(self) -> str:
+        """What the agent made, if anything."""
+        return next((p.commit for p in self.phases if p.phase == self.phases[0].phase and p.commit), "")
+
+    @property
+    def log(self) -> str:
+        """Where the agent's output is."""
+        return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
+
+
+OUTCOMES: dict[type[f.Fact], str] = {
+    f.WorkFinished: "passed",
+    f.CandidatePassed: "passed",
+    f.Landed: "landed",
+    f.CandidateStale: "stale",
+    f.PhaseFailed: "failed",
+    f.PhaseLost: "lost",
+    f.PhaseDeferred: "deferred",
+}
+
+
+def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
+    """All attempts, oldest first."""
+    stories: dict[int, AttemptStory] = {}
+    for row in history:
+        fact = row.fact
+        if isinstance(fact, f.PhaseStarted):
+            story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
+            story.phases.append(PhaseStory(fact.phase, fact.epoch, row.time, fact.why))
+        elif isinstance(fact, f.PhaseFact) and fact.attempt in stories:
+            _end(stories[fact.attempt], fact, row.time)
+        elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
+            _take_away(stories.values(), type(fact).__name__, row.time)
+    return list(stories.values())
+
+
+def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
+    """Close the phase this fact is about. Late news finds no open phase and changes nothing."""
+    phase = next((p for p in reversed(story.phases) if p.epoch == fact.epoch and p.ended is None), None)
+    if phase is None:
+        return
+    phase.outcome, phase.ended = OUTCOMES[type(fact)], time
+    for name in ("log", "base", "archived", "touched", "checks"):
+        setattr(phase, name, getattr(fact, name, getattr(phase, name)))
+    phase.commit = getattr(fact, "commit", None) or ""
+    phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "")
+    if isinstance(fact, f.CandidateStale):
+        phase.text = f"main moved to {fact.main[:12]} after the checks"
+
+
+def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
+    outcome = {"TaskReset": "reset", "TaskCancelled": "cancelled"}.get(name, "removed")
+    for story in stories:
+        for phase in story.phases:
+            if phase.ended is None:
+                phase.outcome, phase.ended = outcome, time

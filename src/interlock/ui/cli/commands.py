@@ -1,0 +1,41 @@
+"""All commands, with the module each lives in, so that `--help` imports none of them."""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """One command, as `--help` shows it."""
+
+    section: str
+    module: str
+    summary: str
+
+
+_HERE = "interlock.ui.cli"
+
+COMMANDS: dict[str, Entry] = {
+    "demo": Entry("Begin", f"{_HERE}.demo", "Watch scripted agents work in a scratch repository."),
+    "init": Entry("Begin", f"{_HERE}.init", "Write a first task-graph.yaml for this repository."),
+    "doctor": Entry("Begin", f"{_HERE}.doctor", "Check this machine and repository; each row ends in a fix."),
+    "plan": Entry("Work", f"{_HERE}.plan", "Check the task graph; show order, conflicts and expected time."),
+    "run": Entry("Work", f"{_HERE}.run", "Run agents until every task has landed or failed."),
+    "wait": Entry("Work", f"{_HERE}.wait", "Wait until nothing runs any more."),
+    "status": Entry("Look", f"{_HERE}.status", "Show every task with its cause and the next command."),
+    "logs": Entry("Look", f"{_HERE}.logs", "Show what an agent printed."),
+    "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),
+    "explain": Entry(
+        "Look", f"{_HERE}.explain", "Say why a task waits, runs, failed or landed; or who made a commit."
+    ),
+    "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
+    "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
+    "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
+    "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
+    "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
+    "pause": Entry("Act", f"{_HERE}.pauses", "Start nothing new, or not this task."),
+    "unpause": Entry("Act", f"{_HERE}.pauses", "Let work start again."),
+    "gc": Entry("Act", f"{_HERE}.gc", "Remove what is no longer needed, never unmerged work."),
+    "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and where each comes from."),
+    "schema": Entry("Set up", f"{_HERE}.schema", "Print the JSON schema of task-graph.yaml."),
+    "completion": Entry("Set up", f"{_HERE}.completion", "Print the completion script for a shell."),
+}
+"""A command is the attribute `<name>_command` of its module."""

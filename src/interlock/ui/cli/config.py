@@ -1,0 +1,131 @@
+"""`interlock config`: the settings, where each comes from, and how to change one."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from interlock.engine.settings import FILE, Settings, check, key_of, load
+from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.ui.cli.app import CommandGroup
+from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.session import repository_root
+
+SECRET = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
+
+
+@click.group("config", cls=CommandGroup)
+def config_command() -> None:
+    """Show or change settings."""
+
+
+@config_command.command("show")
+@click.option("--origin", is_flag=True, help="Say where each value comes from.")
+@click.pass_obj
+def show(invocation: Invocation, origin: bool) -> None:
+    """Every setting with its value."""
+    loaded = load(repository_root(invocation), {})
+    rows = {key_of(field): shown(getattr(loaded.settings, field.name)) for field in fields(Settings)}
+    if invocation.wants_json():
+        say_json({key: {"value": value, "origin": loaded.origins[key]} for key, value in rows.items()})
+        return
+    width = max(map(len, rows))
+    for key, value in rows.items():
+        say(f"{key:{width}} = {_toml(value)}" + (f"   # {loaded.origins[key]}" if origin else ""))
+
+
+@config_command.command("get")
+@click.argument("key")
+@click.pass_obj
+def get(invocation: Invocation, key: str) -> None:
+    """The value of one setting, alone."""
+    value = shown(getattr(load(repository_root(invocation), {}).settings, _field_name(key)))
+    if invocation.wants_json():
+        say_json(value)
+    else:
+        say(
+            " ".join(value)
+            if isinstance(value, tuple)
+            else str(value).lower()
+            if value in (True, False)
+            else str(value)
+        )
+
+
+@config_command.command("set")
+@click.argument("key")
+@click.argument("value")
+@click.pass_obj
+def set_(invocation: Invocation, key: str, value: str) -> None:
+    """Write one setting into interlock.toml, keeping the rest of the file as it is."""
+    root = repository_root(invocation)
+    path = root / FILE
+    checked = check(key, value, f"config set {key}")
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    said = value if _field_name(key).endswith("_seconds") else checked
+    _write(path, _with(text, key, _toml(said)))
+    loaded = load(root, {})
+    note(f"set {key} in {path}")
+    if not loaded.origins[key].startswith(str(path)):
+        winner = _toml(shown(getattr(loaded.settings, _field_name(key))))
+        note(f"but {loaded.origins[key]} has the last word: {winner}")
+
+
+@config_command.command("path")
+@click.pass_obj
+def path_(invocation: Invocation) -> None:
+    """The files that settings are read from, strongest first."""
+    paths = load(repository_root(invocation), {}).files
+    if invocation.wants_json():
+        say_json([{"path": str(path), "exists": path.exists()} for path in paths])
+        return
+    for path in paths:
+        say(f"{path}{'' if path.exists() else '  (not there)'}")
+
+
+def shown(value: object) -> object:
+    """A value without the password that an address may hold."""
+    return SECRET.sub(r"\1:***@", value) if isinstance(value, str) else value
+
+
+def _field_name(key: str) -> str:
+    names = {key_of(field): field.name for field in fields(Settings)}
+    if key not in names:
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, names, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else "`interlock config show` lists every setting"
+        raise UsageError(f"unknown setting `{key}`", hint)
+    return names[key]
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it; JSON's form of these types is TOML's too."""
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def _with(text: str, key: str, value: str) -> str:
+    """The file with this key set: its line replaced, or a new one before the first table."""
+    line = f"{key} = {value}"
+    pattern = re.compile(rf"^\s*{re.escape(key)}\s*=.*$", re.MULTILINE)
+    if pattern.search(text):
+        return pattern.sub(lambda _: line, text, count=1)
+    table = re.search(r"^\s*\[", text, re.MULTILINE)
+    at = table.start() if table else len(text)
+    before = text[:at] + ("" if not text[:at] or text[:at].endswith("\n") else "\n")
+    return f"{before}{line}\n{text[at:]}"
+
+
+def _write(path: Path, text: str) -> None:
+    beside = path.with_name(f"{path.name}.new")  # a full disk must not leave half of somebody's file
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise EnvironmentProblem(
+            f"cannot write {path}: {error.strerror}", "make the folder writable"
+        ) from None

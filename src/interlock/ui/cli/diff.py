@@ -1,0 +1,69 @@
+"""`interlock diff`: what a task changed."""
+
+import sys
+
+import click
+
+from interlock.events.state import TaskState
+from interlock.model.errors import UsageError
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempts import AttemptStory, attempts_of
+from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
+from interlock.ui.cli.reading import history, read
+from interlock.ui.cli.rows import find
+from interlock.ui.cli.session import run_async
+
+COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("diff", cls=Command)
+@click.argument("task")
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=1),
+    help="What this attempt made, instead of the newest or what landed.",
+)
+@click.pass_obj
+def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
+    """Show what TASK changed: what landed, or what its newest attempt made."""
+    old, new, text = run_async(_diff(invocation, task, attempt))
+    if invocation.json:
+        say_json({"base": old, "commit": new, "diff": text})
+        return
+    note(f"{old[:12]}..{new[:12]}")
+    for line in text.splitlines():
+        shown = inert(line) if sys.stdout.isatty() else line
+        say(paint(shown, COLORS[line[0]]) if line[:1] in COLORS else shown)
+
+
+async def _diff(invocation: Invocation, name: str, attempt: int | None) -> tuple[str, str, str]:
+    from interlock.engine.project import open_project
+
+    async with open_project(invocation.project) as project:
+        task = find((await read(project.store)).state, name)
+        stories = attempts_of(await history(project.store, task.spec.id))
+        old, new = _ends(task, stories, attempt)
+        return old, new, await project.repository.diff(old, new)
+
+
+def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
+    """The two commits to compare."""
+    name = task.spec.id
+    if attempt is None and task.landed:
+        return task.landed.base, task.landed.commit
+    made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
+    if made:
+        return _base(made[-1]), made[-1].commit
+    if attempt is not None and attempt not in [story.attempt for story in stories]:
+        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
+    raise UsageError(
+        f"{name} has not left a change yet"
+        if attempt is None
+        else f"attempt {attempt} of {name} left no change",
+        f"interlock explain {name}",
+    )
+
+
+def _base(story: AttemptStory) -> str:
+    """What the attempt started from; git finds it itself for one that failed before saying."""
+    return next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")

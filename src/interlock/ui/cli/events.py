@@ -1,0 +1,127 @@
+"""`interlock events`: the log itself, to read, follow, verify, and carry elsewhere."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from interlock.events.record import Recorded, verify_chain
+from interlock.model.errors import BrokenChain, EnvironmentProblem, UsageError
+from interlock.store.protocol import Store
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.facttext import line
+from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
+from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, all_rows
+from interlock.ui.cli.session import opened, run_async
+
+
+@click.command("events", cls=Command)
+@click.option("-f", "--follow", is_flag=True, help="Go on with new facts as they come, until Ctrl-C.")
+@click.option("--since", type=click.IntRange(min=0), default=0, help="Begin after this fact.")
+@click.option("--verify", is_flag=True, help="Check the chain: finds a changed, missing or moved fact.")
+@click.option(
+    "--export", "target", type=click.Path(dir_okay=False, allow_dash=True), help="Write the log to a file."
+)
+@click.option(
+    "--import", "source", type=click.Path(dir_okay=False, exists=True), help="Fill an empty log from a file."
+)
+@click.pass_obj
+def events_command(
+    invocation: Invocation, follow: bool, since: int, verify: bool, target: str | None, source: str | None
+) -> None:
+    """Show the log of facts. With --json one line of JSON for each."""
+    if sum((follow, verify, target is not None, source is not None)) > 1:
+        raise UsageError("only one of --follow, --verify, --export and --import at a time")
+    if verify:
+        run_async(_verify(invocation))
+    elif target is not None:
+        run_async(_export(invocation, target))
+    elif source is not None:
+        run_async(_import(invocation, Path(source)))
+    else:
+        run_async(_show(invocation, since, follow))
+
+
+async def _show(invocation: Invocation, since: int, follow: bool) -> None:
+    as_json = invocation.wants_json()
+    async with opened(invocation) as project:
+        async for row in _stream(project.store, since, follow):
+            if as_json:
+                say_line(as_object(row))
+            else:
+                say(line(row))
+
+
+async def _stream(store: Store, after: int, follow: bool) -> AsyncIterator[Recorded]:
+    while True:
+        async for row in all_rows(store, after):
+            after = row.seq
+            yield row
+        if not follow:
+            return
+        await store.wait(after, LOOK_AGAIN_SECONDS)
+
+
+def as_object(row: Recorded) -> dict[str, object]:
+    """A row as programs get it; the fact's own text goes through untouched."""
+    import msgspec
+
+    return {
+        "seq": row.seq,
+        "time": row.time,
+        "actor": row.actor,
+        "kind": row.kind,
+        "fact": msgspec.Raw(row.body.encode()),
+        "hash": row.hash,
+    }
+
+
+async def _verify(invocation: Invocation) -> None:
+    async with opened(invocation) as project:
+        count = verify_chain([row async for row in all_rows(project.store)])
+        if count != (head := await project.store.head()):
+            raise BrokenChain(f"the log ends at fact {count}, but {head} were written")
+    if invocation.json:
+        say_json({"facts": count, "ok": True})
+    else:
+        say(f"the chain of {count} facts is whole")
+
+
+async def _export(invocation: Invocation, target: str) -> None:
+    async with opened(invocation) as project:
+        if target == "-":
+            async for text in project.store.export():
+                say(text.rstrip("\n"))
+            return
+        count = await _write(project.store, Path(target))
+    note(f"wrote {count} facts to {target}")
+
+
+async def _write(store: Store, path: Path) -> int:
+    count = 0
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            async for text in store.export():
+                file.write(text.rstrip("\n") + "\n")
+                count += 1
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot write {path}: {error.strerror}", "choose another place") from None
+    return count
+
+
+async def _import(invocation: Invocation, path: Path) -> None:
+    async with opened(invocation, create=True) as project:
+        if await project.store.head():
+            raise UsageError(
+                "the log is not empty", "import into a fresh clone; a log is never mixed with another"
+            )
+        with path.open(encoding="utf-8") as file:
+            count = await project.store.restore(_lines(file))
+    note(f"took in {count} facts; the chain is whole")
+
+
+async def _lines(file: TextIO) -> AsyncIterator[str]:
+    for text in file:
+        if text.strip():
+            yield text

@@ -1,0 +1,144 @@
+"""`interlock logs`: what an agent printed, as it prints it."""
+
+import sys
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import TaskState
+from interlock.model.errors import UsageError
+from interlock.model.task import PhaseKind
+from interlock.store.protocol import Store
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempts import AttemptStory, attempts_of
+from interlock.ui.cli.output import Invocation, inert, note, say_line
+from interlock.ui.cli.reading import Reading, agent_log, catch_up, history, read
+from interlock.ui.cli.rows import find
+from interlock.ui.cli.session import opened, run_async
+
+CHUNK_BYTES = 1 << 16
+POLL_SECONDS = 0.2
+"""Files give no sign of growing; five looks a second are soon enough for a reader."""
+
+
+@click.command("logs", cls=Command)
+@click.argument("task")
+@click.option("-f", "--follow", is_flag=True, help="Go on as more is printed, until the attempt is over.")
+@click.option("--attempt", type=click.IntRange(min=1), help="This attempt instead of the newest.")
+@click.option("-n", "--tail", type=click.IntRange(min=1), help="Only the last lines.")
+@click.pass_obj
+def logs_command(
+    invocation: Invocation, task: str, follow: bool, attempt: int | None, tail: int | None
+) -> None:
+    """Show what the agent of TASK printed. With --json one line of JSON for each line."""
+    run_async(_show(invocation, task, follow, attempt, tail))
+
+
+async def _show(
+    invocation: Invocation, name: str, follow: bool, attempt: int | None, tail: int | None
+) -> None:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        task = find(reading.state, name)
+        story = _choose(task, attempts_of(await history(project.store, task.spec.id)), attempt)
+        path = project.state_dir / (story.log or agent_log(task.spec.id, story.attempt))
+        note(f"attempt {story.attempt} of {task.spec.id}: {path}")
+        printer = Printer(path, invocation.json)
+        if not path.exists() and not _is_at_work(task, story):
+            raise UsageError(
+                f"the output of attempt {story.attempt} is gone", f"interlock show {task.spec.id}"
+            )
+        printer.skip_to_last(tail)
+        printer.print_new()
+        if follow:
+            await _follow(project.store, reading, story, task, printer)
+        printer.finish()
+
+
+def _choose(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> AttemptStory:
+    name = task.spec.id
+    if not stories:
+        raise UsageError(f"{name} has not started yet", f"`interlock explain {name}` says why")
+    for story in stories:
+        if story.attempt == attempt:
+            return story
+    if attempt is not None:
+        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
+    return stories[-1]
+
+
+def _is_at_work(task: TaskState, story: AttemptStory) -> bool:
+    is_agent = task.phase.kind is PhaseKind.AGENT
+    return task.stage is Stage.RUNNING and is_agent and task.attempt == story.attempt
+
+
+async def _follow(
+    store: Store, reading: Reading, story: AttemptStory, task: TaskState, printer: "Printer"
+) -> None:
+    while _is_at_work(task, story):
+        await store.wait(reading.state.seq, POLL_SECONDS)
+        await catch_up(store, reading.state)
+        printer.print_new()
+    printer.print_new()
+
+
+class Printer:
+    """Prints a file that may still grow, in pieces, however large it is."""
+
+    def __init__(self, path: Path, as_json: bool) -> None:
+        self._path = path
+        self._json = as_json
+        self._inert = sys.stdout.isatty()
+        self._at = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+
+    def skip_to_last(self, lines: int | None) -> None:
+        """Begin that many lines before the end, reading backwards so that a huge file costs nothing."""
+        if lines is None or not self._path.exists():
+            return
+        end = self._path.stat().st_size - 1  # a newline at the very end closes the last line, it begins none
+        with self._path.open("rb") as file:
+            while end > 0:
+                begin = max(0, end - CHUNK_BYTES)
+                file.seek(begin)
+                block = file.read(end - begin)
+                newlines = block.count(b"\n")
+                if newlines >= lines:
+                    after = block.split(b"\n")[-lines:]
+                    self._at = end - len(b"\n".join(after))
+                    return
+                lines -= newlines
+                end = begin
+
+    def print_new(self) -> None:
+        """Print what has come since the last time."""
+        for chunk in self._chunks():
+            text = self._decoder.decode(chunk)
+            if self._json:
+                self._print_lines(text)
+            else:
+                sys.stdout.write(inert(text) if self._inert else text)
+        sys.stdout.flush()
+
+    def finish(self) -> None:
+        """Print a last line that has no end."""
+        if self._json and self._rest:
+            say_line({"line": self._rest})
+
+    def _chunks(self) -> Iterator[bytes]:
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._at)
+            while chunk := file.read(CHUNK_BYTES):
+                self._at += len(chunk)
+                yield chunk
+
+    def _print_lines(self, text: str) -> None:
+        *whole, self._rest = (self._rest + text).split("\n")
+        for line in whole:
+            say_line({"line": line})

@@ -1,0 +1,43 @@
+"""`interlock` alone: how things stand, and the next sensible command."""
+
+from pathlib import Path
+
+from interlock.events.lifecycle import Stage
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, note, paint
+from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.status import show
+
+
+def overview(invocation: Invocation) -> int:
+    """The status, and one command."""
+    reading, graph = run_async(_look(invocation))
+    show(invocation, reading)
+    if not invocation.wants_json():
+        command, why = sensible(reading, graph)
+        note(f"next: {paint(command, 'cyan')}   ({why})")
+    return ExitCode.OK
+
+
+async def _look(invocation: Invocation) -> tuple[Reading, bool]:
+    async with opened(invocation) as project:
+        return await read(project.store), Path(project.root / project.settings.graph).exists()
+
+
+def sensible(reading: Reading, has_graph: bool) -> tuple[str, str]:
+    """What to type next, and why."""
+    state = reading.state
+    if not has_graph and not state.tasks:
+        return "interlock init", "there is no task graph yet"
+    if reading.is_live:
+        return "interlock status -w", "a run is going on"
+    if not state.tasks:
+        return "interlock plan", "the task graph has not been run yet"
+    if state.paused:
+        return "interlock unpause", "the project is paused"
+    if failed := [name for name, task in state.tasks.items() if task.stage is Stage.FAILED]:
+        return f"interlock explain {failed[0]}", f"{len(failed)} failed"
+    if state.counts.get(Stage.WAITING) or state.running:
+        return "interlock run", "there is work left"
+    return "interlock plan", "everything has landed"

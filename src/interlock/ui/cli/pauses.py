@@ -1,0 +1,71 @@
+"""`pause` and `unpause`, for a task or for everything. What runs already goes on."""
+
+import click
+
+from interlock.events.facts import Paused, Unpaused
+from interlock.model.errors import UsageError
+from interlock.model.task import TaskId
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.output import Invocation, say, say_json
+from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.rows import find
+from interlock.ui.cli.session import actor, opened, run_async
+
+
+@click.command("pause", cls=Command)
+@click.argument("task", required=False)
+@click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
+@click.pass_obj
+def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
+    """Start nothing new, or not TASK. What runs already goes on to its end."""
+    run_async(_pause(invocation, task, why))
+
+
+@click.command("unpause", cls=Command)
+@click.argument("task", required=False)
+@click.pass_obj
+def unpause_command(invocation: Invocation, task: str | None) -> None:
+    """Let work start again: TASK, or everything."""
+    run_async(_unpause(invocation, task))
+
+
+async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
+    async with opened(invocation, create=True) as project:
+        reading = await read(project.store)
+        task = _named(reading, name)
+        if task and reading.state.tasks[task].is_over:
+            raise UsageError(f"{task} is {reading.state.tasks[task].stage.value}", f"interlock show {task}")
+        await project.store.append([Paused(task, why)], actor())
+    _report(invocation, task, paused=True)
+    if not invocation.json:
+        say(f"next: interlock unpause{f' {task}' if task else ''}, when it may go on")
+
+
+async def _unpause(invocation: Invocation, name: str | None) -> None:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        task = _named(reading, name)
+        paused = reading.state.tasks[task].paused if task else reading.state.paused
+        if not paused:
+            others = [name for name, one in reading.state.tasks.items() if one.paused]
+            raise UsageError(
+                f"{task or 'the project'} is not paused",
+                f"interlock unpause {others[0]}" if others else "interlock status",
+            )
+        await project.store.append([Unpaused(task)], actor())
+    _report(invocation, task, paused=False)
+    if not invocation.json and not reading.is_live:
+        say("next: interlock run")
+
+
+def _named(reading: Reading, name: str | None) -> TaskId | None:
+    return None if name is None else find(reading.state, name).spec.id
+
+
+def _report(invocation: Invocation, task: TaskId | None, paused: bool) -> None:
+    if invocation.json:
+        say_json({"task": task, "paused": paused})
+    elif paused:
+        say(f"{task or 'nothing new'} {'does not start' if task else 'starts'} until it is unpaused")
+    else:
+        say(f"{task or 'work'} may start again")

@@ -1,0 +1,118 @@
+"""`interlock plan`: what would happen, before anything does."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from interlock.engine.ledger import load_state
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.task import TaskId
+from interlock.plan import Analysis, Graph, Standing, analyse
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.drawing import dot, mermaid
+from interlock.ui.cli.filters import filter_options, selected
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.rows import lasting
+from interlock.ui.cli.session import opened_fully, run_async
+
+LISTED = 20
+
+
+@click.command("plan", cls=Command)
+@click.argument("graph", required=False, type=click.Path(path_type=Path))
+@click.option("--waves", is_flag=True, help="Show what could run side by side, step by step.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "mermaid", "dot"]), default="text")
+@click.option("--max-parallel", type=click.IntRange(min=1), help="Plan for this many agents at once.")
+@filter_options
+@click.pass_obj
+def plan_command(
+    invocation: Invocation,
+    /,
+    graph: Path | None,
+    waves: bool,
+    form: str,
+    max_parallel: int | None,
+    **chosen: tuple[str, ...],
+) -> None:
+    """Check GRAPH (default: task-graph.yaml) and show order, critical path, conflicts and expected time."""
+    read, state, limit = run_async(_read(invocation, graph))
+    picked = selected(read, chosen)
+    analysis = analyse(read.tasks, max_parallel or limit, _standing(state, picked))
+    if form == "json" or (form == "text" and invocation.wants_json()):
+        say_json({"graph": read, "analysis": analysis, "may_proceed": analysis.may_proceed})
+    elif form in ("mermaid", "dot"):
+        draw = mermaid if form == "mermaid" else dot
+        say(draw(read, analysis))
+    else:
+        for warning in read.warnings:
+            note(str(warning))
+        for line in _lines(read, analysis, max_parallel or limit, waves):
+            say(line)
+
+
+async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, int]:
+    async with opened_fully(invocation) as project:
+        graph = await project.read_graph(str(path.absolute()) if path else "")
+        return graph, await load_state(project.store), project.settings.max_parallel
+
+
+def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
+    stages = {name: task.stage for name, task in state.tasks.items()}
+    return Standing(
+        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE),
+        given_up=frozenset(
+            name for name, stage in stages.items() if stage in (Stage.FAILED, Stage.CANCELLED)
+        ),
+        selected=picked,
+    )
+
+
+def _lines(graph: Graph, analysis: Analysis, limit: int, waves: bool) -> Iterator[str]:
+    yield f"{graph.source}: {len(graph.tasks)} tasks, {len(analysis.order)} to do"
+    if not analysis.order and not analysis.unscheduled:
+        yield "nothing is left to do"
+        return
+    yield f"critical path  {lasting(analysis.critical_seconds)}: {_path(analysis.critical_path)}"
+    yield f"work           {lasting(analysis.work_seconds)} of agents' time, as estimated"
+    yield (
+        f"expected       {lasting(analysis.makespan_seconds)} with up to {limit} at once "
+        f"(no schedule beats {lasting(analysis.lower_bound_seconds)})"
+    )
+    yield from _conflicts(analysis)
+    if waves:
+        yield from _waves(analysis)
+    if analysis.unscheduled:
+        yield ""
+        yield paint(f"cannot be scheduled ({len(analysis.unscheduled)})", "yellow")
+        for name, reason in analysis.unscheduled.items():
+            yield f"  {name}: {reason.text}"
+    yield ""
+    yield f"next: {paint('interlock run', 'cyan')}"
+
+
+def _path(names: tuple[TaskId, ...]) -> str:
+    if len(names) > 10:
+        return " -> ".join([*names[:5], "...", *names[-4:]])
+    return " -> ".join(names)
+
+
+def _conflicts(analysis: Analysis) -> Iterator[str]:
+    found = analysis.conflicts
+    if not found.hard and not found.soft:
+        yield "conflicts      none can be seen beforehand"
+        return
+    yield f"conflicts      {found.hard} pairs never run together, {found.soft} only if a slot would idle"
+    for pair in found.listed[:LISTED]:
+        how = "never together" if not pair.may_proceed else "may overlap"
+        yield f"  {pair.first} and {pair.second}: {how}, both want {pair.over}"
+    if found.hard + found.soft > LISTED:
+        yield f"  ... and {found.hard + found.soft - LISTED} more: interlock plan --format json"
+
+
+def _waves(analysis: Analysis) -> Iterator[str]:
+    yield ""
+    yield "waves (a view: when they really run, no wave waits for another)"
+    for number, wave in enumerate(analysis.waves, start=1):
+        yield f"  {number:>3}  {', '.join(wave)}"

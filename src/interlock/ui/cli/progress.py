@@ -1,0 +1,55 @@
+"""What happens in a run, one sentence per fact. Facts that only the engine cares about say nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.output import inert
+
+# Any: each phrase takes the one kind of fact it is listed under.
+PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
+    f.PhaseStarted: lambda fact: (
+        "",
+        f"{fact.task}: {fact.phase} started, attempt {fact.attempt} ({fact.why})",
+    ),
+    f.WorkFinished: lambda fact: (
+        "",
+        f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact.touched)}",
+    ),
+    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {len(fact.checks)} checks on top of main, none red"),
+    f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
+    f.CandidateStale: lambda fact: (
+        "",
+        f"{fact.task}: main moved after the checks; built again on {fact.main[:12]}",
+    ),
+    f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
+    f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),
+    f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} put off: {fact.why}"),
+    f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {fact.why}. Next: interlock retry {fact.task}"),
+    f.TaskCancelled: lambda fact: ("yellow", f"{fact.task}: cancelled{_why(fact.why)}"),
+    f.TaskReset: lambda fact: ("yellow", f"{fact.task}: reset by a person{_why(fact.why)}"),
+    f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),
+    f.Paused: lambda fact: ("yellow", f"{fact.task or 'everything'}: paused{_why(fact.why)}"),
+    f.Unpaused: lambda fact: ("", f"{fact.task or 'everything'}: no longer paused"),
+    f.ClutchDecided: lambda fact: ("", f"up to {fact.limit} agents at once: {fact.why}"),
+    f.StopRequested: lambda fact: ("yellow", "stopping agents" if fact.agents else "no new starts"),
+}
+
+
+def sentence(row: Recorded) -> tuple[str, str] | None:
+    """A colour ('' for none) and a timestamped line, or nothing."""
+    fact = row.fact
+    if type(fact) not in PHRASES:
+        return None
+    color, text = PHRASES[type(fact)](fact)
+    return color, f"{clock(row.time)} {inert(text)}"
+
+
+def _files(touched: tuple[str, ...]) -> str:
+    return touched[0] if len(touched) == 1 else f"{len(touched)} files"
+
+
+def _why(text: str) -> str:
+    return f": {text}" if text else ""

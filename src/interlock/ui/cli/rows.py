@@ -1,0 +1,171 @@
+"""Tasks as rows: where each stands, why, and what to type next. The same rows for people and programs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State, TaskState
+from interlock.model.errors import UsageError
+from interlock.model.reason import Reason, Why
+from interlock.model.task import TaskId
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task as `status` shows it."""
+
+    id: str
+    state: str
+    phase: str
+    attempts: int
+    reason: str
+    why: str
+    next: str
+    landed_commit: str | None
+    goal: str
+    needs: tuple[str, ...]
+    waits_for: tuple[str, ...]
+    agent: str
+    priority: int
+    story: str
+    paused: bool
+    selected: bool
+    since: float
+    busy_seconds: float
+
+
+ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE)
+"""What needs eyes first comes first; removed tasks are not shown."""
+
+
+def rows(reading: Reading, only: Iterable[TaskId] | None = None) -> list[Row]:
+    """All tasks of the plan, in the order of the graph within each state."""
+    from interlock.schedule import Board
+
+    state = reading.state
+    board = Board(state)
+    names = state.tasks if only is None else only
+    shown = [state.tasks[name] for name in names if state.tasks[name].stage is not Stage.REMOVED]
+    shown.sort(key=lambda task: ORDER.index(task.stage))
+    return [row(reading, task, board.reason(task.spec.id, reading.now)) for task in shown]
+
+
+def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
+    """One task with its cause put into words."""
+    reason = in_words(reading, task, reason)
+    spec = task.spec
+    return Row(
+        id=spec.id,
+        state=task.stage.value,
+        phase=task.phase.name,
+        attempts=task.attempt,
+        reason=reason.text,
+        why=reason.why.value,
+        next=next_command(reading, task, reason),
+        landed_commit=task.landed.commit if task.landed else None,
+        goal=spec.goal,
+        needs=spec.needs,
+        waits_for=reason.tasks,
+        agent=spec.agent.name,
+        priority=spec.priority,
+        story=spec.story,
+        paused=task.paused,
+        selected=reading.state.is_selected(spec.id),
+        since=task.since,
+        busy_seconds=task.busy_seconds,
+    )
+
+
+NEEDS_A_RUN = (Why.READY, Why.SLOTS, Why.LANE, Why.LEASE, Why.OVERLAP, Why.BACKOFF, Why.STOPPING, Why.NO_RUN)
+"""Reasons that mean nothing once the loop is gone."""
+
+
+def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
+    """The reason with what only a reader knows: the time, the claims, and whether anybody is at work."""
+    if task.stage is Stage.RUNNING:
+        return Reason(Why.RUNNING, _running(reading, task))
+    if task.stage is Stage.FAILED:
+        return Reason(Why.FAILED, f"{task.why} ({attempts(task.attempt)})")
+    if task.stage is Stage.DONE and task.landed:
+        return Reason(Why.DONE, f"landed as {task.landed.commit[:12]} ({attempts(task.attempt)})")
+    if task.stage is Stage.CANCELLED:
+        return Reason(Why.CANCELLED, task.why)
+    if not reading.is_live and reason.why in NEEDS_A_RUN:
+        return Reason(Why.NO_RUN, "no run is going on")
+    return reason
+
+
+def _running(reading: Reading, task: TaskState) -> str:
+    text = f"{task.phase.name}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
+    claim = reading.claim_on(task.spec.id)
+    if not reading.is_live and (claim is None or claim.expires_in_seconds <= 0):
+        return f"{text}; but its run is gone, the next one takes it up"
+    if claim and claim.note:
+        return f"{text}: {claim.note}"
+    return text
+
+
+def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
+    """The one command that helps most from here."""
+    name = task.spec.id
+    if task.stage is Stage.RUNNING:
+        return f"interlock logs {name} -f" if reading.is_live else "interlock run"
+    if task.stage in (Stage.FAILED, Stage.CANCELLED):
+        return f"interlock retry {name}"
+    if task.stage is Stage.DONE:
+        return f"interlock show {name}"
+    if reason.why is Why.PAUSED:
+        return f"interlock unpause {name}" if task.paused else "interlock unpause"
+    if reason.why in (Why.NO_RUN, Why.NOT_SELECTED):
+        return "interlock run"
+    return f"interlock explain {name}"
+
+
+def attempts(number: int) -> str:
+    """`1 attempt`, `2 attempts`."""
+    return f"{number} attempt{'' if number == 1 else 's'}"
+
+
+def lasting(seconds: float) -> str:
+    """A length of time in at most two units."""
+    whole = max(0, int(seconds))
+    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size}{unit}{rest}{name}" if rest else f"{whole // size}{unit}"
+    return f"{whole}s"
+
+
+def find(state: State, text: str) -> TaskState:
+    """The task a person means: its id, the beginning of it, or a part of it, as long as only one fits."""
+    names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
+    for fits in (
+        [name for name in names if name == text],
+        [name for name in names if name.startswith(text)],
+        [name for name in names if text in name],
+    ):
+        if len(fits) == 1:
+            return state.tasks[fits[0]]
+        if fits:
+            shown = ", ".join(fits[:6]) + (" ..." if len(fits) > 6 else "")
+            raise UsageError(f"`{text}` could be any of: {shown}", "write more of the id")
+    if not names:
+        raise UsageError(f"there is no task `{text}`: no task graph was taken in yet", "interlock run")
+    from difflib import get_close_matches
+
+    near = get_close_matches(text, names, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "`interlock status` lists all tasks"
+    raise UsageError(f"there is no task `{text}`", hint)
+
+
+def verdict(reading: Reading) -> ExitCode:
+    """How things stand, as an exit code: still running, all landed, or not."""
+    if reading.is_live:
+        return ExitCode.RUNNING
+    state = reading.state
+    wanted = (
+        t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)
+    )
+    return ExitCode.OK if all(task.stage is Stage.DONE for task in wanted) else ExitCode.FAILED

@@ -1,0 +1,177 @@
+"""`interlock run`: the loop, watched."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from interlock.engine.control import AlreadyRunning
+from interlock.engine.engine import Engine
+from interlock.engine.ledger import load_state
+from interlock.engine.options import Options
+from interlock.engine.project import Project, open_project
+from interlock.engine.settings import load
+from interlock.events.facts import TaskRemoved
+from interlock.events.state import State
+from interlock.git.checkout import CheckoutState
+from interlock.model.errors import Declined, EnvironmentProblem, UsageError
+from interlock.model.task import TaskId
+from interlock.plan import Graph, changes
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.filters import filter_options, selected
+from interlock.ui.cli.output import Invocation, note
+from interlock.ui.cli.reading import read
+from interlock.ui.cli.rows import verdict
+from interlock.ui.cli.run_view import RunView, run_view
+from interlock.ui.cli.session import actor, run_async
+from interlock.ui.cli.summary import tell_summary
+
+FETCH_SECONDS = 60.0
+"""How often the upstream is asked while a run goes on."""
+
+
+@click.command("run", cls=Command)
+@click.argument("graph", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--max-parallel", type=click.IntRange(min=1), help="How many agents may work at once (default 3)."
+)
+@filter_options
+@click.option("--yes", is_flag=True, help="Go on where a question would be asked.")
+@click.option("--no-input", is_flag=True, help="Never ask; exit 2 where a question would be.")
+@click.pass_obj
+def run_command(
+    invocation: Invocation,
+    /,
+    graph: Path | None,
+    max_parallel: int | None,
+    yes: bool,
+    no_input: bool,
+    **chosen: tuple[str, ...],
+) -> int:
+    """Run agents on GRAPH (default: task-graph.yaml) until every task has landed or failed.
+
+    Ctrl-C once starts nothing new and lets running tasks finish; twice stops the agents. Nothing is deleted.
+    """
+    may_ask = not no_input and not invocation.json and sys.stdin.isatty()
+    return run_async(_run(invocation, graph, max_parallel, chosen, Consent(yes, may_ask)))
+
+
+class Consent:
+    """How a question is answered: by a flag, by a person, or not at all."""
+
+    def __init__(self, yes: bool, may_ask: bool) -> None:
+        self._yes = yes
+        self._may_ask = may_ask
+
+    def to(self, what: str) -> None:
+        """Go on only with a yes."""
+        if self._yes:
+            return
+        if not self._may_ask:
+            raise UsageError(what, "say --yes if that is right")
+        if not click.confirm(f"{what}. Go on?", err=True):
+            raise Declined("nothing was started", "interlock plan")
+
+
+async def _run(
+    invocation: Invocation,
+    path: Path | None,
+    max_parallel: int | None,
+    chosen: dict[str, tuple[str, ...]],
+    consent: Consent,
+) -> int:
+    flags = {"max_parallel": max_parallel}
+    async with open_project(invocation.project, flags) as project:
+        graph = await project.read_graph(str(path.absolute()) if path else "")
+        selection = selected(graph, chosen)
+        await _refuse_unready(project)
+        _ask_about_removals(await load_state(project.store), graph, consent)
+        await project.accept_graph(graph, actor())
+        for warning in graph.warnings:
+            note(str(warning))
+        why = load(project.root, flags).origins["max_parallel"]
+        stopped = await _work(invocation, project, _options(project, selection, why))
+        reading = await read(project.store)
+        await tell_summary(invocation, project, reading)
+        return stopped or verdict(reading)
+
+
+def _options(project: Project, selection: tuple[TaskId, ...] | None, why: str) -> Options:
+    settings = project.settings
+    return Options(
+        max_parallel=settings.max_parallel,
+        limit_why=f"max_parallel is {settings.max_parallel} ({why})",
+        selection=selection,
+        controller_lease_seconds=settings.controller_lease_seconds,
+        stale_seconds=settings.stale_after_seconds,
+        fetch_seconds=FETCH_SECONDS if settings.fetch else 0.0,
+    )
+
+
+async def _refuse_unready(project: Project) -> None:
+    """Say before anything starts what would only hold up the first landing."""
+    if await project.is_running():
+        raise AlreadyRunning("another run is in charge of this project")
+    checkout = await project.repository.checkout()
+    if checkout.state is CheckoutState.DIRTY:
+        some = ", ".join(checkout.dirty[:3]) + (" ..." if len(checkout.dirty) > 3 else "")
+        raise EnvironmentProblem(
+            f"{checkout.path} is on {project.place.branch} and has uncommitted changes: {some}",
+            "commit or stash them, or work on another branch: git switch -c mine",
+        )
+
+
+def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
+    """A task that was begun and is no longer in the graph is given up: better ask."""
+    removed = [fact.task for fact in changes(state, graph) if isinstance(fact, TaskRemoved)]
+    begun = [name for name in removed if state.tasks[name].attempt]
+    if begun:
+        consent.to(
+            f"{', '.join(begun)}: begun, not landed, and no longer in {graph.source}; will be given up"
+        )
+
+
+async def _work(invocation: Invocation, project: Project, options: Options) -> int:
+    """Run the engine to its end; the exit code if it was stopped, else 0."""
+    view = await run_view(invocation, project)
+    engine = Engine(project.env(), options, view.see, view.tell)
+    with _signals(engine, view) as interrupted:
+        async with view.on(engine):
+            state = await engine.run()
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.DECLINED if state.run and state.run.stopping else ExitCode.OK
+
+
+@contextmanager
+def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
+    """Ctrl-C once: nothing new starts. Twice, or when the system ends us: the agents are stopped."""
+    loop = asyncio.get_running_loop()
+    got: list[str] = []
+
+    def on_interrupt() -> None:
+        got.append("interrupt")
+        running = len(engine.state.running)
+        if engine.request_stop():
+            view.tell("stopping the agents; what they wrote is kept")
+        else:
+            view.tell(f"finishing {running} running tasks; press Ctrl-C again to stop them")
+
+    def on_end() -> None:
+        got.append("end")
+        engine.request_stop()
+        engine.request_stop()
+
+    handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_end, signal.SIGHUP: on_end}
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
+    try:
+        yield got
+    finally:
+        for number in handlers:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,110 @@
+"""How a run is shown while it goes on: a picture on a terminal, plain lines elsewhere, or facts as NDJSON."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from interlock.engine.engine import Engine
+from interlock.engine.project import Project
+from interlock.events.record import Recorded
+from interlock.events.state import State
+from interlock.ui.cli.events import as_object
+from interlock.ui.cli.output import Invocation, note, paint, say, say_line
+from interlock.ui.cli.progress import sentence
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class RunView(Protocol):
+    """One way of showing."""
+
+    def see(self, row: Recorded, state: State) -> None:
+        """A fact was folded."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Something that is no fact but worth knowing."""
+        ...
+
+    def on(self, engine: Engine) -> AbstractAsyncContextManager[None]:
+        """Show it while the block runs."""
+        ...
+
+
+async def run_view(invocation: Invocation, project: Project) -> RunView:
+    """The view that fits whoever looks."""
+    if invocation.json:
+        return JsonLines()
+    if sys.stdout.isatty() and not _is_dumb():
+        offset = await project.store.now() - asyncio.get_running_loop().time()
+        return Picture(project, offset)
+    return PlainLines()
+
+
+def _is_dumb() -> bool:
+    import os
+
+    return os.environ.get("TERM", "dumb") == "dumb"
+
+
+class PlainLines:
+    """A timestamped line for each thing that happens."""
+
+    def see(self, row: Recorded, _: State) -> None:
+        if said := sentence(row):
+            say(paint(said[1], said[0]) if said[0] else said[1])
+            sys.stdout.flush()
+
+    def tell(self, text: str) -> None:
+        note(text)
+
+    @asynccontextmanager
+    async def on(self, _: Engine) -> AsyncIterator[None]:
+        yield
+
+
+class JsonLines:
+    """The facts themselves."""
+
+    def see(self, row: Recorded, _: State) -> None:
+        say_line(as_object(row))
+
+    def tell(self, text: str) -> None:
+        note(text)
+
+    @asynccontextmanager
+    async def on(self, _: Engine) -> AsyncIterator[None]:
+        yield
+
+
+class Picture:
+    """What runs now, redrawn; what is settled scrolls by above it."""
+
+    def __init__(self, project: Project, offset: float) -> None:
+        from interlock.ui.cli.live import Screen, run_picture
+
+        self._engine: Engine | None = None
+        loop = asyncio.get_running_loop()
+
+        def draw() -> "RenderableType":
+            state = self._engine.state if self._engine else State()
+            # The database's clock, carried on by our own: a run may be shown from another machine's database.
+            return run_picture(state, offset + loop.time(), project.state_dir)
+
+        self._screen = Screen(draw)
+
+    def see(self, row: Recorded, _: State) -> None:
+        if (said := sentence(row)) and said[0]:
+            self._screen.print(said[1], said[0])
+
+    def tell(self, text: str) -> None:
+        self._screen.print(text, "bold")
+
+    @asynccontextmanager
+    async def on(self, engine: Engine) -> AsyncIterator[None]:
+        self._engine = engine
+        async with self._screen.on():
+            yield

@@ -1,0 +1,99 @@
+"""Opening a project for one command: the repository around us, its settings, its log."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.store import Store, open_store
+from interlock.ui.cli.output import Invocation
+
+if TYPE_CHECKING:
+    from interlock.engine.project import Project as FullProject
+    from interlock.git.place import Place
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as readers and people's acts need it."""
+
+    root: Path
+    state_dir: Path
+    settings: Settings
+    store: Store
+
+
+def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
+    """Do one command's work."""
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[Project]:
+    """The project around us. Without `create`, a repository without a log looks empty and stays untouched."""
+    place = await locate(invocation.project)
+    root = place.work_tree or place.common_dir
+    settings = load(root, {}).settings
+    address = store_address(settings, place.state)
+    if settings.store == "" and not Path(address).exists():
+        if create:
+            place.ensure_ignored()
+        else:
+            address = ":memory:"
+    store = open_store(address, project_name(settings, place.state))
+    try:
+        yield Project(root, place.state, settings, store)
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def opened_fully(invocation: Invocation) -> AsyncIterator["FullProject"]:
+    """The project with its repository, for commands that look but leave nothing behind."""
+    from interlock.engine.project import Project as FullProject
+    from interlock.git.discover import discover
+
+    async with opened(invocation) as project:
+        place = await discover(invocation.project, project.settings.branch)
+        yield FullProject(place, project.settings, project.store)
+
+
+async def locate(path: Path) -> "Place":
+    """Where the repository is, with one call of git: a reader needs no more, and it shall answer at once."""
+    from interlock.git.command import find_repository
+    from interlock.git.discover import discover
+    from interlock.git.place import Place
+
+    if not path.is_dir():
+        return await discover(path)
+    words = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel")
+    answer = await find_repository(path, *words)
+    folders = answer.out.decode("utf-8", "surrogateescape").splitlines()
+    if answer.code or len(folders) != 2:
+        return await discover(path)  # looks closely, and says what is wrong
+    return Place(Path(folders[0]), Path(folders[1]), branch="", head="", version=(0, 0), settings={})
+
+
+def state_folder(invocation: Invocation) -> Path:
+    """The state folder, made if it is not there, and unseen by git."""
+    place = run_async(locate(invocation.project))
+    place.ensure_ignored()
+    return place.state
+
+
+def repository_root(invocation: Invocation) -> Path:
+    """The top of the checkout we are in."""
+    place = run_async(locate(invocation.project))
+    return place.work_tree or place.common_dir
+
+
+def actor() -> str:
+    """Who acts, for the log."""
+    return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"

@@ -1,0 +1,91 @@
+"""`interlock show`: one task with everything that was observed about it."""
+
+from collections.abc import Iterator
+
+import click
+
+from interlock.events.state import TaskState
+from interlock.model.outcome import CheckResult
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
+from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.output import Invocation, inert, paint, say, say_json
+from interlock.ui.cli.reading import history, read
+from interlock.ui.cli.rows import Row, find, lasting, rows
+from interlock.ui.cli.session import opened, run_async
+
+COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}
+
+
+@click.command("show", cls=Command)
+@click.argument("task")
+@click.pass_obj
+def show_command(invocation: Invocation, task: str) -> None:
+    """Show TASK: what it is, its attempts, the evidence and the commits."""
+    found, row, stories = run_async(_look(invocation, task))
+    if invocation.wants_json():
+        say_json({"task": row, "spec": found.spec, "attempts": stories, "landed": found.landed})
+        return
+    for text in _lines(found, row, stories):
+        say(text)
+
+
+async def _look(invocation: Invocation, name: str) -> tuple[TaskState, Row, list[AttemptStory]]:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        found = find(reading.state, name)
+        stories = attempts_of(await history(project.store, found.spec.id))
+        return found, rows(reading, [found.spec.id])[0], stories
+
+
+def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[str]:
+    spec = found.spec
+    yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.reason}"
+    yield f"goal      {inert(spec.goal).strip()}"
+    yield f"agent     {spec.agent.name}: {' '.join(spec.agent.run)}"
+    for name, values in (
+        ("needs", spec.needs),
+        ("touches", spec.touches),
+        ("exclusive", spec.exclusive),
+        ("shared", spec.shared),
+        ("uses", spec.uses),
+        ("done when", spec.done_when),
+        ("verify", spec.verify),
+    ):
+        if values:
+            yield f"{name:9} {', '.join(values)}"
+    for story in stories:
+        yield ""
+        yield f"attempt {story.attempt}"
+        for phase in story.phases:
+            yield from _phase_lines(phase)
+    if found.landed:
+        yield ""
+        yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
+    yield f"next: {paint(row.next, 'cyan')}"
+
+
+def _phase_lines(phase: PhaseStory) -> Iterator[str]:
+    took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
+    outcome = paint(phase.outcome, COLORS.get(phase.outcome, "yellow"))
+    text = f": {inert(phase.text)}" if phase.text else ""
+    yield f"  {clock(phase.started)}  {phase.phase} {outcome}{took}{text}"
+    if phase.commit:
+        on = f" on {phase.base[:12]}" if phase.base else ""
+        changed = f", {len(phase.touched)} files" if phase.touched else ""
+        yield f"            commit {phase.commit[:12]}{on}{changed}"
+    for check in phase.checks:
+        yield f"            {check_line(check)}"
+    if phase.log:
+        yield f"            log {phase.log}"
+    if phase.archived:
+        yield f"            kept as {phase.archived}"
+
+
+def check_line(check: CheckResult) -> str:
+    """One piece of evidence: the command, how it ended, and where its output is."""
+    how = "timed out" if check.timed_out else f"exit {check.exit_code}"
+    blame = " (red on main too, not held against it)" if check.red_on_base else ""
+    log = f", {check.log}" if check.log else ""
+    mark = paint("ok ", "green") if check.passed else paint("red", "red")
+    return f"{mark} `{check.command}` {how}{blame}{log}"

@@ -1,0 +1,136 @@
+"""`interlock status`: every task, its cause and the next command."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+
+import click
+
+from interlock.events.lifecycle import Stage
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.rows import Row, lasting, rows, verdict
+from interlock.ui.cli.session import opened, run_async
+
+COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
+MANY = 40
+"""More rows than this in one state are counted, not listed, unless --all."""
+
+
+@click.command("status", cls=Command)
+@click.option("-w", "--watch", is_flag=True, help="Keep showing it until Ctrl-C.")
+@click.option("--all", "everything", is_flag=True, help="List every task, however many there are.")
+@click.option(
+    "--exit-code", is_flag=True, help="Exit 8 while a run goes on, 1 if something did not land, else 0."
+)
+@click.pass_obj
+def status_command(invocation: Invocation, watch: bool, everything: bool, exit_code: bool) -> int:
+    """Show every task with its cause and the next command."""
+    if watch:
+        from interlock.ui.cli.watch import watch_status
+
+        return run_async(watch_status(invocation))
+    reading = run_async(_read(invocation))
+    show(invocation, reading, everything)
+    return verdict(reading) if exit_code else ExitCode.OK
+
+
+async def _read(invocation: Invocation) -> Reading:
+    async with opened(invocation) as project:
+        return await read(project.store)
+
+
+def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
+    """Print the status in the form that was asked for."""
+    found = rows(reading)
+    if invocation.wants_json():
+        say_json(document(reading, found))
+        return
+    if not found:
+        note("no task graph was taken in yet")
+        return
+    for line in lines(reading, found, everything):
+        say(line)
+
+
+def lines(reading: Reading, found: list[Row], everything: bool = False) -> Iterator[str]:
+    """The status as people see it."""
+    yield headline(reading)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    for state, group in groupby(found, key=lambda row: row.state):
+        members = list(group)
+        yield ""
+        yield paint(f"{state} ({len(members)})", COLORS[state])
+        listed = members if everything or len(members) <= MANY else members[:MANY]
+        yield from table(listed, width)
+        if len(listed) < len(members):
+            yield f"  ... and {len(members) - len(listed)} more: interlock status --all"
+
+
+def document(reading: Reading, found: list[Row]) -> dict[str, object]:
+    """The status as programs get it."""
+    state, run = reading.state, reading.state.run
+    return {
+        "tasks": found,
+        "running": len(state.running),
+        "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
+        "paused": state.paused,
+        "main": {"branch": state.branch, "commit": state.main or None},
+        "run": None
+        if run is None
+        else {
+            "id": run.run,
+            "live": reading.is_live,
+            "limit": run.limit,
+            "started": run.started,
+            "ended": run.ended,
+            "ended_why": run.ended_why,
+            "stopping": run.stopping,
+            "selection": None if run.selection is None else sorted(run.selection),
+        },
+        "position": state.seq,
+        "time": reading.now,
+    }
+
+
+def headline(reading: Reading) -> str:
+    """One line over everything."""
+    state, run = reading.state, reading.state.run
+    counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
+    parts = [", ".join(counts)]
+    if state.branch:
+        parts.append(f"{state.branch} at {state.main[:12]}")
+    if run and reading.is_live:
+        stopping = ", stopping" if run.stopping else ""
+        age = lasting(reading.now - run.started)
+        parts.append(f"run {run_name(run.run)} for {age}, up to {run.limit} at once{stopping}")
+    else:
+        parts.append("no run is going on")
+    if state.paused:
+        parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
+    return " | ".join(parts)
+
+
+def run_name(run: str) -> str:
+    """The end of an incarnation's name is what tells it from all others."""
+    return run.rpartition("/")[2]
+
+
+def table(members: list[Row], width: int) -> list[str]:
+    """Aligned lines; on a terminal each fits into one line, the next command always whole."""
+    names = max(len(row.id) for row in members)
+    commands = max(len(row.next) for row in members)
+    room = width - names - commands - 6 if width else 0
+    reasons = min(room, max(len(row.reason) for row in members)) if room > 20 else 0
+    return [
+        f"  {row.id:{names}}  {_fit(row.reason, reasons):{reasons or 1}}  {paint(row.next, 'cyan')}"
+        for row in members
+    ]
+
+
+def _fit(text: str, room: int) -> str:
+    text = " ".join(text.split())
+    return f"{text[: room - 1]}…" if room and len(text) > room else text

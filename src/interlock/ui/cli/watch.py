@@ -1,0 +1,63 @@
+"""`interlock status -w`: the status for as long as somebody looks."""
+
+import sys
+
+from interlock.store.protocol import Store
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, say, say_line
+from interlock.ui.cli.progress import sentence
+from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, read
+from interlock.ui.cli.rows import rows
+from interlock.ui.cli.session import opened
+from interlock.ui.cli.status import document, headline, lines
+
+FRAME_SECONDS = 0.25
+
+
+async def watch_status(invocation: Invocation) -> int:
+    """A picture on a terminal; otherwise a document or a line for whatever changes. Ends with Ctrl-C."""
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        if invocation.wants_json():
+            await _documents(project.store, reading)
+        elif sys.stdout.isatty():
+            await _picture(project.store, reading)
+        else:
+            await _sentences(project.store, reading)
+    return ExitCode.OK
+
+
+async def _next(store: Store, reading: Reading, seconds: float) -> Reading:
+    await store.wait(reading.state.seq, seconds)
+    await catch_up(store, reading.state)
+    return Reading(reading.state, await store.held(), await store.now())
+
+
+async def _documents(store: Store, reading: Reading) -> None:
+    seen = -1
+    while True:
+        if reading.state.seq != seen:
+            seen = reading.state.seq
+            say_line(document(reading, rows(reading)))
+        reading = await _next(store, reading, LOOK_AGAIN_SECONDS)
+
+
+async def _sentences(store: Store, reading: Reading) -> None:
+    say(headline(reading))
+    while True:
+        await store.wait(reading.state.seq, LOOK_AGAIN_SECONDS)
+        for row in await catch_up(store, reading.state):
+            if said := sentence(row):
+                say(said[1])
+        sys.stdout.flush()
+
+
+async def _picture(store: Store, reading: Reading) -> None:
+    from rich.text import Text
+
+    from interlock.ui.cli.live import Screen
+
+    now = reading
+    async with Screen(lambda: Text.from_ansi("\n".join(lines(now, rows(now))), no_wrap=True)).on():
+        while True:
+            now = await _next(store, now, FRAME_SECONDS)

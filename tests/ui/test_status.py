@@ -1,0 +1,124 @@
+"""`status`, `wait` and `interlock` alone: every state has a cause and a next command (T6, W14)."""
+
+from typing import Any
+
+from interlock.events.facts import MainSeen, Paused, RunEnded, RunStarted, TaskCancelled
+from interlock.model.claim import CONTROLLER
+from interlock.model.task import Commit, TaskId, Tree
+from tests.ui.conftest import Lab, task
+
+
+def by_id(lab: Lab) -> dict[str, Any]:  # Any: rows as JSON
+    return {row["id"]: row for row in lab.run("status", "--json").json["tasks"]}
+
+
+def test_a_repository_without_a_log_looks_empty_and_stays_untouched(lab: Lab) -> None:
+    result = lab.run("status", "--json")
+    assert result.code == 0
+    assert result.json["tasks"] == []
+    assert not (lab.root / ".interlock").exists()
+
+
+def test_each_task_has_its_state_reason_and_next_command(lab: Lab) -> None:
+    lab.accept(task("done"), task("broken"), task("web", "broken"), task("busy"), task("later", "busy"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    lab.land("done", "d" * 40)
+    lab.fail("broken", "agent exited 1")
+    lab.start("busy")
+    rows = by_id(lab)
+    assert (rows["done"]["state"], rows["done"]["landed_commit"]) == ("done", "d" * 40)
+    assert (rows["broken"]["state"], rows["broken"]["next"]) == ("failed", "interlock retry broken")
+    assert "agent exited 1" in rows["broken"]["reason"]
+    assert (rows["busy"]["state"], rows["busy"]["next"]) == ("running", "interlock logs busy -f")
+    assert rows["web"]["why"] == "needs-failed"
+    assert rows["later"]["waits_for"] == ["busy"]
+    assert all(row["reason"] and row["next"] for row in rows.values())
+
+
+def test_the_document_counts_and_names_main_and_the_run(lab: Lab) -> None:
+    lab.accept(task("a"), task("b"))
+    lab.write(MainSeen("main", Commit("m" * 40), Tree("t")))
+    lab.take_charge(RunStarted("host/1/x", "h", 1, 2))
+    lab.start("a")
+    status = lab.run("status", "--json").json
+    assert status["running"] == 1
+    assert status["counts"] == {
+        "waiting": 1,
+        "running": 1,
+        "done": 0,
+        "failed": 0,
+        "cancelled": 0,
+        "removed": 0,
+    }
+    assert status["main"] == {"branch": "main", "commit": "m" * 40}
+    assert (status["run"]["id"], status["run"]["live"], status["run"]["limit"]) == ("host/1/x", True, 2)
+
+
+def test_a_run_whose_lease_is_over_is_gone_and_its_tasks_say_so(lab: Lab) -> None:
+    lab.accept(task("a"), task("b"))
+    lab.take_charge(RunStarted("r", "h", 1, 3), seconds=-1.0)
+    rows = by_id(lab)
+    assert (rows["b"]["why"], rows["b"]["next"]) == ("no-run", "interlock run")
+
+
+def test_people_see_states_in_order_of_urgency(lab: Lab) -> None:
+    lab.accept(task("a"), task("b"), task("c"))
+    lab.fail("a", "no idea")
+    lab.write(TaskCancelled(TaskId("c"), "not now"))
+    out = lab.run("status").out
+    assert out.index("failed (1)") < out.index("waiting (1)") < out.index("cancelled (1)")
+    assert "interlock retry a" in out
+
+
+def test_many_tasks_are_counted_unless_all_are_asked_for(lab: Lab) -> None:
+    lab.accept(*(task(f"t{number:02}") for number in range(50)))
+    assert "... and 10 more: interlock status --all" in lab.run("status").out
+    assert "t49" in lab.run("status", "--all").out
+
+
+def test_the_exit_code_tells_running_from_failed_from_done(lab: Lab) -> None:
+    lab.accept(task("a"))
+    assert lab.run("status", "--exit-code").code == 1
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    assert lab.run("status", "--exit-code").code == 8
+    lab.land("a", "e" * 40)
+    lab.write(RunEnded("r", "at rest"))
+    lab.release(CONTROLLER)
+    assert lab.run("status", "--exit-code").code == 0
+
+
+def test_wait_gives_up_after_its_time_and_says_still_running(lab: Lab) -> None:
+    lab.accept(task("a"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    assert lab.run("wait", "--timeout", "0s").code == 8
+
+
+def test_wait_without_a_run_answers_at_once(lab: Lab) -> None:
+    lab.accept(task("a"))
+    assert lab.run("wait").code == 1
+
+
+def test_wait_refuses_a_time_it_cannot_read(lab: Lab) -> None:
+    result = lab.run("wait", "--timeout", "soon")
+    assert result.code == 2
+    assert "90s" in result.err
+
+
+def test_interlock_alone_names_the_next_command(lab: Lab) -> None:
+    assert "next: interlock init" in lab.run().err
+    (lab.root / "task-graph.yaml").write_text("version: 1\n")
+    assert "next: interlock plan" in lab.run().err
+    lab.accept(task("a"), task("b"))
+    assert "next: interlock run" in lab.run().err
+    lab.fail("a", "no idea")
+    assert "next: interlock explain a" in lab.run().err
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    assert "next: interlock status -w" in lab.run().err
+
+
+def test_a_pause_is_in_the_headline(lab: Lab) -> None:
+    lab.accept(task("a"))
+    lab.write(Paused(None, "lunch"))
+    result = lab.run()
+    assert "paused: lunch" in result.out
+    assert "next: interlock unpause" in result.err
