@@ -1,0 +1,162 @@
+"""A repository in memory: commits, trees, three-way merges, refs and the fence, with git's own answers.
+
+It passes the same contract suite as the real one, and is also where the simulation looks up what is true:
+which commits are on the branch, and which can still be reached.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from interlock.model.outcome import Landing, Merge, Move, Tip
+from interlock.model.task import Commit, Tree
+
+Files = Mapping[str, str]
+"""A tree: content by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCommit:
+    """One commit object."""
+
+    id: Commit
+    tree: Tree
+    parent: Commit | None
+    message: str
+
+
+def trailers(message: str) -> dict[str, str]:
+    """The `Key: value` lines at the end of a commit message."""
+    pairs = (line.partition(": ") for line in message.rstrip().rpartition("\n\n")[2].splitlines())
+    return {key: value for key, colon, value in pairs if colon}
+
+
+def three_way(base: Files, ours: Files, theirs: Files) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Merge by whole files: the merged files, and the paths both sides changed differently."""
+    merged: dict[str, str] = {}
+    conflicts: list[str] = []
+    for path in sorted({*base, *ours, *theirs}):
+        was, our, their = base.get(path), ours.get(path), theirs.get(path)
+        if our != their and was not in (our, their):
+            conflicts.append(path)
+            continue
+        content = their if our == was else our
+        if content is not None:
+            merged[path] = content
+    return merged, tuple(conflicts)
+
+
+class FakeRepository:
+    """Implements `interlock.git.protocol.Repository`. Every method acts at once: latency is added outside."""
+
+    def __init__(self, files: Files | None = None, branch: str = "main") -> None:
+        self.branch = branch
+        self.ref = f"refs/heads/{branch}"
+        self.commits: dict[Commit, FakeCommit] = {}
+        self.trees: dict[Tree, Files] = {}
+        self.refs: dict[str, Commit] = {}
+        self.fence = 0
+        self.on_branch: dict[Commit, None] = {}
+        """Every commit of the branch, oldest first."""
+        self.on_land: Callable[[Landing], None] = lambda _landing: None
+        """Called after each move made through `land`."""
+        self._move(self.write(files or {}, None, "start\n"))
+
+    # What the engine asks
+
+    async def tip(self) -> Tip:
+        commit = self.commits[self.refs[self.ref]]
+        return Tip(self.branch, commit.id, commit.tree)
+
+    async def fetch(self) -> str:
+        return ""
+
+    async def raise_fence(self, epoch: int) -> None:
+        self.fence = max(self.fence, epoch)
+
+    async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
+        merged, conflicts = three_way(self.files(base), self.files(onto), self.files(work))
+        if conflicts:
+            return Merge(None, conflicts, "".join(f"CONFLICT (content): {path}\n" for path in conflicts))
+        return Merge(self._tree(merged))
+
+    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit:
+        return self._commit(tree, parent, message)
+
+    async def land(self, landing: Landing) -> Move:
+        if landing.fence < self.fence:
+            return Move.FENCED
+        if landing.new in self.on_branch:
+            return Move.MOVED
+        if self.refs[self.ref] != landing.old:
+            return Move.STALE
+        self._move(landing.new)
+        self.on_land(landing)
+        return Move.MOVED
+
+    async def contains(self, commit: Commit) -> bool:
+        return commit in self.on_branch
+
+    async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
+        before, after = self.files(Commit(old)), self.files(Commit(new))
+        changed = [p for p in sorted({*before, *after}) if before.get(p) != after.get(p)]
+        return "".join(
+            f"{path}\n-{before.get(path)}\n+{after.get(path)}\n"
+            for path in changed
+            if not paths or path in paths
+        )
+
+    # What the simulated world does and asks
+
+    def write(self, changes: Mapping[str, str | None], parent: Commit | None, message: str) -> Commit:
+        """A commit with these changes on top of `parent`; None removes a path."""
+        files: dict[str, str | None] = {**(self.files(parent) if parent else {}), **changes}
+        return self._commit(self._tree({p: c for p, c in files.items() if c is not None}), parent, message)
+
+    def push(self, changes: Mapping[str, str | None], message: str) -> Commit:
+        """Somebody else moves the branch."""
+        new = self.write(changes, self.refs[self.ref], message)
+        self._move(new)
+        return new
+
+    def files(self, commit: Commit) -> Files:
+        return self.trees[self.commits[commit].tree]
+
+    def keep(self, ref: str, commit: Commit) -> None:
+        """Point a ref at a commit, so that it stays."""
+        self.refs[ref] = commit
+
+    def reachable(self) -> set[Commit]:
+        """All commits that some ref leads to."""
+        found = set(self.on_branch)
+        for tip in self.refs.values():
+            commit: Commit | None = tip
+            while commit is not None and commit not in found:
+                found.add(commit)
+                commit = self.commits[commit].parent
+        return found
+
+    def _move(self, new: Commit) -> None:
+        """Point the branch at `new`. Without a fast-forward, what was on it before falls off, as in git."""
+        before, fresh = self.refs.get(self.ref), []
+        commit: Commit | None = new
+        while commit is not None and commit != before:
+            fresh.append(commit)
+            commit = self.commits[commit].parent
+        kept = self.on_branch if commit is not None else {}
+        self.on_branch = {**kept, **dict.fromkeys(reversed(fresh))}
+        self.refs[self.ref] = new
+
+    def _tree(self, files: Files) -> Tree:
+        tree = Tree(_digest("tree", *(f"{path}\0{files[path]}" for path in sorted(files))))
+        self.trees.setdefault(tree, dict(files))
+        return tree
+
+    def _commit(self, tree: Tree, parent: Commit | None, message: str) -> Commit:
+        id = Commit(_digest("commit", tree, parent or "", message))
+        self.commits.setdefault(id, FakeCommit(id, tree, parent, message))
+        return id
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha1("\0".join(parts).encode(), usedforsecurity=False).hexdigest()

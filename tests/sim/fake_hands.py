@@ -1,0 +1,234 @@
+"""Agents and checks without processes: they take virtual time and do what their script says.
+
+Rules:
+1. An agent belongs to the machine, not to the engine that started it: it lives on while its engine is paused
+   or dead, until its lease ends, which is before the claim's lease does.
+2. What an agent has written stays in its workspace until it was imported under a ref.
+3. Every await that production code would also have is a `step`, where faults may strike.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from interlock.model.errors import StaleEpoch
+from interlock.model.outcome import CheckResult, ErrorClass, Order, Report
+from interlock.model.task import Commit, TaskId, Tree
+from interlock.verify.protocol import CheckOrder
+from tests.sim.fake_git import FakeRepository
+from tests.sim.graph import Act, Graph, edits, passes
+from tests.sim.loop import Simulation
+
+LEASE_SHARE = 0.9
+"""Of the claim's lease, how much the agent gets: it must be gone before somebody else starts."""
+LATE_SECONDS = 40.0
+
+Step = Callable[[str], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Seat:
+    """One agent at work, and the workspace it works in."""
+
+    order: Order
+    started: float
+    deadline: float
+    alive: bool = True
+    how: str = ""
+    """Why it is no longer alive."""
+    made: Commit | None = None
+    """What the workspace holds, if the agent has changed anything."""
+    ref: str = ""
+    """Where that was imported to."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def key(self) -> tuple[TaskId, int]:
+        return self.order.task, self.order.attempt
+
+
+class Machine:
+    """Where agents live: their processes and their workspaces."""
+
+    def __init__(self, simulation: Simulation, graph: Graph, repository: FakeRepository) -> None:
+        self.simulation, self.graph, self.repository = simulation, graph, repository
+        self.dice = simulation.dice("machine")
+        self.seats: list[Seat] = []
+        self.on_start: Callable[[Seat], None] = lambda _seat: None
+        self.tested: dict[Tree, dict[str, bool]] = {}
+        """What checks have said about trees."""
+        self.flake_chance = 0.0
+        self.closed: dict[TaskId, int] = {}
+        """The newest attempt of each task that was started or recovered here."""
+        self._processes: list[asyncio.Task[None]] = []
+
+    def launch(self, order: Order) -> Seat:
+        """Start an agent, unless the attempt was given up: then whoever asks is a zombie."""
+        if order.attempt <= self.closed.get(order.task, 0):
+            raise StaleEpoch(f"attempt {order.attempt} of {order.task} was given up")
+        self.close(order.task, order.attempt)
+        now = self.simulation.now()
+        seat = Seat(order, now, now + order.lease_seconds * LEASE_SHARE)
+        self.simulation.note(f"agent {order.task}/{order.attempt} starts on {order.base[:8]}")
+        self.on_start(seat)
+        self.seats.append(seat)
+        # Not in the engine's name: it does not end with it.
+        self._processes.append(asyncio.create_task(self._live(seat), context=contextvars.Context()))
+        return seat
+
+    def close(self, task: TaskId, attempt: int) -> None:
+        """From now on this attempt cannot start any more."""
+        self.closed[task] = max(attempt, self.closed.get(task, 0))
+
+    def alive(self) -> list[Seat]:
+        return [seat for seat in self.seats if seat.alive]
+
+    def find(self, task: TaskId, attempt: int) -> Seat | None:
+        return next((seat for seat in reversed(self.seats) if seat.key == (task, attempt)), None)
+
+    def end(self, seat: Seat, how: str) -> None:
+        if seat.alive:
+            seat.alive, seat.how = False, how
+            self.simulation.note(f"agent {seat.order.task}/{seat.order.attempt} ends: {how}")
+            seat.over.set()
+
+    def orphan(self, seat: Seat) -> None:
+        """The engine died: the supervisor sees its pipe close, now or (if it is slow) when the lease ends."""
+        if self.dice.random() < 0.5:
+            self.end(seat, "parent is gone")
+
+    def archive(self, seat: Seat) -> str:
+        """Import what the workspace holds, under a ref of its own."""
+        if seat.made is not None:
+            seat.ref = f"refs/interlock/{seat.order.task}/{seat.order.attempt}"
+            self.repository.keep(seat.ref, seat.made)
+        return seat.ref
+
+    async def _live(self, seat: Seat) -> None:
+        order, script = seat.order, self.graph.scripts[seat.order.task]
+        act = script.act(order.attempt)
+        await self._pass(seat, script.seconds / 2)
+        if seat.alive and act is not Act.IDLES:
+            self._write(seat, {f"draft/{order.task}": f"attempt {order.attempt}"})
+        await self._pass(seat, script.seconds)
+        if seat.alive and act in (Act.WORKS, Act.WRONG):
+            self._write(seat, edits(order.task, script, act, self.repository.files(order.base)))
+        if act is Act.HANGS:
+            await self._pass(seat, order.timeout_seconds)
+        if act is Act.SILENT:
+            await self._pass(seat, script.seconds / 2 + order.idle_seconds)
+        self.end(seat, act)
+
+    async def _pass(self, seat: Seat, until: float) -> None:
+        """Let time pass until so long after the start, or the end of the lease."""
+        finish = seat.started + until
+        # ASYNC110 below: time itself is what it waits for, and a lease can be moved meanwhile.
+        while seat.alive and (wait := min(finish, seat.deadline) - self.simulation.now()) > 1e-9:  # noqa: ASYNC110
+            await asyncio.sleep(wait)
+        if seat.alive and seat.deadline < finish:
+            self.end(seat, "lease")
+
+    def _write(self, seat: Seat, changes: dict[str, str]) -> None:
+        message = f"work of {seat.order.task}/{seat.order.attempt}\n"
+        seat.made = self.repository.write(changes, seat.order.base, message)
+
+
+class FakeExecutor:
+    """One engine's way to the machine. Implements `interlock.run.protocol.Executor`."""
+
+    def __init__(self, machine: Machine, step: Step, is_alive: Callable[[], bool], dice: Random) -> None:
+        self.machine, self._step, self._is_alive, self._dice = machine, step, is_alive, dice
+
+    async def carry_out(self, order: Order) -> Report:
+        seat = self.machine.launch(order)
+        try:
+            await seat.over.wait()
+        except asyncio.CancelledError:
+            if self._is_alive():
+                self.machine.end(seat, "cancelled")
+            else:
+                self.machine.orphan(seat)
+            raise
+        await self._step("executor.import")
+        self.machine.archive(seat)
+        await self._step("executor.report")
+        if self._dice.random() < 0.02:
+            await asyncio.sleep(self._dice.uniform(0, LATE_SECONDS))
+        return self._report(seat)
+
+    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
+        seat = self.machine.find(task, attempt)
+        if seat is not None and seat.alive:
+            seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
+
+    async def recover(self, task: TaskId, attempt: int) -> str:
+        self.machine.close(task, attempt)
+        seat = self.machine.find(task, attempt)
+        if seat is None:
+            return ""
+        self.machine.end(seat, "recovered")
+        await self._step("executor.archive")
+        return self.machine.archive(seat)
+
+    def _report(self, seat: Seat) -> Report:
+        order = seat.order
+        script = self.machine.graph.scripts[order.task]
+        error = _ERRORS.get(seat.how, ErrorClass.EXIT)
+        kept = None if seat.how == Act.IDLES else seat.made
+        words = f"{seat.how} {self._dice.choice(_MOODS) if script.moody else ''}".strip()
+        return Report(
+            order.task,
+            order.attempt,
+            order.base,
+            error=error,
+            summary=words,
+            exit_code=0 if error is None else 1,
+            commit=kept,
+            touched=self._touched(seat),
+            tail=words,
+            seconds=self.machine.simulation.now() - seat.started,
+            archived=seat.ref,
+        )
+
+    def _touched(self, seat: Seat) -> tuple[str, ...]:
+        if seat.made is None:
+            return ()
+        before, after = (
+            self.machine.repository.files(seat.order.base),
+            self.machine.repository.files(seat.made),
+        )
+        return tuple(path for path in sorted({*before, *after}) if before.get(path) != after.get(path))
+
+
+_ERRORS: dict[str, ErrorClass | None] = {
+    Act.WORKS: None,
+    Act.WRONG: None,
+    Act.EXITS: ErrorClass.EXIT,
+    Act.HANGS: ErrorClass.TIMEOUT,
+    Act.SILENT: ErrorClass.IDLE,
+    Act.IDLES: ErrorClass.NO_CHANGE,
+    "lease": ErrorClass.ENVIRONMENT,
+}
+_MOODS = ("angry", "blue", "calm", "dull", "eager", "fair", "glum", "happy")
+
+
+class FakeChecker:
+    """Evaluates the project's checks on a tree. Implements `interlock.verify.protocol.Checker`."""
+
+    def __init__(self, machine: Machine, step: Step, dice: Random) -> None:
+        self.machine, self._step, self._dice = machine, step, dice
+
+    async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
+        return [await self._run(order, command) for command in order.commands]
+
+    async def _run(self, order: CheckOrder, command: str) -> CheckResult:
+        seconds = self._dice.uniform(0.1, 4.0)
+        await asyncio.sleep(seconds)
+        await self._step("checker.evidence")
+        green = passes(command, self.machine.repository.trees[order.tree])
+        if green and self._dice.random() < self.machine.flake_chance:
+            green = False
+        self.machine.tested.setdefault(order.tree, {})[command] = green
+        return CheckResult(command, 0 if green else 1, seconds, "" if green else f"{command} is red")

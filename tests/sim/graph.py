@@ -1,0 +1,126 @@
+"""A small random task graph, what each agent will do in it, and what the project's checks think of a tree.
+
+All three are data and pure functions of it, so the fakes and the invariants share one truth.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+
+from interlock.model.task import Agent, Task, TaskId
+from tests.sim.fake_git import Files
+
+LEASE_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
+SUITE, LINT = "suite", "lint"
+AGENT = Agent("scripted", "command", ("agent",))
+
+
+class Act(StrEnum):
+    """What an agent does with one attempt."""
+
+    WORKS = "works"
+    WRONG = "wrong"
+    """Leaves a change that its own check rejects."""
+    EXITS = "exits"
+    HANGS = "hangs"
+    SILENT = "silent"
+    IDLES = "idles"
+    """Ends well and has changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """How the agent of one task behaves: one act per attempt, the last one from then on."""
+
+    acts: tuple[Act, ...]
+    seconds: float
+    paths: tuple[str, ...]
+    """Files it adds a line to."""
+    rival: TaskId | None = None
+    """Another task whose change is fine alone and fatal together with this one's, until told."""
+    moody: bool = False
+    """Its failures differ from each other, so that the breaker does not see a repetition."""
+
+    def act(self, attempt: int) -> Act:
+        return self.acts[min(attempt, len(self.acts)) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Everything one simulated project is made of."""
+
+    tasks: tuple[Task, ...]
+    scripts: dict[TaskId, Script]
+    start: Files
+    max_parallel: int
+
+    def task(self, name: TaskId) -> Task:
+        return next(task for task in self.tasks if task.id == name)
+
+
+def edits(name: TaskId, script: Script, act: Act, base: Files) -> dict[str, str]:
+    """What the agent changes, knowing what it sees in the base."""
+    changes = {path: f"{base.get(path, '')}{name}\n" for path in script.paths}
+    changes[f"done/{name}"] = "ok" if act is Act.WORKS else f"{act} "
+    if script.rival is not None:
+        knows = base.get(f"pair/{script.rival}") == "old way"
+        changes[f"pair/{name}"] = "new way" if knows else "old way"
+    return changes
+
+
+def passes(command: str, files: Files) -> bool:
+    """Is this check green on a tree with these files."""
+    if command == SUITE:
+        return sum(files.get(path) == "old way" for path in files if path.startswith("pair/")) <= 1
+    if command == LINT:
+        return "broken" not in files
+    return files.get(f"done/{command.removeprefix('done ')}") == "ok"
+
+
+def random_graph(dice: Random) -> Graph:
+    """Three to twelve tasks with everything that makes scheduling and landing hard."""
+    names = [TaskId(f"t{number:02}") for number in range(dice.randint(3, 12))]
+    pair = dice.sample(names, 2) if dice.random() < 0.6 else []
+    rivals = dict(zip(pair, reversed(pair), strict=True))
+    scripts = {name: _random_script(dice, rivals.get(name)) for name in names}
+    tasks = tuple(
+        _random_task(dice, name, names[:place], scripts[name], name in rivals)
+        for place, name in enumerate(names)
+    )
+    start = {"readme": "hello\n"} | ({"broken": "since ever"} if dice.random() < 0.15 else {})
+    return Graph(tasks, scripts, start, max_parallel=dice.randint(1, 4))
+
+
+def _random_script(dice: Random, rival: TaskId | None) -> Script:
+    first = dice.choices(
+        [(), (Act.WRONG,), (Act.EXITS,), (Act.HANGS,), (Act.IDLES,), (Act.SILENT,)], [70, 10, 8, 4, 4, 4]
+    )[0]
+    last = Act.WORKS if dice.random() < 0.93 else dice.choice([Act.EXITS, Act.WRONG])
+    paths = tuple(dice.sample(["src/a", "src/b", "docs/c"], dice.choice([0, 0, 1, 1, 2])))
+    return Script(
+        (*first, last), min(45.0, 0.5 + dice.expovariate(0.1)), paths, rival, moody=dice.random() < 0.5
+    )
+
+
+def _random_task(dice: Random, name: TaskId, earlier: list[TaskId], script: Script, is_rival: bool) -> Task:
+    needs = dice.sample(earlier, min(len(earlier), dice.choice([0, 0, 1, 1, 2]))) if not is_rival else []
+    hard = dice.choices(["exclusive", "shared", ""], [15, 10, 75])[0]
+    return Task(
+        id=name,
+        goal=f"do {name}",
+        agent=AGENT,
+        needs=tuple(sorted(needs)),
+        touches=script.paths if dice.random() < 0.7 else (),
+        uses=tuple(sorted(dice.sample(["database", "port"], dice.choice([0, 0, 0, 1, 2])))),
+        done_when=(f"done {name}",),
+        verify=(SUITE, LINT),
+        priority=dice.choice([0, 2, 2, 2, 4]),
+        estimate_seconds=script.seconds,
+        timeout_seconds=TIMEOUT_SECONDS,
+        idle_seconds=TIMEOUT_SECONDS / 2,
+        check_seconds=TIMEOUT_SECONDS,
+        retries=dice.choice([1, 3, 3]),
+        exclusive=("src/**",) if hard == "exclusive" else (),
+        shared=("src/**",) if hard == "shared" else (),
+    )

@@ -1,0 +1,283 @@
+"""What must hold after every fact and every effect, whatever went wrong. The numbers are the safety plan's.
+
+I1 acknowledged facts stay.
+I2 at most one result counts per task and epoch.
+I3 the epochs of a task rise.
+I4 landed by us, on main, and DONE in the state are the same.
+I5 nothing is stuck: neither for ever, nor longer than its lease and some grace.
+I6 a task starts after its needs have landed.
+I7 a hard lease has one holder. (In the plan this is the budget; there are no budgets yet.)
+I8 nothing an agent made is lost, and nothing falls off main.
+I9 the state is what the log adds up to: at once, fact by fact, from a snapshot, and in the engine.
+Besides: every commit on main was tested as it is and is green, agents of one task never overlap, retries end,
+and nobody writes under a claim that has fallen.
+
+A violation is noted, not raised: the engine is built to survive what its calls raise.
+"""
+
+import asyncio
+from collections import defaultdict
+
+from interlock.events import facts as f
+from interlock.events.fold import apply, fold
+from interlock.events.lifecycle import Stage
+from interlock.events.record import Recorded, verify_chain
+from interlock.events.snapshot import pack, unpack
+from interlock.events.state import State, TaskState
+from interlock.model.globs import overlap
+from interlock.model.outcome import Landing
+from interlock.model.task import Commit, PhaseKind, Task, TaskId
+from tests.sim.fake_git import FakeRepository, trailers
+from tests.sim.fake_hands import Machine, Seat
+from tests.sim.graph import Graph, passes
+from tests.sim.loop import Simulation
+
+REPEATED = "an echo"
+"""The actor who writes old facts again: what it writes proves nothing."""
+RESULTS = (f.PhasePassed, f.PhaseFailed, f.PhaseLost, f.CandidateStale, f.PhaseDeferred)
+SECOND_CHANCES = (f.TaskRetried, f.TaskReset, f.TaskAccepted)
+
+
+class Invariants:
+    """Watches facts and effects as they happen, and keeps its own account of them."""
+
+    def __init__(
+        self, simulation: Simulation, graph: Graph, repository: FakeRepository, machine: Machine
+    ) -> None:
+        self.simulation, self.graph, self.repository, self.machine = simulation, graph, repository, machine
+        self.violations: list[str] = []
+        self.broken = asyncio.Event()
+        self.rows: list[Recorded] = []
+        """Every fact a writer was told it had written."""
+        self.state = State()
+        self._results: set[tuple[TaskId, int]] = set()
+        self._epochs: dict[TaskId, int] = defaultdict(int)
+        self._setbacks: dict[TaskId, list[str]] = defaultdict(list)
+        self._on_main: list[Commit] = list(repository.on_branch)
+        self._ours: dict[TaskId, Commit] = {}
+        """The commit of each task that went to main."""
+        repository.on_land = self.main_moved
+        machine.on_start = self.agent_started
+
+    def violate(self, rule: str, text: str) -> None:
+        self.simulation.note(f"VIOLATION {rule}: {text}")
+        self.violations.append(f"{rule}: {text}")
+        self.broken.set()
+
+    # After every fact
+
+    def recorded(self, row: Recorded) -> None:
+        """A row was written to the log."""
+        self.simulation.note(f"fact {row.seq} {row.actor} {row.kind} {row.body[:160]}")
+        self.rows.append(row)
+        fact = row.fact
+        name = getattr(fact, "task", None)
+        task = self.state.tasks.get(TaskId(name)) if isinstance(name, str) else None
+        before = _shape(task)
+        apply(self.state, row)
+        if task is None:
+            return
+        if row.actor != REPEATED:
+            self._epochs_rise(fact)
+        if _shape(task) != before:
+            self._accepted(task, fact)
+
+    def _epochs_rise(self, fact: f.Fact) -> None:
+        if isinstance(fact, f.PhaseStarted):
+            if fact.epoch <= self._epochs[fact.task]:
+                self.violate(
+                    "I3", f"{fact.task} started under epoch {fact.epoch} after {self._epochs[fact.task]}"
+                )
+            self._epochs[fact.task] = fact.epoch
+
+    def _accepted(self, task: TaskState, fact: f.Fact) -> None:
+        """The fact counted."""
+        if isinstance(fact, f.Landed):
+            self._landing_is_true(task, fact)
+        elif isinstance(fact, RESULTS):
+            self._one_result(task, fact)
+        if isinstance(fact, f.PhaseFailed):
+            self._setbacks[fact.task].append(fact.fingerprint)
+        if isinstance(fact, SECOND_CHANCES):
+            self._setbacks[task.spec.id].clear()
+        if isinstance(fact, f.PhaseStarted):
+            self._start_is_allowed(task, fact)
+
+    def _one_result(self, task: TaskState, fact: f.Fact) -> None:
+        assert isinstance(fact, f.PhaseFact)
+        if (fact.task, fact.epoch) in self._results:
+            self.violate("I2", f"a second result of {fact.task} counted under epoch {fact.epoch}: {fact}")
+        if fact.epoch != self._epochs[fact.task]:
+            self.violate(
+                "I2", f"a result counted under a bygone epoch (now {self._epochs[fact.task]}): {fact}"
+            )
+        self._results.add((fact.task, fact.epoch))
+
+    def _landing_is_true(self, task: TaskState, fact: f.Landed) -> None:
+        if fact.commit not in self.repository.on_branch:
+            self.violate(
+                "I4", f"{fact.task} is said to have landed as {fact.commit[:12]}, which is not on main"
+            )
+        if task.stage is not Stage.DONE:
+            self.violate("I4", f"{fact.task} landed and is {task.stage}")
+
+    def _start_is_allowed(self, task: TaskState, fact: f.PhaseStarted) -> None:
+        missing = [need for need in task.spec.needs if need not in self._ours]
+        if missing:
+            self.violate("I6", f"{fact.task} started before {', '.join(missing)} landed")
+        setbacks = self._setbacks[fact.task]
+        if len(setbacks) > task.spec.retries:
+            self.violate("retries", f"{fact.task} started again after {len(setbacks)} failures")
+        if len(setbacks) > 1 and setbacks[-1] and setbacks[-1] == setbacks[-2]:
+            self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
+        if task.phase.kind is PhaseKind.AGENT:
+            running = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]
+            self._hard_leases(task.spec, [t.spec for t in running if t.phase.kind is PhaseKind.AGENT])
+
+    def _hard_leases(self, task: Task, others: list[Task]) -> None:
+        for other in others:
+            if reason := collision(task, other):
+                self.violate("I7", f"{task.id} started while {other.id} holds {reason}")
+
+    # After every effect
+
+    def agent_started(self, seat: Seat) -> None:
+        """An agent process begins."""
+        task, attempt = seat.key
+        alive = self.machine.alive()
+        if any(other.order.task == task for other in alive):
+            self.violate("overlap", f"an agent for {task}/{attempt} started while another works on {task}")
+        lost = self.machine.find(task, attempt)
+        if lost is not None and lost.made is not None and not lost.ref:
+            self.violate("I8", f"the workspace of {task}/{attempt} was opened again before it was archived")
+        others = [self.graph.task(other.order.task) for other in alive if other.order.task != task]
+        self._hard_leases(self.graph.task(task), others)
+
+    def main_moved(self, landing: Landing) -> None:
+        """Our own landing went through."""
+        commit = self.repository.commits[landing.new]
+        name = TaskId(trailers(commit.message).get("Interlock-Task", ""))
+        self.simulation.note(f"main moves to {landing.new[:8]} for {name} under fence {landing.fence}")
+        if not name:
+            self.violate("I4", f"main moved to {landing.new[:12]}, which names no task")
+            return
+        if name in self._ours:
+            self.violate("I4", f"{name} landed twice: {self._ours[name][:12]} and {landing.new[:12]}")
+        self._ours[name] = landing.new
+        if landing.fence < self.repository.fence:
+            self.violate(
+                "fence", f"{name} landed under fence {landing.fence}, and {self.repository.fence} is raised"
+            )
+        self._main_only_grows()
+        self._is_green(name, commit.id)
+
+    def _main_only_grows(self) -> None:
+        if gone := [commit for commit in self._on_main if commit not in self.repository.on_branch]:
+            self.violate("I8", f"{gone[0][:12]} fell off main")
+        self._on_main = list(self.repository.on_branch)
+
+    def _is_green(self, name: TaskId, id: Commit) -> None:
+        """It was tested as it is and passed; what is red on its parent too is not its fault."""
+        commit = self.repository.commits[id]
+        assert commit.parent is not None
+        task = self.graph.task(name)
+        tested = self.machine.tested.get(commit.tree, {})
+        for command in dict.fromkeys((*task.done_when, *task.verify)):
+            red_before = command in task.verify and not passes(command, self.repository.files(commit.parent))
+            if command not in tested:
+                self.violate("green", f"{name} landed a tree on which `{command}` was never run")
+            elif not (tested[command] and passes(command, self.repository.files(id))) and not red_before:
+                self.violate("green", f"{name} landed and `{command}` is red")
+
+    # In between, and at the end
+
+    def work_is_kept(self) -> None:
+        """I8: what an imported workspace held can be reached."""
+        reachable = self.repository.reachable()
+        for seat in self.machine.seats:
+            if seat.ref and seat.made not in reachable:
+                self.violate("I8", f"what {seat.order.task}/{seat.order.attempt} made is unreachable")
+
+    def at_rest(self, engine: State, log: list[Recorded], snapshot: tuple[int, str, bytes] | None) -> None:
+        """Everything that must be true when the faults are over and the engine says it is done."""
+        self.work_is_kept()
+        self._everything_is_archived()
+        self._acknowledged_facts_stay(log)
+        self._landed_is_done()
+        self._nothing_is_left()
+        self._every_fold_is_equal(engine, snapshot)
+
+    def _everything_is_archived(self) -> None:
+        for seat in self.machine.seats:
+            if seat.alive:
+                self.violate(
+                    "overlap", f"the agent of {seat.order.task}/{seat.order.attempt} outlived the run"
+                )
+            if seat.made is not None and not seat.ref:
+                self.violate(
+                    "I8", f"the workspace of {seat.order.task}/{seat.order.attempt} was never archived"
+                )
+
+    def _acknowledged_facts_stay(self, log: list[Recorded]) -> None:
+        verify_chain(log)
+        if missing := [row for row in self.rows if log[row.seq - 1 : row.seq] != [row]]:
+            self.violate("I1", f"fact {missing[0].seq} was acknowledged and is gone")
+        if len(log) != len(self.rows):
+            self.violate("I1", f"the log has {len(log)} facts, and {len(self.rows)} were written")
+
+    def _landed_is_done(self) -> None:
+        done = {name for name, task in self.state.tasks.items() if task.stage is Stage.DONE}
+        for name in sorted(done ^ set(self._ours)):
+            where = "on main" if name in self._ours else "not on main"
+            self.violate("I4", f"{name} is {self.state.tasks[name].stage} and {where}")
+
+    def _nothing_is_left(self) -> None:
+        for name, task in self.state.tasks.items():
+            if task.stage is Stage.RUNNING:
+                self.violate("I5", f"{name} is still running at rest")
+            if task.stage is Stage.WAITING and not self._is_blocked(task):
+                self.violate("I5", f"{name} waits at rest, and nothing is in its way")
+
+    def _is_blocked(self, task: TaskState) -> bool:
+        needs = [self.state.tasks[need] for need in task.spec.needs]
+        return any(
+            need.stage in (Stage.FAILED, Stage.CANCELLED, Stage.REMOVED)
+            or (need.stage is Stage.WAITING and self._is_blocked(need))
+            for need in needs
+        )
+
+    def _every_fold_is_equal(self, engine: State, snapshot: tuple[int, str, bytes] | None) -> None:
+        afresh = fold(self.rows)
+        if afresh != self.state:
+            self.violate("I9", "folding at once and fact by fact differ")
+        if engine != fold(self.rows[: engine.seq]):
+            self.violate("I9", "the engine's state is not what its log adds up to")
+        half = len(self.rows) // 2
+        part = fold(self.rows[:half])
+        back = unpack(pack(part), part.hash)
+        if back is None or fold(self.rows[half:], back) != afresh:
+            self.violate("I9", f"folding on from a snapshot at fact {half} differs")
+        if snapshot is not None:
+            seq, hash, data = snapshot
+            saved = unpack(data, hash)
+            if saved is None or saved.seq != seq or fold(self.rows[seq:], saved) != afresh:
+                self.violate("I9", f"the snapshot the engine saved at fact {seq} does not fit the log")
+
+
+def collision(one: Task, other: Task) -> str:
+    """What two tasks cannot both have, if anything."""
+    if both := sorted({*one.uses} & {*other.uses}):
+        return both[0]
+    for mine, theirs in ((one, other), (other, one)):
+        wanted = (*theirs.exclusive, *theirs.shared, *theirs.touches)
+        if claimed := [path for path in mine.exclusive if any(overlap(path, want) for want in wanted)]:
+            return claimed[0]
+    return ""
+
+
+def _shape(task: TaskState | None) -> object:
+    """Everything about a task that a result could change."""
+    if task is None:
+        return None
+    numbers = (task.stage, task.phase_index, task.epoch, task.attempt, task.losses, task.deferrals)
+    return numbers, len(task.failures), task.work, task.candidate, task.landed, task.not_before

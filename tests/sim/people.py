@@ -1,0 +1,119 @@
+"""Everybody besides the engine: people who press keys, somebody else who pushes to main, clocks, echoes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from random import Random
+
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.claim import task_resource
+from interlock.model.task import TaskId
+from interlock.store.protocol import Store
+from tests.sim.fake_git import FakeRepository
+from tests.sim.graph import LEASE_SECONDS
+from tests.sim.invariants import REPEATED, Invariants
+from tests.sim.loop import Simulation
+
+PERSON = "a person"
+
+Deed = Callable[[Random], Awaitable[None]]
+
+
+class DatabaseClock:
+    """The one clock that counts. It runs with virtual time, and can be put forward."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self.ahead = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self._simulation.now() + self.ahead
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """What others do to a running project, at moments the dice choose."""
+
+    simulation: Simulation
+    store: Store
+    repository: FakeRepository
+    invariants: Invariants
+    clock: DatabaseClock
+
+    async def meddle(self, every_seconds: float) -> None:
+        """Go on until cancelled."""
+        dice = self.simulation.dice("people")
+        deeds = self._deeds()
+        while True:
+            await asyncio.sleep(dice.expovariate(1 / every_seconds))
+            deed = dice.choices([deed for deed, _ in deeds], [weight for _, weight in deeds])[0]
+            await deed(dice)
+
+    async def leave(self) -> None:
+        """Take back every pause, so that what is left can be done."""
+        paused = [name for name, task in sorted(self._state.tasks.items()) if task.paused]
+        await self.store.append([f.Unpaused(), *(f.Unpaused(name) for name in paused)], PERSON)
+
+    @property
+    def _state(self) -> State:
+        return self.invariants.state
+
+    def _deeds(self) -> list[tuple[Deed, int]]:
+        return [
+            (self._push, 20),
+            (self._pause, 8),
+            (self._unpause, 12),
+            (self._reset, 10),
+            (self._cancel, 3),
+            (self._retry, 8),
+            (self._stop, 3),
+            (self._put_the_clock_forward, 4),
+            (self._echo, 25),
+        ]
+
+    async def _push(self, dice: Random) -> None:
+        path = dice.choice(["src/a", "docs/c", "notes", "broken"])
+        content: str | None = f"theirs {dice.randrange(10**6)}\n"
+        if path == "broken" and "broken" in self.repository.files(self.repository.refs[self.repository.ref]):
+            content = None
+        commit = self.repository.push({path: content}, f"somebody else changes {path}\n")
+        self.simulation.note(f"somebody pushes {commit[:8]} to main: {path}")
+
+    async def _pause(self, dice: Random) -> None:
+        task = None if dice.random() < 0.5 else self._any_task(dice)
+        await self.store.append([f.Paused(task, "a cup of tea")], PERSON)
+
+    async def _unpause(self, dice: Random) -> None:
+        await self.leave()
+
+    async def _reset(self, dice: Random) -> None:
+        task = self._any_task(dice)
+        await self.store.revoke(task_resource(task), [f.TaskReset(task, "looks stuck")], PERSON)
+
+    async def _cancel(self, dice: Random) -> None:
+        await self.store.append([f.TaskCancelled(self._any_task(dice), "not needed")], PERSON)
+
+    async def _retry(self, dice: Random) -> None:
+        over = [n for n, t in sorted(self._state.tasks.items()) if t.stage in (Stage.FAILED, Stage.CANCELLED)]
+        if over:
+            await self.store.append([f.TaskRetried(dice.choice(over), "try harder")], PERSON)
+
+    async def _stop(self, dice: Random) -> None:
+        if self._state.run is not None:
+            await self.store.append([f.StopRequested(self._state.run.run, dice.random() < 0.5)], PERSON)
+
+    async def _put_the_clock_forward(self, dice: Random) -> None:
+        seconds = LEASE_SECONDS * dice.uniform(0.1, 3.0)
+        self.clock.ahead += seconds
+        self.simulation.note(f"the database's clock jumps {seconds:.1f} s ahead")
+
+    async def _echo(self, dice: Random) -> None:
+        """An old report about a phase arrives once more."""
+        reports = [row.fact for row in self.invariants.rows[-200:] if isinstance(row.fact, f.PhaseFact)]
+        if reports:
+            await self.store.append([dice.choice(reports)], REPEATED)
+
+    def _any_task(self, dice: Random) -> TaskId:
+        return dice.choice(sorted(self._state.tasks))

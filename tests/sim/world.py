@@ -1,0 +1,226 @@
+"""One simulated project: a random graph, the real engine on fake hands, and everything that happens to it.
+
+First trouble, for a while: engines crash, are paused, lose the store; people meddle. Then calm: whatever the
+trouble left, the engine must bring the project to rest by itself, in bounded time.
+"""
+
+import asyncio
+import contextvars
+import traceback
+from dataclasses import dataclass
+from typing import Any, cast
+
+from interlock.engine.engine import Engine
+from interlock.engine.env import Env
+from interlock.engine.options import Options
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.claim import task_resource
+from interlock.model.errors import InterlockError
+from interlock.store.protocol import Store
+from tests.sim.fake_git import FakeRepository
+from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine
+from tests.sim.faults import MAX_CRASHES, OWNER, Crashed, Gate, Gated, Incarnation, own_tasks, random_weather
+from tests.sim.graph import LEASE_SECONDS, random_graph
+from tests.sim.invariants import Invariants
+from tests.sim.loop import Simulation, simulate
+from tests.sim.memory_store import MemoryStore
+from tests.sim.people import PERSON, DatabaseClock, People
+from tests.sim.witness import WatchedStore
+
+STALE_SECONDS = 60.0
+GRACE_SECONDS = 30.0
+REST_SECONDS = 20_000.0
+"""Twelve tasks one by one, each with all its retries and the longest delays, rest well before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one seed showed."""
+
+    seed: int
+    violations: tuple[str, ...]
+    trace_hash: str
+    lines: tuple[str, ...]
+    facts: int
+    tasks: int
+    landed: int
+    troubles: dict[str, int]
+    virtual_seconds: float
+
+
+def run_seed(seed: int) -> Outcome:
+    """Live through one seed. Violations are in the outcome, not raised."""
+    return simulate(seed, lambda simulation: World(simulation).live())
+
+
+class World:
+    """Everything there is in one simulated run."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        dice = simulation.dice("world")
+        self.dice = dice
+        self.graph = random_graph(dice)
+        self.repository = FakeRepository(self.graph.start)
+        self.machine = Machine(simulation, self.graph, self.repository)
+        self.machine.flake_chance = dice.choice([0.0, 0.0, 0.05])
+        self.invariants = Invariants(simulation, self.graph, self.repository, self.machine)
+        self.clock = DatabaseClock(simulation)
+        self.watched = WatchedStore(MemoryStore(self.clock), self.clock, self.invariants)
+        self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
+        self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
+        self.weather = random_weather(dice)
+        self.troubles: dict[str, int] = {}
+        self.last_trouble = 0.0
+        self.is_calm = False
+        self._incarnations: dict[str, Incarnation] = {}
+        self._gates: list[Gate] = []
+        self._rested: Engine | None = None
+
+    async def live(self) -> Outcome:
+        """From the first fact to rest."""
+        own_tasks(self.simulation.loop)
+        self.simulation.loop.set_exception_handler(self._unhandled)
+        await self.store.append([f.PlanAccepted("graph", "digest", len(self.graph.tasks))], PERSON)
+        await self.store.append([f.TaskAccepted(task) for task in self.graph.tasks], PERSON)
+        story = asyncio.create_task(self._story())
+        broken = asyncio.create_task(self.invariants.broken.wait())
+        await asyncio.wait([story, broken], return_when=asyncio.FIRST_COMPLETED, timeout=REST_SECONDS)
+        if story.done():
+            story.result()
+        elif not self.invariants.violations:
+            self.invariants.violate("I5", f"no rest after {REST_SECONDS:.0f} s: {self._open_ends()}")
+        return self._outcome()
+
+    async def _story(self) -> None:
+        trouble = [
+            asyncio.create_task(self._operate("a")),
+            asyncio.create_task(self._watch_for_stuck_tasks()),
+        ]
+        if self.dice.random() < 0.5:
+            trouble.append(asyncio.create_task(self._operate("b", self.dice.uniform(5, 60))))
+        if self.dice.random() < 0.7:
+            trouble.append(asyncio.create_task(self.people.meddle(self.dice.uniform(5, 40))))
+        await asyncio.sleep(self.dice.uniform(40, 200))
+        self._calm_down()
+        for task in trouble[2:]:
+            task.cancel()
+        await self.people.leave()
+        await trouble[0]
+        assert self._rested is not None
+        log = await self.store.read(0, 1_000_000)
+        self.invariants.at_rest(self._rested.state, log, await self.store.load_snapshot())
+        trouble[1].cancel()
+
+    def _calm_down(self) -> None:
+        self.simulation.note("calm")
+        self.is_calm, self.weather = True, self.weather.calm
+        self.machine.flake_chance = 0.0
+        for gate in self._gates:
+            gate.calm()
+
+    async def _operate(self, name: str, first_after: float = 0.0) -> None:
+        """Somebody who starts the engine, again and again, until it rests in calm weather."""
+        await asyncio.sleep(first_after)
+        number = 0
+        while not self._is_finished():
+            number += 1
+            who = Incarnation(f"{name}{number}")
+            context = contextvars.copy_context()
+            context.run(OWNER.set, who)
+            await asyncio.wait([asyncio.create_task(self._one_run(who), context=context)])
+            if not self._is_finished():
+                await asyncio.sleep(self.dice.uniform(0.1, LEASE_SECONDS))
+
+    def _is_finished(self) -> bool:
+        """Rested, in calm weather, and nobody has added a fact since."""
+        return (
+            self.is_calm and self._rested is not None and self._rested.state.seq == len(self.invariants.rows)
+        )
+
+    async def _one_run(self, who: Incarnation) -> None:
+        self._incarnations[who.name] = who
+        options = Options(
+            max_parallel=self.graph.max_parallel,
+            controller_lease_seconds=LEASE_SECONDS,
+            stale_seconds=STALE_SECONDS,
+            main_seconds=5.0,
+        )
+        try:
+            engine = Engine(self._env(who), options)
+            await engine.run()
+            run = engine.state.run
+            self.simulation.note(f"{who.name} ends: {run and run.ended_why}")
+            self._rested = engine if run is not None and not run.stopping else None
+        except InterlockError as problem:
+            self.simulation.note(f"{who.name} gives up: {type(problem).__name__} {problem}")
+        except (Crashed, asyncio.CancelledError):
+            self.simulation.note(f"{who.name} is gone")
+        except Exception:  # noqa: BLE001 - whatever else the engine raises is a finding, with its traceback
+            self.invariants.violate("engine", traceback.format_exc())
+        who.alive = False
+
+    def _env(self, who: Incarnation) -> Env:
+        gate = Gate(who, self.simulation, self.weather)
+        gate.on_trouble = self._trouble
+        self._gates.append(gate)
+        dice = self.simulation.dice(f"hands of {who.name}")
+        hands: dict[str, Any] = {  # Any: the gate stands in for hands of every kind
+            "store": self.store,
+            "repository": self.repository,
+            "executor": FakeExecutor(self.machine, gate.step, lambda: who.alive, dice),
+            "checker": FakeChecker(self.machine, gate.step, dice),
+        }
+        gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
+        return Env(**gated, new_id=lambda: who.name, is_dead=self._is_dead)
+
+    def _is_dead(self, holder: str) -> bool:
+        return not self._incarnations[holder].alive
+
+    def _trouble(self, kind: str) -> bool:
+        word = kind.partition(" ")[0]
+        if word == "crash" and self.troubles.get("crash", 0) >= MAX_CRASHES:
+            return False
+        self.troubles[word] = self.troubles.get(word, 0) + 1
+        self.last_trouble = self.simulation.now()
+        return True
+
+    async def _watch_for_stuck_tasks(self) -> None:
+        """I5: a task whose holder has been gone for a lease and some grace is taken up by somebody."""
+        while True:
+            await asyncio.sleep(10.0)
+            self.invariants.work_is_kept()
+            patience = STALE_SECONDS + 4 * LEASE_SECONDS + GRACE_SECONDS
+            if not self.is_calm or self.simulation.now() - self.last_trouble < patience:
+                continue
+            for name in sorted(self.invariants.state.running):
+                overdue = self.watched.overdue_seconds(task_resource(name))
+                if overdue > GRACE_SECONDS:
+                    self.invariants.violate("I5", f"{name} runs, and its lease ended {overdue:.0f} s ago")
+
+    def _unhandled(
+        self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]
+    ) -> None:  # Any: as asyncio has it
+        error = context.get("exception")
+        if not isinstance(error, Crashed):
+            text = "".join(traceback.format_exception(error)) if error else ""
+            self.invariants.violate("engine", f"{context.get('message')} {text}")
+
+    def _open_ends(self) -> str:
+        state: State = self.invariants.state
+        return ", ".join(f"{n} {t.stage} {t.phase.name}" for n, t in state.tasks.items() if not t.is_over)
+
+    def _outcome(self) -> Outcome:
+        return Outcome(
+            self.simulation.seed,
+            tuple(self.invariants.violations),
+            self.simulation.trace_hash,
+            tuple(self.simulation.lines),
+            len(self.invariants.rows),
+            len(self.graph.tasks),
+            self.invariants.state.counts.get(Stage.DONE, 0),
+            self.troubles,
+            self.simulation.now(),
+        )
