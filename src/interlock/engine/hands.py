@@ -173,7 +173,7 @@ def _red(turn: Turn, verdict: Verdict) -> f.Fact:
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Move main to the commit that was tested, if it is still where it was tested."""
     candidate = _there(turn.task.candidate)
-    landing = Landing(turn.branch, candidate.commit, candidate.base, turn.generation)
+    landing = Landing(turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree)
     move = await env.repository.land(landing)
     if move is Move.MOVED:
         seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, f"{turn.task.spec.id} landed")

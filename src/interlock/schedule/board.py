@@ -160,6 +160,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         and task.phase.kind is PhaseKind.AGENT
         and task.unmet == 0
         and not task.paused
+        and not task.leftover
         and name not in state.reconcile
         and state.is_selected(name)
     )
@@ -167,7 +168,7 @@ def _could_start(state: State, task: TaskState) -> bool:
 
 def _hold(state: State, task: TaskState) -> tuple[Task, bool] | None:
     """What the task holds: its definition, and whether its agent is at work (rules 1 to 3 of `holds`)."""
-    if task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT:
+    if task.leftover or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT):
         return task.spec, True
     goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(task.spec.id))
     return (task.spec, False) if task.spec.id in state.train and goes_on else None
