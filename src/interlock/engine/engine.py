@@ -89,9 +89,7 @@ class Engine:
         await self._ledger.save_snapshot()
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
-        if self._options.fetch_seconds:
-            await main.fetch()
-        await main.see()
+        await main.begin(fetch=self._options.fetch_seconds > 0)
         while True:
             try:
                 if await self._round(acts, claim):

@@ -32,6 +32,14 @@ class Mainline:
                 )
             return tip
 
+    async def begin(self, fetch: bool) -> None:
+        """Put in order what a crash may have left, bring main up to date, and write down where it is."""
+        if text := await self._env.repository.settle():
+            self._tell(text)
+        if fetch:
+            await self.fetch()
+        await self.see()
+
     async def watch(self, every_seconds: float, fetch_seconds: float) -> None:
         """Notice for ever when somebody else moves main, here or upstream."""
         loop = asyncio.get_running_loop()

@@ -17,13 +17,17 @@ from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import load_state
 from interlock.engine.settings import Settings, load, project_name, store_address
 from interlock.events.state import State
-from interlock.git import GitRepository, GitWorkspaces, Place, discover
+from interlock.git.discover import discover
+from interlock.git.place import Place
+from interlock.git.repository import GitRepository
+from interlock.git.workspaces import GitWorkspaces
 from interlock.model.claim import CONTROLLER
 from interlock.model.errors import UsageError
 from interlock.plan import Graph, changes, parse
-from interlock.run import LocalExecutor, LocalProcesses
+from interlock.run.executor import LocalExecutor
+from interlock.run.processes import LocalProcesses
 from interlock.store import Store, open_store
-from interlock.verify import LocalChecker
+from interlock.verify.checker import LocalChecker
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Project:
     @cached_property
     def workspaces(self) -> GitWorkspaces:
         """Where agents work."""
-        return GitWorkspaces(self.place, self.settings.workspace_dir)
+        return GitWorkspaces(self.place)
 
     @cached_property
     def processes(self) -> LocalProcesses:

@@ -47,6 +47,13 @@ class Repository(Protocol):
         """From now on only landings that name this epoch (or a later one) can move the branch."""
         ...
 
+    async def settle(self) -> str:
+        """Finish what a crash left between a move of the branch and the user's own checkout of it.
+
+        Safe at any time; says what it could not do.
+        """
+        ...
+
     async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
         """Merge in memory what `work` changed since `base` onto `onto`."""
         ...

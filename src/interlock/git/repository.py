@@ -101,6 +101,18 @@ class GitRepository:
         text = said.out.decode("utf-8", "replace")
         return text + f"\n[cut after {_DIFF_BYTES >> 20} MiB]\n" if said.cut else text
 
+    async def files(self) -> frozenset[str]:
+        """The paths of all files on the branch."""
+        return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
+
+    async def history(self) -> list[Tip]:
+        """Where the branch has been, oldest first: its commits along first parents."""
+        said = await self._git.run(
+            "log", "--first-parent", "--reverse", "--format=%H %T", self.place.ref, "--"
+        )
+        pairs = (line.split() for line in said.line.splitlines())
+        return [Tip(self.place.branch, Commit(commit), Tree(tree)) for commit, tree in pairs]
+
     async def checkout(self) -> Checkout:
         """How the user's own checkouts stand to the branch: what would hold a landing up."""
         return await checkout.look_at(self.place)

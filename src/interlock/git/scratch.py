@@ -1,0 +1,15 @@
+"""A new repository around files that are already there: for the demo."""
+
+from pathlib import Path
+
+from interlock.git.command import Git
+from interlock.model.task import Commit
+
+
+async def start_repository(root: Path, message: str, branch: str = "main") -> Commit:
+    """Make a repository of the folder and commit everything in it; the first commit."""
+    git = Git(root / ".git", root)
+    await git.run("init", "-q", f"--initial-branch={branch}")
+    await git.run("add", "--all")
+    await git.run("commit", "-q", "-m", message)
+    return Commit((await git.run("rev-parse", f"refs/heads/{branch}")).line)

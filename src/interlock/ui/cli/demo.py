@@ -1,0 +1,184 @@
+"""`interlock demo`: a real run of twelve tasks with scripted agents, in a repository made for the purpose."""
+
+import asyncio
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from interlock.engine.project import Project, open_project
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.git.scratch import start_repository
+from interlock.learn import Metrics, measure
+from interlock.model.outcome import ErrorClass
+from interlock.model.task import Tree
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.reading import all_rows
+from interlock.verify.protocol import CheckOrder
+
+AGENTS = 4
+TASKS = 12
+
+
+@click.command("demo", cls=Command)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="Make the repository there; it must not exist.",
+)
+@click.pass_obj
+def demo_command(invocation: Invocation, directory: Path | None) -> int:
+    """Watch twelve scripted agents work in a scratch repository. No account, no key, no network."""
+    scratch = directory or Path(tempfile.mkdtemp(prefix="interlock-demo-"))
+    asyncio.run(make_repository(scratch))
+    note(f"a scratch repository with 12 tasks: {scratch}")
+    code = _run(scratch, quiet=invocation.json)
+    told = asyncio.run(_look_back(scratch))
+    if invocation.json:
+        say_json(told.as_json(scratch))
+    else:
+        for line in told.lines(scratch):
+            say(line)
+    return code or (0 if told.is_green else ExitCode.FAILED)
+
+
+async def make_repository(scratch: Path) -> None:
+    """The shop, its tasks and its agent, committed."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    with as_file(files("interlock.ui.cli") / "demo_files") as source:
+        for path in sorted(source.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                target = scratch / path.relative_to(source)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(
+                    path.read_text()
+                    .replace('"@PYTHON@"', _quoted(sys.executable))
+                    .replace("@PYTHON@", shlex.quote(sys.executable))
+                )
+    await start_repository(scratch, "A corner shop")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _run(scratch: Path, quiet: bool) -> int:
+    """The real command, as a person would type it."""
+    argv = [
+        sys.executable,
+        "-m",
+        "interlock",
+        "--project",
+        str(scratch),
+        "run",
+        "--max-parallel",
+        str(AGENTS),
+    ]
+    note(f"$ interlock run --max-parallel {AGENTS}")
+    return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
+
+
+class Told:
+    """What there is to tell about the run, all of it read from the log."""
+
+    def __init__(self, rows: Sequence[Recorded], commits: int, red: Sequence[str]) -> None:
+        self.rows = rows
+        self.metrics: Metrics = measure(rows)
+        self.commits = commits
+        self.red = red
+
+    @property
+    def is_green(self) -> bool:
+        """Everything landed, and every commit of main passes its checks."""
+        return not self.red and self.metrics.landed == TASKS
+
+    def lines(self, scratch: Path) -> list[str]:
+        """For people."""
+        m = self.metrics
+        setbacks = [fact for row in self.rows if isinstance(fact := row.fact, f.PhaseFailed)]
+        return [
+            "",
+            "What happened",
+            f"  {m.landed} of {TASKS} tasks landed, in {m.attempts} attempts by up to {AGENTS} agents at once",
+            *(f"  {fact.task}: {_told(fact)}" for fact in setbacks),
+            *self._pair("euro", "dollar"),
+            f"  checks run again on each of the {self.commits} commits of main: "
+            + (f"RED at {', '.join(self.red)}" if self.red else "all pass"),
+            f"  {m.makespan_seconds:.1f} s; one worker would have taken "
+            f"{m.agent_seconds + m.lane_seconds:.1f} s: {m.speedup:.1f} times as fast",
+            "",
+            "Next",
+            f"  cd {shlex.quote(str(scratch))}",
+            *(f"  interlock explain {fact.task}" for fact in setbacks[-1:]),
+            "  git log --stat",
+        ]
+
+    def _pair(self, one: str, other: str) -> list[str]:
+        """What became of two tasks that declared the same file."""
+        spans = [_agent_spans(self.rows, name) for name in (one, other)]
+        apart = all(a[1] <= b[0] or b[1] <= a[0] for a in spans[0] for b in spans[1])
+        return (
+            [f"  {one} and {other}: both declared the same file, and were not run together"] if apart else []
+        )
+
+    def as_json(self, scratch: Path) -> dict[str, object]:
+        """For programs."""
+        return {
+            "repository": str(scratch),
+            "landed": self.metrics.landed,
+            "attempts": self.metrics.attempts,
+            "conflicts": self.metrics.conflicts,
+            "red_checks": self.metrics.red_checks,
+            "commits_checked": self.commits,
+            "commits_red": list(self.red),
+            "makespan_seconds": self.metrics.makespan_seconds,
+            "speedup": self.metrics.speedup,
+        }
+
+
+def _told(fact: f.PhaseFailed) -> str:
+    """One setback in a sentence."""
+    if fact.error is ErrorClass.CONFLICT:
+        return "edited the same lines as a task that landed first; sent back with that diff, and landed"
+    if fact.task == "slug":
+        return "failed its own check, was told why, and passed on its next attempt"
+    if fact.error is ErrorClass.CHECK:
+        return "green alone but red together with what had landed; caught before main, sent back, and landed"
+    return fact.summary
+
+
+def _agent_spans(rows: Sequence[Recorded], task: str) -> list[tuple[float, float]]:
+    """When agents worked on a task."""
+    spans: list[tuple[float, float]] = []
+    began = 0.0
+    for row in rows:
+        fact = row.fact
+        if isinstance(fact, f.PhaseFact) and fact.task == task and fact.phase == "implement":
+            if isinstance(fact, f.PhaseStarted):
+                began = row.time
+            else:
+                spans.append((began, row.time))
+    return spans
+
+
+async def _look_back(scratch: Path) -> Told:
+    async with open_project(scratch) as project:
+        rows = [row async for row in all_rows(project.store)]
+        commands = {c for row in rows if isinstance(row.fact, f.TaskAccepted) for c in row.fact.task.verify}
+        history = await project.repository.history()
+        red = [tip.commit[:12] for tip in history if not await _passes(project, tip.tree, sorted(commands))]
+        return Told(rows, len(history), red)
+
+
+async def _passes(project: Project, tree: Tree, commands: Sequence[str]) -> bool:
+    order = CheckOrder(f"demo/{tree[:12]}", tree, tuple(commands), 60.0, {})
+    return all(result.passed for result in await project.checker.check(order))

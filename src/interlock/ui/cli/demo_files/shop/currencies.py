@@ -1,0 +1,5 @@
+"""How to write an amount."""
+
+SYMBOLS = {
+    "GBP": "£",
+}

@@ -1,0 +1,5 @@
+"""What the shop says to people."""
+
+GREETINGS = {
+    "fr": "Bonjour",
+}
