@@ -7,6 +7,7 @@ from contextlib import suppress
 import psycopg
 from psycopg import sql
 
+from interlock.model.errors import EnvironmentProblem
 from interlock.store.bell import Bell
 from interlock.store.postgres_server import SQL, Connection
 
@@ -33,7 +34,7 @@ class Listener:
 
     async def close(self) -> None:
         """Stop listening."""
-        task, self._task = self._task, None
+        task, self._task, self.hears = self._task, None, False
         if task is not None:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -65,6 +66,6 @@ class Listener:
 
     async def _redial(self) -> Connection:
         while True:
-            with suppress(psycopg.Error):
+            with suppress(psycopg.Error, EnvironmentProblem):
                 return await self._dial()
             await asyncio.sleep(RECONNECT_SECONDS)

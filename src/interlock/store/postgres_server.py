@@ -68,13 +68,12 @@ class PostgresServer:
         """Do `work`; on a lost connection once more, on a new one."""
         async with self._lock:
             try:
-                return await self._try(work)
-            except psycopg.Error as error:
-                if not _is_lost(error, self._connection):
-                    raise self.explain(error) from error
-            try:
-                await self._disconnect()
-                return await self._try(work)
+                try:
+                    return await self._try(work)
+                except _Lost:
+                    return await self._try(work)
+            except _Lost as lost:
+                raise self.explain(lost.error) from lost.error
             except psycopg.Error as error:
                 raise self.explain(error) from error
 
@@ -96,20 +95,24 @@ class PostgresServer:
                 "use another role, or let the owner run `GRANT CREATE ON DATABASE ... TO ...`",
             )
         if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
+            is_full = (error.sqlstate or "").startswith("53")
+            hint = "make room on the server" if is_full else "start the server or correct its address"
             return StoreUnavailable(
-                f"the log at {self.where} cannot be used now: {text}",
-                "start the server or correct its address, then run `interlock doctor`",
+                f"the log at {self.where} cannot be used now: {text}", f"{hint}, then run `interlock doctor`"
             )
         return error
 
     async def _try(self, work: Work[Result]) -> Result:
-        if self._connection is None:
-            self._connection = await self.connect()
+        connection = self._connection = self._connection or await self.connect()
         try:
-            return await work(self._connection)
+            return await work(connection)
+        except psycopg.Error as error:
+            if _is_lost(error, connection):
+                raise _Lost(error) from error
+            raise
         finally:
-            # Cancelled in the wrong moment: hanging up is the one sure way to leave the transaction.
-            if self._connection.info.transaction_status != TransactionStatus.IDLE:
+            # Lost, or cancelled in the wrong moment: hanging up is the one sure way to leave a transaction.
+            if connection.info.transaction_status != TransactionStatus.IDLE:
                 await self._disconnect()
 
     async def _disconnect(self) -> None:
@@ -160,9 +163,15 @@ async def _create(connection: Connection) -> None:
             await connection.execute(sql)
 
 
-def _is_lost(error: psycopg.Error, connection: Connection | None) -> bool:
-    """Is the session gone. A server that shuts down says so before it hangs up (57P..)."""
-    if connection is None:
-        return False
+class _Lost(Exception):
+    """The session is gone, and what it did was not committed."""
+
+    def __init__(self, error: psycopg.Error) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _is_lost(error: psycopg.Error, connection: Connection) -> bool:
+    """Is the session gone. A server that ends it says so first (57P.., or 25P03: idle for too long)."""
     ended = (error.sqlstate or "").startswith(("08", "57P")) or error.sqlstate == "25P03"
     return ended or connection.closed

@@ -1,0 +1,64 @@
+"""Which log an address opens, and what it costs to ask (T1, K6)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import interlock.store
+from interlock.store import open_store
+from interlock.store.statements import statements
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints."""
+    argv = [sys.executable, "-c", code]
+    return subprocess.run(
+        argv, env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_a_path_opens_a_file_and_a_url_opens_postgres() -> None:
+    assert isinstance(open_store("some/log.db", "p"), interlock.store.SqliteStore)
+    for scheme in ("postgres", "postgresql"):
+        assert isinstance(open_store(f"{scheme}://host/db", "p"), interlock.store.PostgresStore)
+
+
+def test_the_package_has_no_other_names() -> None:
+    with pytest.raises(AttributeError, match="MysqlStore"):
+        _ = interlock.store.MysqlStore
+
+
+def test_opening_a_file_does_not_import_the_postgres_driver() -> None:
+    code = """
+import sys
+from interlock.store import open_store
+open_store("x", "p")
+print("psycopg" in sys.modules)
+"""
+    assert python(code) == "False\n"
+
+
+def test_without_the_driver_a_postgres_url_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["psycopg"] = None
+from interlock.store import open_store
+try:
+    open_store("postgresql://host/db", "p")
+except Exception as error:
+    print(type(error).__name__, error.hint)
+"""
+    assert python(code) == "EnvironmentProblem run `pip install 'interlock[postgres]'`\n"
+
+
+def test_both_dialects_claim_in_one_statement() -> None:
+    for dialect in ("sqlite", "postgres"):
+        claim = statements(dialect)["claim"]
+        assert claim.startswith("INSERT")
+        assert "ON CONFLICT" in claim
+        assert claim.endswith("RETURNING epoch")
+        assert ";" not in claim

@@ -1,0 +1,226 @@
+"""What can happen to a log that is a file: tampering, a full disk, files of other programs (K4, W10)."""
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from interlock.events.record import Recorded, verify_chain
+from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
+from interlock.store.sqlite import SqliteStore
+from interlock.store.sqlite_file import SqliteFile
+from tests.store.logs import names, reset, whole_log
+
+Result = TypeVar("Result")
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system of its own")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.db"
+
+
+def use(path: Path, story: Callable[[SqliteStore], Awaitable[Result]]) -> Result:
+    """Open the log, tell the story, close it."""
+
+    async def told() -> Result:
+        store = SqliteStore(str(path))
+        try:
+            return await story(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(told())
+
+
+def fill(path: Path, facts: int = 5) -> list[Recorded]:
+    return use(path, lambda store: store.append([reset(f"t{n}") for n in range(1, facts + 1)], "anna"))
+
+
+def sql(path: Path, *statements: str) -> list[tuple[object, ...]]:
+    """Behind the store's back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        return [row for statement in statements for row in db.execute(statement).fetchall()]
+
+
+def problem(path: Path, story: Callable[[SqliteStore], Awaitable[object]]) -> EnvironmentProblem:
+    """The error that a person would see: it names the file and says what to do."""
+    with pytest.raises(EnvironmentProblem) as raised:
+        use(path, story)
+    assert str(path) in str(raised.value)
+    assert raised.value.hint
+    assert raised.value.exit_code == 7
+    return raised.value
+
+
+# Tampering
+
+
+@pytest.mark.parametrize(
+    ("tampering", "named"),
+    [
+        (["UPDATE facts SET body = replace(body, 't3', 't9') WHERE seq = 3"], "fact 3"),
+        (["UPDATE facts SET time = time - 60 WHERE seq = 3"], "fact 3"),
+        (["UPDATE facts SET actor = 'bert' WHERE seq = 3"], "fact 3"),
+        (["UPDATE facts SET kind = 'TaskCancelled' WHERE seq = 3"], "fact 3"),
+        (["UPDATE facts SET hash = lower(hex(randomblob(32))) WHERE seq = 3"], "fact 3"),
+        (["DELETE FROM facts WHERE seq = 3"], "fact 3"),
+        (["DELETE FROM facts WHERE seq = 1"], "fact 1"),
+        (["DELETE FROM facts WHERE seq = 3", "UPDATE facts SET seq = seq - 1 WHERE seq > 3"], "fact 3"),
+        (
+            [
+                "UPDATE facts SET seq = -2 WHERE seq = 2",
+                "UPDATE facts SET seq = 2 WHERE seq = 3",
+                "UPDATE facts SET seq = 3 WHERE seq = -2",
+            ],
+            "fact 2",
+        ),
+    ],
+    ids=["body", "time", "actor", "kind", "hash", "deleted", "first", "deleted-and-closed-up", "swapped"],
+)
+def test_a_fact_that_was_changed_behind_our_back_is_named(
+    path: Path, tampering: list[str], named: str
+) -> None:
+    fill(path)
+    sql(path, *tampering)
+    rows = use(path, lambda store: store.read(0))
+    with pytest.raises(BrokenChain, match=rf"^{named}\b"):
+        verify_chain(rows)
+
+
+# Files that are not ours to use
+
+
+def test_a_log_of_a_newer_interlock_is_left_alone(path: Path) -> None:
+    fill(path)
+    sql(path, "PRAGMA user_version = 2")
+    before = path.read_bytes()
+    error = problem(path, lambda store: store.append([reset("no")], "anna"))
+    assert "newer Interlock (schema 2, this one knows 1)" in str(error)
+    assert not error.retryable
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_left_alone(path: Path) -> None:
+    sql(path, "CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    assert "not a log of Interlock" in str(problem(path, lambda store: store.head()))
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:
+    path.write_text("My notes, which happen to be here.\n" * 50)
+    before = path.read_bytes()
+    assert "not a log of Interlock" in str(problem(path, lambda store: store.head()))
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
+    fill(path, 200)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 8192)
+    assert "damaged" in str(problem(path, lambda store: store.read(0)))
+
+
+def test_a_folder_that_is_missing_is_reported_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    error = problem(tmp_path / "no where" / "log.db", lambda store: store.head())
+    assert isinstance(error, StoreUnavailable)
+    assert f"mkdir -p '{tmp_path}/no where'" in error.hint
+
+
+def test_a_folder_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
+    assert isinstance(problem(tmp_path, lambda store: store.head()), StoreUnavailable)
+
+
+# Other processes
+
+
+@pytest.mark.slow
+def test_a_lock_that_is_let_go_is_waited_for_without_stopping_the_loop(path: Path) -> None:
+    fill(path, 1)
+
+    async def story(store: SqliteStore) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            writing = asyncio.create_task(store.append([reset("waited")], "anna"))
+            # Reads go on, and so does everything else in this loop.
+            for _ in range(3):
+                assert await store.wait(1, 0.02) is False
+            assert not writing.done()
+            other.execute("ROLLBACK")
+            await writing
+        assert names(await whole_log(store)) == ["t1", "waited"]
+
+    use(path, story)
+
+
+def test_the_log_is_in_wal_mode_and_syncs_fully(path: Path) -> None:
+    file = SqliteFile(str(path))
+    try:
+        journal, full = "PRAGMA journal_mode", "PRAGMA synchronous"
+        assert asyncio.run(file.run(lambda db: db.execute(journal).fetchall())) == [("wal",)]
+        assert asyncio.run(file.run(lambda db: db.execute(full).fetchall())) == [(2,)]
+    finally:
+        file.close()
+
+
+# The disk
+
+
+@contextmanager
+def mounted(where: Path, *words: str) -> Iterator[None]:
+    where.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *words, str(where)], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"mounting is not permitted here: {done.stderr.decode().strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(where)], check=True)
+
+
+@needs_root
+def test_a_full_disk_stops_writing_loses_nothing_and_heals_when_there_is_space(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    path = disk / "log.db"
+
+    async def story(store: SqliteStore) -> None:
+        acknowledged: list[Recorded] = []
+        ballast = disk / "ballast"
+        ballast.write_bytes(b"x" * 200_000)
+        with pytest.raises(StoreUnavailable, match="full") as raised:
+            while True:
+                acknowledged += await store.append([reset("t", "x" * 500) for _ in range(20)], "anna")
+        assert "space" in raised.value.hint
+        assert acknowledged
+        with pytest.raises(StoreUnavailable, match="full"):
+            await store.claim("r", "anna", 600, lambda _: [reset("t", "x" * 50_000)])
+        assert await store.held() == []
+        assert await whole_log(store) == acknowledged
+        ballast.unlink()
+        acknowledged += await store.append([reset("again")], "anna")
+        assert await whole_log(store) == acknowledged
+
+    with mounted(disk, "-t", "tmpfs", "-o", "size=768k", "tmpfs"):
+        use(path, story)
+        assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+@needs_root
+def test_a_folder_that_cannot_be_written_is_reported_and_the_log_stays_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    path = folder / "log.db"
+    rows = fill(path)
+    with mounted(folder, "--bind", "-o", "ro", str(folder)):
+        error = problem(path, lambda store: store.append([reset("no")], "anna"))
+        assert isinstance(error, StoreUnavailable)
+    assert use(path, whole_log) == rows
