@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
-from interlock.events.lifecycle import Stage, next_stage
+from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, RunState, State, TaskState, Work
 from interlock.model.task import PhaseKind, TaskId
@@ -106,7 +106,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         if known.stage in (Stage.FAILED, Stage.REMOVED):
             known.failures, known.losses = [], 0
             _back_to(known, 0, row.time)
-        _move(state, known, next_stage(known.stage, f.TaskAccepted) or known.stage, row.time)
+        _move(state, known, NEXT[known.stage, f.TaskAccepted], row.time)
     _remember_needs(state, known)
     return {task}
 
@@ -165,7 +165,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
 def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskId]:
     """Put a task into a stage and keep the indexes; the dependents this frees."""
     before, task.stage = task.stage, stage
-    task.since = time
+    if stage is not before:
+        task.since = time
     state.counts[before] = state.counts.get(before, 0) - 1
     state.counts[stage] = state.counts.get(stage, 0) + 1
     _index(state, task)
@@ -191,7 +192,7 @@ def _index(state: State, task: TaskState) -> None:
 
 
 def _back_to(task: TaskState, index: int, time: float) -> None:
-    task.phase_index, task.ready_since = index, time
+    task.phase_index, task.since, task.ready_since = index, time, time
 
 
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:

@@ -55,6 +55,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.FAILED, TaskRetried): Stage.WAITING,
     (Stage.FAILED, TaskReset): Stage.WAITING,
     (Stage.FAILED, TaskRemoved): Stage.REMOVED,
+    (Stage.CANCELLED, TaskAccepted): Stage.CANCELLED,
     (Stage.CANCELLED, TaskRetried): Stage.WAITING,
     (Stage.CANCELLED, TaskReset): Stage.WAITING,
     (Stage.CANCELLED, TaskRemoved): Stage.REMOVED,
