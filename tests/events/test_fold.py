@@ -168,3 +168,11 @@ def test_work_that_is_redone_joins_the_queue_again_at_its_end() -> None:
     journal.start("a")
     journal.tell(passed(journal.task("a")))
     assert list(journal.state.train) == [B, A]
+
+
+def test_a_change_on_its_way_to_main_cannot_be_dropped_by_an_old_lookup() -> None:
+    journal = Journal(Task(A, "", AGENT))
+    journal.work("a", phases=2)
+    candidate = journal.task("a").candidate
+    assert candidate and journal.tell(f.CandidateDropped(A, candidate.commit)) == set()
+    assert journal.task("a").candidate == candidate

@@ -130,6 +130,8 @@ def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> s
     task = state.tasks.get(fact.task)
     if task is None or task.candidate is None or task.candidate.commit != fact.commit:
         return set()
+    if not task.must_reconcile:
+        return set()  # it is on its way to main, and whoever looked for it there came too early
     task.candidate = None
     _index(state, task)
     return {fact.task}

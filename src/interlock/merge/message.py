@@ -15,8 +15,8 @@ _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
 
 def message(task: Task, attempt: int) -> str:
     """Subject and body from the goal, then who did it as trailers."""
-    lines = [_plain(line) for line in task.goal.strip().splitlines()] or [task.id]
-    subject, body = _split(lines)
+    lines = "\n".join(map(_plain, task.goal.splitlines())).strip("\n").split("\n")
+    subject, body = _split(lines if lines[0] else [task.id])
     trailers = f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\n"
     return "\n\n".join(part for part in (subject, body, trailers) if part)
 

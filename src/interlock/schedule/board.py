@@ -124,12 +124,17 @@ class Board:
                 self._join(name)
         while self._timers and self._timers[0][0] <= now:
             timer = heappop(self._timers)
-            if self._is_timed(*timer) and _could_start(self._state, self._state.tasks[timer[1]]):
+            if self._is_timed(*timer) and timer[1] not in self._state.train:
                 self._join(timer[1])
 
     def _is_timed(self, until: float, name: TaskId) -> bool:
+        """Does the task still go on at that time, if nobody does anything."""
         task = self._state.tasks[name]
-        return task.stage is Stage.WAITING and task.not_before == until
+        if task.stage is not Stage.WAITING or task.not_before != until:
+            return False
+        return _could_start(self._state, task) or (
+            name in self._state.train and _hold(self._state, task) is not None
+        )
 
     def _reserve(self, now: float) -> list[TaskId]:
         """Keep free what the task that has been ready the longest wants (rule 4); at most one task."""

@@ -1,0 +1,74 @@
+"""When a task is given up (W12, W14)."""
+
+import pytest
+
+from interlock.events import facts as f
+from interlock.events.facts import TaskFailed
+from interlock.merge import MAX_LOSSES, give_up
+from interlock.model.task import Task, TaskId
+from tests.events.journal import AGENT, Journal, failed
+
+A = TaskId("a")
+
+
+def running(retries: int = 3) -> Journal:
+    journal = Journal(Task(A, "do a", AGENT, retries=retries))
+    journal.start("a")
+    return journal
+
+
+def fail(journal: Journal, fingerprint: str) -> TaskFailed | None:
+    """Fail once, and start again if that is allowed."""
+    setback = failed(journal.task("a"), fingerprint)
+    end = give_up(journal.task("a"), setback)
+    journal.tell(setback, *([end] if end else []))
+    if not end:
+        journal.start("a")
+    return end
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_after_as_many_retries_as_allowed_it_is_over(retries: int) -> None:
+    journal = running(retries)
+    ends = [fail(journal, f"failure {number}") for number in range(retries + 1)]
+    assert ends[:-1] == [None] * retries
+    assert ends[-1] and f"{retries} retries" in ends[-1].why and not ends[-1].breaker
+
+
+def test_the_same_failure_twice_in_a_row_trips_the_breaker() -> None:
+    journal = running()
+    assert fail(journal, "same") is None
+    end = fail(journal, "same")
+    assert end and end.breaker and "exit 1" in end.why
+
+
+def test_the_same_failure_with_another_in_between_does_not() -> None:
+    journal = running()
+    assert [fail(journal, name) for name in ("one", "other", "one")] == [None] * 3
+
+
+def test_failures_that_nobody_can_tell_apart_are_not_taken_for_the_same() -> None:
+    journal = running()
+    assert [fail(journal, "") for _ in range(3)] == [None] * 3
+
+
+def test_a_person_who_retries_wipes_the_strike() -> None:
+    journal = running()
+    fail(journal, "same")
+    fail(journal, "same")
+    journal.tell(f.TaskRetried(A))
+    journal.start("a")
+    assert fail(journal, "same") is None
+
+
+def test_a_task_whose_holder_keeps_disappearing_is_given_up() -> None:
+    journal = running(retries=0)
+    ends = []
+    for _ in range(MAX_LOSSES):
+        task = journal.task("a")
+        setback = f.PhaseLost(A, task.attempt, "implement", task.epoch, "killed")
+        ends.append(give_up(task, setback))
+        journal.tell(setback)
+        journal.start("a")
+    assert ends[:-1] == [None] * (MAX_LOSSES - 1)
+    assert ends[-1] and "killed" in ends[-1].why
