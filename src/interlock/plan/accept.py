@@ -20,6 +20,9 @@ _FIELDS |= {"estimate": "estimate_seconds"}
 _FIELDS |= {name: name for name in ("retries", "priority", "category", "story", "subsystem")}
 """Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""
 
+_NO_GOAL = "?"
+"""Stands in for a goal that is missing or broken, in a graph that will be refused."""
+
 
 def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Graph:
     """The graph the text describes; raises `GraphProblems`."""
@@ -82,14 +85,16 @@ def _shaped(value: dict[str, Value], document: Document, notes: Notes) -> GraphP
 
 
 def _without(value: dict[str, Value], broken: Iterable[tuple[str | int, ...]]) -> dict[str, Value]:
-    """The file without the tasks, agents and defaults that are broken, so that the rest can be checked."""
+    """The file without what is broken: the field of a task, or an agent, so that the rest can be checked."""
     left: dict[str, Value] = {
         key: dict(inner) if isinstance(inner, dict) else inner for key, inner in value.items()
     }
     for path in broken:
         section = left.get(str(path[0]))
         if len(path) > 1 and isinstance(section, dict):
-            section.pop(str(path[1]), None)
+            name, part = str(path[1]), section.pop(str(path[1]), None)
+            if path[0] == "tasks" and isinstance(part, dict) and path[2] != explain.KEY:
+                section[name] = {"goal": _NO_GOAL, **{key: part[key] for key in part if key != path[2]}}
         elif path[0] == "version":
             left["version"] = 1
         else:

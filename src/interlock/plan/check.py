@@ -48,7 +48,7 @@ def _note_agents(part: GraphPart, written: _Written, notes: Notes) -> None:
     for id, task in part.tasks.items():
         if "agent" in task.model_fields_set:
             _note_agent(task.agent, ("tasks", id, "agent"), written, notes)
-        elif not written.has_default_agent:
+        elif not written.has_default_agent and "agent" not in written.places.inside("tasks", id):
             hint = f"add `agent:` here or under `defaults:`; the agents are {names}"
             notes.add(written.places.of(("tasks", id), at_key=True), f"`{id}` has no agent", hint)
 

@@ -19,7 +19,7 @@ _NAMES: dict[type, str] = {
     list: "a list",
     dict: "a mapping",
 }
-_KEY = "[key]"
+KEY = "[key]"
 
 Path = tuple[str | int, ...]
 Found = tuple[str, str]
@@ -29,8 +29,8 @@ Found = tuple[str, str]
 def note_all(errors: list[ErrorDetails], places: Places, notes: Notes) -> None:
     """Add every finding to the notes."""
     for error in errors:
-        path = tuple(step for step in error["loc"] if step != _KEY)
-        about_key = error["loc"][-1:] == (_KEY,) or error["type"] in ("extra_forbidden", "missing")
+        path = tuple(step for step in error["loc"] if step != KEY)
+        about_key = error["loc"][-1:] == (KEY,) or error["type"] in ("extra_forbidden", "missing")
         message, hint = _PHRASES.get(error["type"], _unforeseen)(error, path)
         notes.add(places.of(path, at_key=about_key), message, hint)
 
@@ -69,7 +69,10 @@ def _expected(what: str, hint: Callable[[Any], str]) -> Callable[[ErrorDetails, 
         value = error["input"]
         found = _NAMES.get(type(value), "something else")
         if value is None:
-            return f"`{_name(path)}` has no value: expected {what}", "give it a value, or remove the key"
+            return (
+                f"`{_name(path)}` has no value: expected {what}",
+                "write a value after the colon, or remove the key",
+            )
         return f"`{_name(path)}` is {found}: expected {what}", hint(value)
 
     return phrase
@@ -84,15 +87,15 @@ def _quote(value: object) -> str:
 
 
 def _bracket(value: object) -> str:
-    return f"write a list: [{value}]" if not isinstance(value, dict) else "write a list: [first, second]"
+    return f"write a list: [{value}]" if isinstance(value, str) else "write a list: [first, second]"
 
 
 def _bad_pattern(error: ErrorDetails, path: Path) -> Found:
     value = error["input"]
     if path[:1] in (("tasks",), ("agents",)) and len(path) == 2:
-        kind = "task id" if path[0] == "tasks" else "agent name"
+        kind = "a task id" if path[0] == "tasks" else "an agent name"
         rule = "use up to 64 of a-z, 0-9, `.`, `_` and `-`, starting with a letter or digit"
-        return f"`{value}` is not a {kind}", rule
+        return f"`{value}` is not {kind}", rule
     if "env" in path:
         return f"`{value}` is not a name for an environment variable", "use letters, digits and `_`"
     return f"`{_name(path)}` must be one line", "remove the line breaks"
@@ -109,10 +112,8 @@ def _out_of_range(error: ErrorDetails, path: Path) -> Found:
 
 
 def _bad_choice(error: ErrorDetails, path: Path) -> Found:
-    return (
-        f"`{_name(path)}` must be {error['ctx']['expected']}",
-        f"write `{_name(path)}: {error['ctx']['expected']}`",
-    )
+    expected = error["ctx"]["expected"].strip("'")
+    return f"`{_name(path)}` must be {expected}", f"write `{_name(path)}: {expected}`"
 
 
 def _in_our_words(error: ErrorDetails, _: Path) -> Found:

@@ -2,25 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from itertools import islice
 
-from interlock.model.globs import matches
+from interlock.model.globs import matches, stem
 
 MATCHES = 200_000
 """Comparisons of a glob with a path. Beyond it nothing is called empty: a warning is worth no wait."""
-
-_WILDCARDS = frozenset("*?[")
-
-
-@lru_cache(maxsize=65536)
-def literal_prefix(glob: str) -> tuple[str, ...]:
-    """The folders a glob names before its first wildcard: what it means lies below them."""
-    segments = [segment for segment in glob.split("/") if segment not in ("", ".")]
-    plain = next(
-        (i for i, segment in enumerate(segments) if not _WILDCARDS.isdisjoint(segment)), len(segments)
-    )
-    return tuple(segments[:plain])
 
 
 class FileIndex:
@@ -38,7 +25,7 @@ class FileIndex:
         return self._known[glob]
 
     def _matches_any(self, glob: str) -> bool:
-        prefix = "/".join(literal_prefix(glob))
+        prefix = "/".join(stem(glob))
         start = bisect_left(self._files, prefix)
         for path in islice(self._files, start, None):
             if not path.startswith(prefix):

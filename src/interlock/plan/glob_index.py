@@ -6,10 +6,9 @@ of the other. So a glob is compared with those filed under the folders it passes
 
 from collections.abc import Iterable
 
-from interlock.model.globs import overlap
-from interlock.plan.files import literal_prefix
+from interlock.model.globs import overlap, stem
 
-COMPARISONS = 100_000
+COMPARISONS = 50_000
 """Globs that begin with a wildcard are not told apart by folder; of thousands some overlaps are missed."""
 
 
@@ -22,7 +21,7 @@ class GlobIndex:
         self._filed: dict[tuple[str, ...], list[str]] = {}
         self._near: dict[str, list[str]] = {}
         # Short beginnings first: whatever a glob can overlap is then filed above it or beside it.
-        for glob in sorted(set(globs), key=lambda glob: (len(literal_prefix(glob)), glob)):
+        for glob in sorted(set(globs), key=lambda glob: (len(stem(glob)), glob)):
             self._file(glob)
 
     def near(self, glob: str) -> list[str]:
@@ -30,14 +29,14 @@ class GlobIndex:
         return self._near[glob]
 
     def _file(self, glob: str) -> None:
-        prefix = literal_prefix(glob)
+        folders = stem(glob)
         self._near[glob] = [glob]
-        for length in range(len(prefix) + 1):
-            for other in self._filed.get(prefix[:length], ()):
+        for length in range(len(folders) + 1):
+            for other in self._filed.get(folders[:length], ()):
                 if self._overlap(glob, other):
                     self._near[glob].append(other)
                     self._near[other].append(glob)
-        self._filed.setdefault(prefix, []).append(glob)
+        self._filed.setdefault(folders, []).append(glob)
 
     def _overlap(self, a: str, b: str) -> bool:
         self._left -= 1

@@ -59,8 +59,18 @@ def _positive(value: float) -> float:
     return value
 
 
+def _version(value: object) -> object:
+    if type(value) is not int:  # true and 1.0 equal 1
+        raise problem("`version` must be 1", "write `version: 1`")
+    return value
+
+
 def _commands(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, bool | int | float):
+        raise problem("expected a command, or a list of commands", "put the command in quotes")
+    return value
 
 
 def _priority(value: object) -> object:
@@ -202,7 +212,9 @@ class AgentPart(_Part):
 class GraphPart(_Part):
     """The tasks of a project, and who works on them. State is never written here."""
 
-    version: Literal[1] = Field(description="The version of this format.")
+    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(
+        description="The version of this format."
+    )
     defaults: Settings = Field(
         default_factory=lambda: Settings.model_validate({}),
         description="What tasks that do not say otherwise get.",

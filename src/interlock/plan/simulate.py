@@ -1,8 +1,8 @@
 """How the work would go: list scheduling with the scheduler's rules, in the time that the estimates say.
 
 Rules:
-1. The longest way to the end goes first; critical tasks before all others; then priority, then the order of
-   the file.
+1. Critical tasks go first; then the longest way to the end, where a step of priority and the time a task has
+   been ready count as so many seconds. The figures are those of `schedule.order`; a test compares them.
 2. `exclusive`, `shared` and `uses` are kept; `touches` only against `exclusive`: a soft overlap leaves no
    slot idle.
 3. A task that is blocked waits at the thing that blocks it, and only the first in that queue is looked at
@@ -14,9 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from interlock.model.task import CRITICAL, Task
+from interlock.model.task import CRITICAL, NORMAL, Task
 from interlock.plan.glob_index import GlobIndex
 from interlock.plan.network import Network
+
+RATE = 0.1
+BONUS_SECONDS = 1_800.0
+
+_Key = tuple[bool, float, int]
+"""Sorts before others: starts before others. Ends in the number of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +36,6 @@ class Timeline:
 def simulate(network: Network, index: GlobIndex, slots: int, seconds: Sequence[float]) -> Timeline:
     """Run all tasks, each for as long as `seconds` says."""
     return _Simulation(network, index, slots, seconds).run()
-
-
-def ranks(network: Network) -> list[int]:
-    """For each task, its place in the queue if all could start now."""
-
-    def urgency(i: int) -> tuple[bool, float, int, int]:
-        task = network.tasks[i]
-        return task.priority != CRITICAL, -network.tails[i], task.priority, i
-
-    queue = sorted(range(len(network.tasks)), key=urgency)
-    places = [0] * len(queue)
-    for place, i in enumerate(queue):
-        places[i] = place
-    return places
 
 
 class _Leases:
@@ -82,11 +74,10 @@ class _Simulation:
     def __init__(self, network: Network, index: GlobIndex, slots: int, seconds: Sequence[float]) -> None:
         self._network, self._slots, self._seconds = network, slots, seconds
         self._leases = _Leases(index)
-        self._ranks = ranks(network)
         self._unmet = [len(needs) for needs in network.needs]
-        self._ready: list[tuple[int, int, str]] = []
-        """Rank, task, and the queue it comes from."""
-        self._queues: dict[str, list[tuple[int, int]]] = {}
+        self._ready: list[tuple[_Key, str]] = []
+        """Each with the queue it comes from."""
+        self._queues: dict[str, list[_Key]] = {}
         self._running: list[tuple[float, int]] = []
         self._starts = [-1.0] * len(network.tasks)
 
@@ -94,38 +85,43 @@ class _Simulation:
         now = 0.0
         for i, unmet in enumerate(self._unmet):
             if not unmet:
-                heappush(self._ready, (self._ranks[i], i, ""))
+                self._make_ready(i, now)
         self._start(now)
         while self._running:
             now = self._running[0][0]
             while self._running and self._running[0][0] <= now:
-                self._end(heappop(self._running)[1])
+                self._end(heappop(self._running)[1], now)
             self._start(now)
         return Timeline(self._starts, now)
 
+    def _make_ready(self, i: int, now: float) -> None:
+        task = self._network.tasks[i]
+        score = self._network.tails[i] + BONUS_SECONDS * (NORMAL - task.priority)
+        heappush(self._ready, ((task.priority != CRITICAL, RATE * now - score, i), ""))
+
     def _start(self, now: float) -> None:
         while self._ready and len(self._running) < self._slots:
-            rank, i, origin = heappop(self._ready)
+            key, origin = heappop(self._ready)
+            i = key[-1]
             task = self._network.tasks[i]
             blocker = self._leases.blocked_by(task)
             if blocker:
-                heappush(self._queues.setdefault(blocker, []), (rank, i))
+                heappush(self._queues.setdefault(blocker, []), key)
             else:
                 self._leases.take(task)
                 self._starts[i] = now
                 heappush(self._running, (now + self._seconds[i], i))
             self._call_next(origin)
 
-    def _end(self, i: int) -> None:
-        for key in self._leases.give_back(self._network.tasks[i]):
-            self._call_next(key)
+    def _end(self, i: int, now: float) -> None:
+        for thing in self._leases.give_back(self._network.tasks[i]):
+            self._call_next(thing)
         for other in self._network.needed_by[i]:
             self._unmet[other] -= 1
             if not self._unmet[other]:
-                heappush(self._ready, (self._ranks[other], other, ""))
+                self._make_ready(other, now)
 
-    def _call_next(self, key: str) -> None:
-        """If the thing is free, let the first that waits for it try again."""
-        if self._queues.get(key) and not self._leases.is_held(key):
-            rank, i = heappop(self._queues[key])
-            heappush(self._ready, (rank, i, key))
+    def _call_next(self, thing: str) -> None:
+        """If it is free, let the first that waits for it try again."""
+        if self._queues.get(thing) and not self._leases.is_held(thing):
+            heappush(self._ready, (heappop(self._queues[thing]), thing))

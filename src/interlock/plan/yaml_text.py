@@ -28,6 +28,7 @@ _NUMBER = re.compile(
     r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
     r"|(?P<special>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
+_YAML_TAG = "tag:yaml.org,2002:"
 _NUMBER_STARTS = frozenset("0123456789+-.")
 _NUMBER_LENGTH = 40
 _WORDS: dict[str, bool | None] = {
@@ -37,7 +38,8 @@ _WORDS: dict[str, bool | None] = {
 }
 
 # libyaml where PyYAML was built with it, as its wheels are; else the same in Python, many times slower.
-_Parser: type[yaml.CSafeLoader] | type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Parser = type[yaml.CSafeLoader] | type[yaml.SafeLoader]
+FASTEST: Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _NO_KEYS: Mapping[str, Any] = MappingProxyType({})
 _Event = (
@@ -82,10 +84,14 @@ class Places(NamedTuple):
             mark = here.mark if isinstance(here, Places) else here
         return _place(mark)
 
-    def inside(self, key: str) -> Collection[str]:
-        """The keys of the mapping under `key`."""
-        inner = self.keys.get(key, (None, None))[1]
-        return inner.keys if isinstance(inner, Places) else ()
+    def inside(self, *path: str) -> Collection[str]:
+        """The keys of the mapping that `path` leads to."""
+        here: Places | Mark = self
+        for step in path:
+            if not isinstance(here, Places) or step not in here.keys:
+                return ()
+            here = here.keys[step][1]
+        return here.keys if isinstance(here, Places) else ()
 
 
 class Document(NamedTuple):
@@ -104,11 +110,11 @@ def split_lines(text: str) -> list[str]:
     return _LINE_BREAK.split(text)
 
 
-def read(text: str, notes: Notes) -> Document | None:
+def read(text: str, notes: Notes, parser_type: Parser = FASTEST) -> Document | None:
     """The one document in the text; None, with a note, if there is none to look at."""
     if not _is_readable(text, notes):
         return None
-    parser = _Parser(text)
+    parser = parser_type(text)
     try:
         return _Reader(parser, notes).document()
     except _Stop:
@@ -174,7 +180,11 @@ class _Reader:
                 "remove it, and repeat the value where needed",
             )
         if event.tag is not None:
-            self._note(event, f"tags are not allowed (`{event.tag}`)", "remove it; put text in quotes")
+            self._note(
+                event,
+                f"tags are not allowed (`{event.tag.replace(_YAML_TAG, '!!')}`)",
+                "remove it; put text in quotes",
+            )
         if kind is yaml.ScalarEvent:
             return self._scalar(event), event.start_mark
         if depth > MAX_DEPTH:
@@ -261,7 +271,6 @@ _SYNTAX_HINTS = {
     "did not find expected ',' or '}'": "close the mapping with `}`, and separate its entries with commas",
     "did not find expected key": "line the key up with its neighbours, or finish the value above",
     "could not find expected ':'": "write `key: value`, with a space after the colon",
-    "found unexpected end of stream": "a quote is opened and never closed",
     "did not find expected '-' indicator": "line up the `-` of every item of the list",
     "block sequence entries are not allowed in this context": "start the list on a line of its own",
     "found character that cannot start any token": "put text that starts with this character in quotes",
@@ -272,7 +281,12 @@ _SYNTAX_HINTS = {
 def _note_syntax(error: yaml.MarkedYAMLError, lines: list[str], notes: Notes) -> None:
     mark = error.problem_mark or error.context_mark
     place = _place(mark) if mark else Place(1, 1)
-    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    if error.context_mark and not "".join(lines[place.line - 1 :])[place.col - 1 :].strip():
+        notes.add(
+            _place(error.context_mark), "what begins here is never ended", "close the bracket or the quote"
+        )
+        return
+    line = lines[place.line - 1]
     if "\t" in line[: len(line) - len(line.lstrip())]:
         notes.add(place, "a tab is used for indentation", "indent with spaces")
         return

@@ -1,0 +1,78 @@
+"""The facts that bring the log up to the graph (MISSION T2)."""
+
+from dataclasses import replace
+
+from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskCancelled, TaskRemoved
+from interlock.events.fold import fold
+from interlock.events.lifecycle import Stage
+from interlock.events.record import GENESIS, Recorded, seal
+from interlock.events.state import State
+from interlock.model.task import TaskId
+from interlock.plan import Graph, changes, parse
+
+HEAD = "version: 1\nagents: {bot: {use: command, run: [bot]}}\ndefaults: {agent: bot}\ntasks:\n"
+BOTH = "  a: {goal: x, uses: [db]}\n  b: {goal: y, needs: [a]}\n"
+
+
+def graph(tasks: str = BOTH) -> Graph:
+    return parse(HEAD + tasks, "task-graph.yaml")
+
+
+def after(facts: list[Fact], state: State | None = None) -> State:
+    """The state once these are in the log; the rows go through their written form."""
+    rows = [seal(GENESIS, number, 1.0, "test", fact) for number, fact in enumerate(facts, start=1)]
+    return fold([Recorded(row.seq, row.time, row.actor, row.kind, row.body, row.hash) for row in rows], state)
+
+
+def test_a_new_graph_is_accepted_task_by_task() -> None:
+    read = graph()
+    assert changes(State(), read) == [
+        PlanAccepted("task-graph.yaml", read.digest, 2),
+        TaskAccepted(read.tasks[0]),
+        TaskAccepted(read.tasks[1]),
+    ]
+
+
+def test_what_the_log_knows_is_not_said_again() -> None:
+    assert changes(after(changes(State(), graph())), graph()) == []
+
+
+def test_only_what_changed_is_said() -> None:
+    state = after(changes(State(), graph()))
+    edited = graph(BOTH.replace("goal: y", "goal: z"))
+    plan, accepted = changes(state, edited)
+    assert isinstance(plan, PlanAccepted)
+    assert accepted == TaskAccepted(edited.tasks[1])
+
+
+def test_a_comment_changes_the_plan_and_no_task() -> None:
+    state = after(changes(State(), graph()))
+    (fact,) = changes(state, graph(f"{BOTH}# later\n"))
+    assert isinstance(fact, PlanAccepted)
+
+
+def test_a_task_that_left_the_graph_is_removed_and_can_come_back() -> None:
+    state = after(changes(State(), graph()))
+    shorter = graph("  a: {goal: x, uses: [db]}\n")
+    facts = changes(state, shorter)
+    assert facts[1:] == [TaskRemoved(TaskId("b"))]
+    state = after(facts, state)
+    assert changes(state, shorter) == []
+    assert changes(state, graph())[1:] == [TaskAccepted(graph().tasks[1])]
+
+
+def test_what_has_landed_stays_when_it_leaves_the_graph() -> None:
+    state = after(changes(State(), graph()))
+    state.tasks[TaskId("b")].stage = Stage.DONE
+    assert changes(state, graph("  a: {goal: x, uses: [db]}\n"))[1:] == []
+
+
+def test_a_cancelled_task_is_not_revived_by_reading_the_same_graph() -> None:
+    state = after([*changes(State(), graph()), TaskCancelled(TaskId("a"))])
+    assert changes(state, graph()) == []
+
+
+def test_the_same_text_under_another_name_is_a_new_plan() -> None:
+    state = after(changes(State(), graph()))
+    moved = replace(graph(), source="other.yaml")
+    assert changes(state, moved) == [PlanAccepted("other.yaml", moved.digest, 2)]

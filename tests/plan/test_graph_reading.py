@@ -1,0 +1,185 @@
+"""What an accepted task graph says (MISSION T2, T5)."""
+
+import subprocess
+import sys
+from hashlib import sha256
+
+import pytest
+import yaml
+
+from interlock.model.task import PIPELINE, Agent, Task, TaskId
+from interlock.plan import json_schema, parse
+from interlock.plan.problem import Notes
+from interlock.plan.yaml_text import FASTEST, read
+
+HEAD = "version: 1\nagents: {bot: {use: command, run: [bot]}}\ndefaults: {agent: bot}\n"
+BOT = Agent("bot", "command", ("bot",))
+
+
+def one(fields: str, head: str = HEAD) -> Task:
+    """The only task of a graph."""
+    (task,) = parse(f"{head}tasks:\n  a: {{{fields}}}\n", "g").tasks
+    return task
+
+
+def test_a_task_that_says_only_its_goal_gets_the_defaults_of_the_model() -> None:
+    assert one("goal: Add login") == Task(TaskId("a"), "Add login", BOT)
+
+
+def test_every_field_is_read() -> None:
+    text = """
+version: 1
+defaults: {agent: bot, verify: make test, timeout: 1h, retries: 1, category: backend}
+agents:
+  bot: {use: command, run: [bot, -p], env: {MODE: fast}}
+  other: {use: command, run: [other]}
+tasks:
+  user-model:
+    goal: |
+      Add a user.
+      With a name.
+  auth-api:
+    goal: Add POST /login
+    agent: other
+    needs: [user-model, user-model]
+    touches: [src/auth/**, tests/auth/]
+    exclusive: [schema.sql]
+    shared: [docs/*.md]
+    uses: [db, "port:web"]
+    done_when: pytest -q
+    verify: [make lint, make test]
+    category: api
+    story: accounts
+    subsystem: auth
+    labels: [mvp]
+    priority: high
+    estimate: 90s
+    timeout: 1h30m
+    idle_timeout: 0
+    check_timeout: 2.5m
+    retries: 0
+"""
+    graph = parse(text, "g")
+    other = Agent("other", "command", ("other",))
+    assert graph.agents == (Agent("bot", "command", ("bot", "-p"), {"MODE": "fast"}), other)
+    assert graph.tasks[0].goal == "Add a user.\nWith a name."
+    assert (graph.tasks[0].verify, graph.tasks[0].category) == (("make test",), "backend")
+    assert (graph.tasks[0].timeout_seconds, graph.tasks[0].retries) == (3600.0, 1)
+    assert graph.tasks[1] == Task(
+        id=TaskId("auth-api"),
+        goal="Add POST /login",
+        agent=other,
+        needs=(TaskId("user-model"),),
+        touches=("src/auth/**", "tests/auth/"),
+        exclusive=("schema.sql",),
+        shared=("docs/*.md",),
+        uses=("db", "port:web"),
+        done_when=("pytest -q",),
+        verify=("make lint", "make test"),
+        category="api",
+        story="accounts",
+        subsystem="auth",
+        labels=("mvp",),
+        priority=1,
+        estimate_seconds=90.0,
+        timeout_seconds=5400.0,
+        idle_seconds=0.0,
+        check_seconds=150.0,
+        retries=0,
+        pipeline=PIPELINE,
+    )
+
+
+def test_a_task_can_switch_off_the_checks_of_the_project() -> None:
+    assert one("goal: x, verify: []", HEAD.replace("bot}\n", "bot, verify: make}\n", 1)).verify == ()
+
+
+@pytest.mark.parametrize(
+    "word", ["no", "on", "yes", "off", "NO", "y", "1:30", "2026-01-01", "0777x", "1_000"]
+)
+def test_words_that_old_yaml_took_for_something_else_are_text(word: str) -> None:
+    assert one(f"goal: {word}").goal == word
+
+
+@pytest.mark.parametrize("id", ["no", "null", "1", "true", "1.5"])
+def test_any_plain_word_can_be_the_id_of_a_task(id: str) -> None:
+    graph = parse(f"{HEAD}tasks:\n  {id}: {{goal: x}}\n  b: {{goal: y, needs: ['{id}']}}\n", "g")
+    assert graph.tasks[1].needs == (id,)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("90s", 90.0),
+        ("30m", 1800.0),
+        ("2h", 7200.0),
+        ("1d", 86400.0),
+        ("45", 45.0),
+        ("0x10", 16.0),
+        ("1.5h", 5400.0),
+    ],
+)
+def test_durations(written: str, seconds: float) -> None:
+    assert one(f"goal: x, timeout: {written}").timeout_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("written", "tier"), [("0", 0), ("4", 4), ("critical", 0), ("normal", 2), ("lowest", 4)]
+)
+def test_priorities_have_numbers_and_names(written: str, tier: int) -> None:
+    assert one(f"goal: x, priority: {written}").priority == tier
+
+
+def test_the_digest_is_of_the_bytes_of_the_file() -> None:
+    text = f"\ufeff{HEAD}tasks: {{a: {{goal: Grüße}}}}\r\n"
+    graph = parse(text.encode(), "g")
+    assert graph.digest == sha256(text.encode()).hexdigest() == parse(text, "g").digest
+    assert graph.tasks[0].goal == "Grüße"
+
+
+def test_a_graph_without_tasks_is_accepted_with_a_warning() -> None:
+    (warning,) = parse(f"{HEAD}tasks: {{}}\n", "g").warnings
+    assert str(warning).startswith("g:4:8: warning: there are no tasks")
+
+
+def test_a_glob_that_matches_no_file_is_a_warning_when_the_files_are_known() -> None:
+    fields = "goal: x, touches: [src/*.py, srv/**, lib, 'no/[x'], exclusive: ['**/*.sql']"
+    text = f"{HEAD}tasks:\n  a: {{{fields}}}\n"
+    warnings = parse(text, "g", ["src/main.py", "lib/deep/x.c", "README.md"]).warnings
+    assert [(one.line, one.col, one.message.split("`")[1]) for one in warnings] == [
+        (5, 36, "srv/**"),
+        (5, 49, "no/[x"),
+        (5, 71, "**/*.sql"),
+    ]
+    assert parse(text, "g").warnings == ()
+
+
+def test_the_schema_describes_every_field() -> None:
+    schema = json_schema()
+    assert schema["$schema"].endswith("2020-12/schema")
+    parts = [schema, *schema["$defs"].values()]
+    fields = [(name, field) for part in parts for name, field in part["properties"].items()]
+    assert {"version", "tasks", "goal", "needs", "run", "idle_timeout"} <= {name for name, _ in fields}
+    assert [name for name, field in fields if not field.get("description")] == []
+    assert all(part["additionalProperties"] is False for part in parts)
+
+
+def test_the_parser_without_libyaml_reads_the_same_at_the_same_places() -> None:
+    text = (
+        HEAD
+        + "tasks:\n  a: {goal: no, needs: [1, 1.5, 0x1f, .inf, ~, 'x', \"y\"]}\n  b:\n    - |\n      text\n"
+    )
+    slow, fast = (read(text, Notes("g", []), parser) for parser in (yaml.SafeLoader, FASTEST))
+    assert slow is not None
+    assert fast is not None
+    assert slow.value == fast.value
+    paths: list[tuple[str | int, ...]] = [("tasks",), ("tasks", "a", "needs", 3), ("tasks", "b", 0)]
+    assert [slow.places.of(path) for path in paths] == [fast.places.of(path) for path in paths]
+
+
+@pytest.mark.slow
+def test_importing_the_package_imports_no_slow_library() -> None:
+    """MISSION A6: `status` opens in 0.3 s, and never reads the graph."""
+    code = "import sys, interlock.plan; print([m for m in ('yaml', 'pydantic') if m in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
