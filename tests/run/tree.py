@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,21 +79,18 @@ class Marked:
             os.close(up)
 
     def wait_until_gone(self) -> None:
-        wait_until(lambda: not self.alive(), lambda: f"still alive: {self.alive()}")
+        self.wait_until(lambda: not self.alive())
+
+    def wait_until(self, holds: Callable[[], object]) -> None:
+        give_up_at = time.monotonic() + BOUND_SECONDS
+        while not holds():
+            assert time.monotonic() < give_up_at, f"alive: {self.alive()}"
+            select.select([], [], [], 0.01)
 
 
 def marked(folder: Path) -> Marked:
     os.mkfifo(folder / "up")
     return Marked(uuid.uuid4().hex, folder)
-
-
-def wait_until(holds: object, why: object) -> None:
-    assert callable(holds)
-    assert callable(why)
-    give_up_at = time.monotonic() + BOUND_SECONDS
-    while not holds():
-        assert time.monotonic() < give_up_at, why()
-        select.select([], [], [], 0.01)
 
 
 def driver(*words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Generic
 
-from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
+from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, UserError
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Command, Processes, inherit
 from interlock.model.task import TaskId
@@ -49,7 +49,7 @@ class LocalExecutor(Generic[W]):
             workspace = await self._workspaces.open(order.task, order.attempt, order.base)
             report = await self._work(order, workspace)
             return await self._bring_home(report, workspace)
-        except UserError as problem:
+        except (UserError, OSError) as problem:
             return Report(order.task, order.attempt, order.base, ErrorClass.ENVIRONMENT, say(problem))
         finally:
             self._lease_ends.pop(name, None)
@@ -67,7 +67,11 @@ class LocalExecutor(Generic[W]):
         if workspace is None:
             return ""
         await asyncio.to_thread(end_survivors, workspace.home / PID_FILE)
-        collected = await self._workspaces.collect(workspace, f"{_name(task, attempt)}, recovered")
+        try:
+            collected = await self._workspaces.collect(workspace, f"{_name(task, attempt)}, recovered")
+        except RejectedObjects:
+            # It would be refused for ever. The workspace stays, and the task goes on without it.
+            return ""
         await self._workspaces.discard(workspace)
         return collected.ref
 
@@ -123,12 +127,13 @@ class LocalExecutor(Generic[W]):
         """Import what the agent made, and only then give its directory up."""
         try:
             collected = await self._workspaces.collect(workspace, _name(report.task, report.attempt))
-        except InterlockError as problem:
+        except (InterlockError, OSError) as problem:
+            # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(workspace.path))
         report = with_work(report, collected)
         try:
             await self._workspaces.discard(workspace)
-        except InterlockError as problem:
+        except (InterlockError, OSError) as problem:
             # What it held is safe in the repository; a directory that stays is a matter for `gc`.
             return noted(report, f"its workspace {workspace.path} could not be removed: {problem}")
         return report

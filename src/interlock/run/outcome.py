@@ -47,15 +47,11 @@ def with_work(report: Report, collected: Collected) -> Report:
     return replace(report, error=ErrorClass.NO_CHANGE, summary="the agent ended well but changed nothing")
 
 
-def kept(report: Report, problem: InterlockError, path: str) -> Report:
+def kept(report: Report, problem: InterlockError | OSError, path: str) -> Report:
     """The agent's work could not be imported, so its directory stays where it is."""
     refused = isinstance(problem, RejectedObjects)
     error = report.error or (ErrorClass.REJECTED if refused else ErrorClass.ENVIRONMENT)
-    why = (
-        f"git refuses what the agent made: {problem}"
-        if refused
-        else f"cannot import its work: {say(problem)}"
-    )
+    why = str(problem) if refused else f"its work cannot be imported: {say(problem)}"
     return noted(replace(report, error=error), f"{why}; its workspace is kept at {path}")
 
 
@@ -64,7 +60,7 @@ def noted(report: Report, note: str) -> Report:
     return replace(report, summary=f"{report.summary}; {note}" if report.summary else note)
 
 
-def say(problem: InterlockError) -> str:
+def say(problem: InterlockError | OSError) -> str:
     """The message with its hint, in one line."""
     hint = problem.hint if isinstance(problem, UserError) else ""
     return f"{problem}; {hint}" if hint else str(problem)

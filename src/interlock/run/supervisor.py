@@ -16,9 +16,15 @@ library: what it imports is paid for at every start.
 
 import os
 import select
-import signal
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    # The C module below `signal`: the wrapper's enums would take a third of the whole start.
+    import _signal as signal
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Goes on while the machine sleeps, as the database's clock does."""

@@ -2,3 +2,7 @@
 
 It judges nothing: what a red check means is decided elsewhere.
 """
+
+from interlock.verify.checker import LocalChecker
+
+__all__ = ["LocalChecker"]

@@ -1,0 +1,299 @@
+"""One attempt from order to report, with real git, real processes and a real workspace (W5, W14, D10, K4)."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from interlock.git.discover import discover
+from interlock.git.place import Place
+from interlock.git.protocol import Workspace
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.outcome import ErrorClass, Order, Report
+from interlock.model.task import Commit, TaskId
+from interlock.run import LocalExecutor, LocalProcesses
+from interlock.run.executor import PID_FILE
+from interlock.run.survivors import end_survivors, take_note
+from tests.run.tree import DAEMON, Marked, driver, linux, marked
+
+pytestmark = [linux, pytest.mark.slow]
+TASK = TaskId("a")
+
+
+@dataclass
+class Desk:
+    """A repository with one commit, and an executor on it."""
+
+    folder: Path
+    place: Place
+    base: Commit
+    workspaces: GitWorkspaces
+    executor: LocalExecutor[Workspace]
+
+    def git(self, *words: str) -> str:
+        return git(self.folder, *words)
+
+    def order(self, script: str, **changed: object) -> Order:
+        order = Order(
+            task=TASK,
+            attempt=1,
+            epoch=1,
+            base=self.base,
+            argv=("sh", "-c", script),
+            env={},
+            prompt="Make it so.\n",
+            timeout_seconds=60.0,
+            idle_seconds=0.0,
+            lease_seconds=60.0,
+            agent="scripted",
+        )
+        return replace(order, **changed)  # type: ignore[arg-type]  # each test names its own fields
+
+    def carry_out(self, script: str, **changed: object) -> Report:
+        return asyncio.run(self.executor.carry_out(self.order(script, **changed)))
+
+    def left(self) -> Workspace | None:
+        return asyncio.run(self.workspaces.find(TASK, 1))
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+    done = subprocess.run(
+        ["git", *identity, "-C", str(folder), *words], capture_output=True, check=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "file").write_text("old\n")
+    git(folder, "add", "file")
+    git(folder, "commit", "-q", "-m", "first")
+    place = asyncio.run(discover(folder))
+    workspaces = GitWorkspaces(place)
+    executor = LocalExecutor(workspaces, LocalProcesses(grace_seconds=0.3), place.state)
+    return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
+
+
+def test_what_the_agent_made_is_imported_and_its_workspace_given_up(desk: Desk) -> None:
+    report = desk.carry_out("echo new > file; echo done")
+    assert (report.error, report.exit_code, report.touched) == (None, 0, ("file",))
+    assert report.commit is not None
+    assert desk.git("show", f"{report.commit}:file") == "new"
+    assert desk.git("rev-parse", report.archived) == report.commit
+    assert report.tail == "done"
+    assert desk.left() is None
+
+
+def test_the_agent_gets_its_prompt_its_names_and_its_workspace(desk: Desk) -> None:
+    report = desk.carry_out(
+        'cat "$INTERLOCK_PROMPT_FILE"; echo $INTERLOCK_TASK_ID $INTERLOCK_ATTEMPT; cat file'
+    )
+    assert report.tail == "Make it so.\na 1\nold"
+
+
+def test_the_log_names_the_attempt_and_has_everything(desk: Desk) -> None:
+    report = desk.carry_out("echo to the log")
+    header, line = (desk.place.state / report.log).read_text().splitlines()
+    assert report.log == "logs/a/1.log"
+    assert line == "to the log"
+    assert "task a, attempt 1" in header
+
+
+def test_secrets_of_the_host_reach_the_agent_only_by_name(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hidden")
+    monkeypatch.setenv("NAMED_KEY", "given")
+    desk.executor = LocalExecutor(desk.workspaces, LocalProcesses(), desk.place.state, ("NAMED_*",))
+    report = desk.carry_out('echo "$SOME_API_KEY-$NAMED_KEY-$OWN"', env={"OWN": "own"})
+    assert report.tail == "-given-own"
+
+
+def test_an_agent_that_ends_well_but_changed_nothing_has_failed(desk: Desk) -> None:
+    report = desk.carry_out("true")
+    assert (report.error, report.commit) == (ErrorClass.NO_CHANGE, None)
+    assert desk.left() is None
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "error", "says"),
+    [
+        ("exit 3", {}, ErrorClass.EXIT, "exited with status 3"),
+        ("kill -9 $$", {}, ErrorClass.EXIT, "killed by signal 9"),
+        ("sleep 600", {"timeout_seconds": 0.4}, ErrorClass.TIMEOUT, "longer than 0.4 s"),
+        ("sleep 600", {"idle_seconds": 0.4}, ErrorClass.IDLE, "nothing for 0.4 s"),
+        ("sleep 600", {"lease_seconds": 0.8}, ErrorClass.ENVIRONMENT, "lease was not renewed"),
+    ],
+)
+def test_a_failed_attempt_says_how_and_its_work_is_kept(
+    desk: Desk, script: str, limits: dict[str, float], error: ErrorClass, says: str
+) -> None:
+    """D10: also what a failing agent wrote can be looked at afterwards."""
+    started = "echo half > file; echo working; "
+    report = desk.carry_out(started + script, **limits)
+    assert report.error is error
+    assert says in report.summary
+    assert report.tail.splitlines()[0] == "working"
+    assert desk.git("show", f"{report.archived}:file") == "half"
+    assert desk.left() is None
+
+
+def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
+    processes = LocalProcesses(grace_seconds=0.1, log_limit_bytes=2 * 1024**2)
+    desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state)
+    report = desk.carry_out("yes")
+    assert (report.error, report.summary) == (
+        ErrorClass.OUTPUT,
+        "stopped: it wrote more than 2 MiB of output",
+    )
+
+
+def test_a_missing_program_names_the_agent_and_the_place_to_fix_it(desk: Desk) -> None:
+    report = desk.carry_out("", argv=("no-such-agent",))
+    assert report.error is ErrorClass.ENVIRONMENT
+    assert report.summary == (
+        'agent "scripted": program not found: no-such-agent; check agents.scripted.run in task-graph.yaml'
+    )
+    assert desk.left() is None
+
+
+def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: Desk) -> None:
+    desk.place.state.mkdir()
+    (desk.place.state / "logs").write_text("a file where a folder should be")
+    report = desk.carry_out("echo new > file")
+    assert report.error is ErrorClass.ENVIRONMENT
+    assert "cannot write" in report.summary
+
+
+def test_objects_that_git_refuses_are_not_imported_and_the_workspace_stays(desk: Desk) -> None:
+    """The agent commits a tree that holds a `.git` folder, which git itself would never write."""
+    script = (
+        "blob=$(echo x | git hash-object -w --stdin) && "
+        "inner=$(printf '100644 blob %s\\tconfig\\n' $blob | git mktree) && "
+        "tree=$(printf '040000 tree %s\\t.git\\n' $inner | git mktree) && "
+        "commit=$(git -c user.name=E -c user.email=e@example.org commit-tree -m evil -p HEAD $tree) && "
+        'git update-ref "$(git symbolic-ref HEAD)" $commit'
+    )
+    report = desk.carry_out(script)
+    workspace = desk.left()
+    assert report.error is ErrorClass.REJECTED, report
+    assert report.commit is None
+    assert workspace is not None
+    assert f"kept at {workspace.path}" in report.summary
+
+
+def test_a_workspace_that_cannot_be_collected_is_kept_and_named(desk: Desk) -> None:
+    report = desk.carry_out('rm -rf "$(dirname "$INTERLOCK_PROMPT_FILE")"/trusted.git; exit 3')
+    assert report.error is ErrorClass.EXIT
+    assert "kept at" in report.summary
+
+
+def test_a_base_that_does_not_exist_is_reported_and_not_raised(desk: Desk) -> None:
+    report = desk.carry_out("true", base=Commit("0" * 39 + "1"))
+    assert report.error is ErrorClass.ENVIRONMENT
+
+
+def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) -> None:
+    async def renewed() -> Report:
+        running = asyncio.create_task(
+            desk.executor.carry_out(desk.order("echo new > file", lease_seconds=0.001))
+        )
+        await asyncio.sleep(0)
+        desk.executor.extend(TASK, 1, 60.0)
+        return await running
+
+    assert asyncio.run(renewed()).error is None
+
+
+def cancelled_when_up(desk: Desk, here: Marked, after: Callable[[], Awaitable[object]]) -> None:
+    async def scenario() -> None:
+        order = desk.order(
+            f'echo half > file; {DAEMON} touch "$UP.ready"; while :; do sleep 600; done', env=here.env
+        )
+        running = asyncio.create_task(desk.executor.carry_out(order))
+        await asyncio.to_thread(here.wait_until, Path(here.env["UP"] + ".ready").exists)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await after()
+
+    asyncio.run(scenario())
+
+
+def test_what_a_cancelled_attempt_wrote_is_archived_by_recover_and_only_once(
+    desk: Desk, tmp_path: Path
+) -> None:
+    here = marked(tmp_path)
+    refs: list[str] = []
+
+    async def recover() -> None:
+        assert here.alive() == []
+        refs.extend([await desk.executor.recover(TASK, 1), await desk.executor.recover(TASK, 1)])
+
+    cancelled_when_up(desk, here, recover)
+    assert desk.git("show", f"{refs[0]}:file") == "half"
+    assert refs[1] == ""
+    assert desk.left() is None
+
+
+def test_recovering_what_never_was_gives_nothing(desk: Desk) -> None:
+    assert asyncio.run(desk.executor.recover(TaskId("other"), 7)) == ""
+
+
+@pytest.mark.crash
+def test_survivors_of_an_attempt_end_before_it_is_archived(desk: Desk, tmp_path: Path) -> None:
+    """Supervisors end with their engine; should one not, whoever recovers ends it."""
+    here = marked(tmp_path)
+
+    async def scenario() -> str:
+        workspace = await desk.workspaces.open(TASK, 1, desk.base)
+        engine = driver("", str(here.folder), here.mark, "0", "while :; do sleep 600; done")
+        await asyncio.to_thread(here.wait_until, lambda: (here.folder / "pid").exists() and here.alive())
+        (here.folder / "pid").rename(workspace.home / PID_FILE)
+        ref = await desk.executor.recover(TASK, 1)
+        assert here.alive() == []
+        engine.communicate()
+        return ref
+
+    assert asyncio.run(scenario())
+
+
+def test_a_process_that_only_has_the_same_number_is_left_alone(tmp_path: Path) -> None:
+    stranger = subprocess.Popen(["sleep", "600"])
+    try:
+        note = tmp_path / "pid"
+        take_note(note, stranger.pid, "mark")
+        note.write_text(note.read_text().replace("/", "/9"))
+        end_survivors(note)
+        assert stranger.poll() is None
+        assert not note.exists()
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"pid": 1}', "[]"])
+def test_a_half_written_note_is_thrown_away(tmp_path: Path, text: str) -> None:
+    note = tmp_path / "pid"
+    note.write_text(text)
+    end_survivors(note)
+    assert not note.exists()
+
+
+def test_a_note_that_cannot_be_taken_ends_the_program(tmp_path: Path) -> None:
+    here = marked(tmp_path)
+    command = replace(here.command("sleep 600"), pid_file=str(tmp_path / "missing" / "pid"))
+    with pytest.raises(EnvironmentProblem, match="cannot write"):
+        asyncio.run(LocalProcesses().run(command))
+    here.wait_until(lambda: not here.alive())
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

@@ -1,0 +1,98 @@
+"""The repository's own checks on a tree, with real git and real processes (W7, K4)."""
+
+import asyncio
+import subprocess
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from interlock.git.discover import discover
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.outcome import CheckResult
+from interlock.model.task import Tree
+from interlock.run import LocalProcesses
+from interlock.verify import LocalChecker
+from interlock.verify.protocol import CheckOrder
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Bench:
+    """A repository with one commit, and a checker on it."""
+
+    state: Path
+    tree: Tree
+    checker: LocalChecker
+
+    def check(self, *commands: str, timeout_seconds: float = 60.0) -> list[CheckResult]:
+        order = CheckOrder("a/1", self.tree, commands, timeout_seconds, {"INTERLOCK_TASK_ID": "a"})
+        return list(asyncio.run(self.checker.check(order)))
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+    argv = ["git", *identity, "-C", str(folder), *words]
+    return subprocess.run(argv, capture_output=True, check=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "file").write_text("tested\n")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    place = asyncio.run(discover(tmp_path))
+    processes = LocalProcesses(grace_seconds=0.2, log_limit_bytes=1024**2)
+    checker = LocalChecker(GitWorkspaces(place).check_out, processes, place.state)
+    return Bench(place.state, Tree(git(tmp_path, "rev-parse", "HEAD^{tree}")), checker)
+
+
+def test_all_commands_run_in_order_also_after_a_red_one(bench: Bench) -> None:
+    first, second, third = bench.check("cat file > made", "cat made; exit 3", "echo still here")
+    assert [first.passed, second.passed, third.passed] == [True, False, True]
+    assert (second.exit_code, second.tail) == (3, "tested")
+    assert third.tail == "still here"
+
+
+def test_a_command_is_a_shell_line(bench: Bench) -> None:
+    assert bench.check("false || echo $INTERLOCK_TASK_ID | tr a-z A-Z")[0].tail == "A"
+
+
+def test_what_a_check_writes_is_gone_in_the_next_order(bench: Bench) -> None:
+    bench.check("echo broken > file; echo more > extra")
+    clean = bench.check("cat file; test ! -e extra")[0]
+    assert (clean.exit_code, clean.tail) == (0, "tested")
+
+
+def test_the_output_is_kept_as_evidence_of_the_tree_and_the_command(bench: Bench) -> None:
+    bench.check("echo one", "echo two")
+    result = bench.check("echo one", "echo two")[1]
+    assert result.log == "evidence/a/1/2.log"
+    header = f"# interlock: tree {bench.tree}: echo two"
+    assert (bench.state / result.log).read_text().splitlines() == [header, "two"] * 2
+
+
+def test_a_check_that_takes_too_long_is_red_whatever_it_answers(bench: Bench) -> None:
+    script = "trap 'exit 0' TERM; echo waiting; while :; do sleep 0.01; done"
+    result = bench.check(script, timeout_seconds=0.6)[0]
+    assert (result.timed_out, result.exit_code, result.passed) == (True, 124, False)
+    assert result.tail.splitlines()[0] == "waiting"
+
+
+def test_a_check_that_writes_too_much_is_red_whatever_it_answers(bench: Bench) -> None:
+    script = "trap 'exit 0' TERM; while :; do head -c 100000 /dev/zero; done"
+    result = bench.check(script)[0]
+    assert (result.timed_out, result.passed) == (False, False)
+
+
+def test_a_server_that_a_check_leaves_behind_does_not_live_on(bench: Bench) -> None:
+    """It would hold its port against the next candidate."""
+    mark = uuid.uuid4().hex
+    started = f"mkfifo up; (setsid sh -c 'echo up > up; read _ < up' {mark} &); read it < up; echo $it"
+    assert bench.check(started)[0].tail == "up"
+    running = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+    assert not any(mark in line for line in running)
