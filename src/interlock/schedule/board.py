@@ -5,8 +5,9 @@ Rules:
 2. `choose` may be called again before its choices have started, and then chooses the same.
 3. A free slot and a ready task that nothing stands in the way of: it starts (work conserving). Overlapping
    footprints are second choice, for a slot that would otherwise idle.
-4. Hard leases are never broken. What the task that has been ready the longest wants is kept free for it after
-   RESERVE_AFTER_SECONDS; otherwise small tasks could hand a lease to each other for ever.
+4. Hard leases are never broken. What the first task in order wants is kept free for it once it has been ready
+   for RESERVE_AFTER_SECONDS; otherwise small tasks could hand a lease to each other for ever. As every task
+   becomes the first in order at some time (`order`), and those under way end, every task starts.
 5. All answers depend on State and the time alone, never on the way there: a Board built afresh agrees.
 """
 
@@ -20,13 +21,13 @@ from interlock.model.reason import Reason
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.holds import FREE, Demand, Holds, Kind, demands
 from interlock.schedule.lines import Lines
-from interlock.schedule.order import sort_key
+from interlock.schedule.order import Key, sort_key
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
 from interlock.schedule.tails import Tails
 
 RESERVE_AFTER_SECONDS = 3_600.0
-"""Longer than most attempts take, so that it only speaks up for tasks that the usual order really fails."""
+"""Longer than most attempts take. Sooner, leases would lie idle for a task that is about to get them."""
 
 
 class Board:
@@ -41,7 +42,7 @@ class Board:
         self._lines = Lines()
         self._popular: Counter[Demand] = Counter()
         self._timers: list[tuple[float, TaskId]] = []
-        self._eldest: list[tuple[float, TaskId]] = []
+        self._order: list[tuple[Key, TaskId]] = []
         for name in state.tasks:
             self._tails.note(name)
         self._tails.refresh()
@@ -110,12 +111,14 @@ class Board:
     def _join(self, name: TaskId) -> None:
         task = self._state.tasks[name]
         wanted = demands(task.spec)
+        key = sort_key(task, self._tails.seconds(name))
         if name not in self._lines:
             self._popular.update(wanted)
-            heappush(self._eldest, (task.ready_since, name))
+        if not self._is_in_order(key, name):
+            heappush(self._order, (key, name))
         # Where most others stand too: one lease that blocks them all then shuts one line, not one for each.
         line = max(wanted, key=self._popular.__getitem__, default=FREE)
-        self._lines.put(name, sort_key(task, self._tails.seconds(name)), line)
+        self._lines.put(name, key, line)
 
     def _settle(self, now: float) -> None:
         """Let tails, keys and timers catch up."""
@@ -137,20 +140,20 @@ class Board:
         )
 
     def _reserve(self, now: float) -> list[TaskId]:
-        """Keep free what the task that has been ready the longest wants (rule 4); at most one task."""
-        while self._eldest and not self._is_ready_since(*self._eldest[0]):
-            heappop(self._eldest)
-        if not self._eldest or now - self._eldest[0][0] < RESERVE_AFTER_SECONDS:
+        """Keep free what the first in order wants, if it has been kept waiting for long (rule 4)."""
+        while self._order and not self._is_in_order(*self._order[0]):
+            heappop(self._order)
+        if not self._order:
             return []
-        eldest = self._eldest[0][1]
-        wanted = demands(self._state.tasks[eldest].spec)
-        if not any(map(self._holds.hard, wanted)):
+        first = self._state.tasks[self._order[0][1]]
+        wanted = demands(first.spec)
+        if now - first.ready_since < RESERVE_AFTER_SECONDS or not any(map(self._holds.hard, wanted)):
             return []
-        self._holds.reserve(eldest, wanted)
-        return [eldest]
+        self._holds.reserve(first.spec.id, wanted)
+        return [first.spec.id]
 
-    def _is_ready_since(self, since: float, name: TaskId) -> bool:
-        return name in self._lines and self._state.tasks[name].ready_since == since
+    def _is_in_order(self, key: Key, name: TaskId) -> bool:
+        return name in self._lines and self._lines.key(name) == key
 
     def _release(self, holder: TaskId) -> None:
         self._holds.give_back(holder)

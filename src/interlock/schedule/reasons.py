@@ -182,7 +182,7 @@ def _lease(standing: Standing, task: TaskState) -> Reason | None:
         holders = sorted(standing.holds.hard(want) - {task.spec.id})
         if holders:
             kept = [h for h in holders if h not in standing.reserved]
-            verb = "held by" if kept else "kept free for a task that has waited longer,"
+            verb = "held by" if kept else "kept free for the first in order,"
             text = f"wants {want[1]} ({want[0]}), {verb} {_names(kept or holders)}"
             return Reason(Why.LEASE, text, tuple(holders))
     return None
