@@ -14,6 +14,7 @@ from interlock.engine.settings import (
     project_name,
     seconds_of,
     store_address,
+    time_text,
 )
 from interlock.model.errors import UsageError
 
@@ -147,3 +148,8 @@ def test_the_log_is_a_file_in_the_state_folder_unless_an_address_is_set(tmp_path
     assert store_address(Settings(store="postgresql://db/x"), state) == "postgresql://db/x"
     assert project_name(Settings(), state) == "shop"
     assert project_name(Settings(project_name="till"), state) == "till"
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 59, 60, 300, 5400, 86400, 90061, 0.5, 1.25])
+def test_a_length_of_time_reads_back_as_it_was_written(seconds: float) -> None:
+    assert seconds_of(time_text(seconds)) == seconds

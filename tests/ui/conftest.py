@@ -26,7 +26,7 @@ from interlock.events.record import Recorded
 from interlock.model.claim import CONTROLLER, Claim, task_resource
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
-from interlock.store import open_store
+from interlock.store import Store, open_store
 from interlock.ui.cli import main
 
 REMOVED = ("NO_COLOR", "FORCE_COLOR", "CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "INTERLOCK_DEBUG")
@@ -192,7 +192,7 @@ class Lab:
         finally:
             await store.close()
 
-    def _open(self) -> Any:  # Any: a Store; the Protocol has no place for `close` in a with statement
+    def _open(self) -> Store:
         Path(self.log).parent.mkdir(exist_ok=True)
         return open_store(self.log, "lab")
 

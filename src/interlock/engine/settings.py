@@ -40,8 +40,6 @@ class Settings:
     """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
     project_name: str = ""
     """The project's name in a database that several share. Empty: the name of the repository's folder."""
-    workspace_dir: str = ""
-    """Where workspaces are made. Empty: in the state folder."""
     stale_after_seconds: float = 300.0
     """An attempt that has given no sign of life for this long is given up, archived and started again."""
     controller_lease_seconds: float = 30.0
@@ -143,6 +141,17 @@ def seconds_of(text: str) -> float:
     if not re.fullmatch(r"\d+(?:\.\d+)?", text):
         raise ValueError(text)
     return float(text)
+
+
+def time_text(seconds: float) -> str:
+    """What `seconds_of` reads, in as few units as are exact."""
+    if seconds != int(seconds):
+        return f"{seconds:g}s"
+    left, text = int(seconds), ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
+        text += f"{left // size}{unit}" if left >= size else ""
+        left %= size
+    return text or "0s"
 
 
 def _environment(environ: Mapping[str, str]) -> _Layer:

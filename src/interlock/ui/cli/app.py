@@ -172,10 +172,10 @@ def main(args: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("INTERLOCK_DEBUG"):
             raise
-        return _tell(_as_user_error(error), as_json=invocation.json or "--json" in words)
+        return _tell(as_user_error(error), as_json=invocation.json or "--json" in words)
 
 
-def _as_user_error(error: Exception) -> UserError:
+def as_user_error(error: Exception) -> UserError:
     """The error in the form that people and programs get."""
     if isinstance(error, UserError):
         return error

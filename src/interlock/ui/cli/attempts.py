@@ -73,7 +73,10 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
 
 def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     """Close the phase this fact is about. Late news finds no open phase and changes nothing."""
-    phase = next((p for p in reversed(story.phases) if p.epoch == fact.epoch and p.ended is None), None)
+    still_open = [p for p in story.phases if p.ended is None and p.phase == fact.phase]
+    phase = next((p for p in still_open if p.epoch == fact.epoch), None)
+    if isinstance(fact, f.Landed):
+        phase = still_open[-1] if still_open else _found_on_main(story, fact, time)
     if phase is None:
         return
     phase.outcome, phase.ended = OUTCOMES[type(fact)], time
@@ -83,6 +86,13 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "")
     if isinstance(fact, f.CandidateStale):
         phase.text = f"main moved to {fact.main[:12]} after the checks"
+
+
+def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:
+    """The branch moved, but whoever moved it did not live to say so."""
+    phase = PhaseStory(fact.phase, fact.epoch, time, "it was found on main")
+    story.phases.append(phase)
+    return phase
 
 
 def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:

@@ -12,8 +12,9 @@ from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.attempts import AttemptStory, attempts_of
 from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import Reading
-from interlock.ui.cli.rows import attempts, in_words, lasting, next_command
+from interlock.ui.cli.rows import in_words, lasting, next_command
 
 DEPTH = 8
 WIDTH = 3
@@ -33,7 +34,7 @@ def explain(reading: Reading, task: TaskState, history: list[Recorded]) -> list[
     """The chain for one task, from where it stands back to what started it."""
     board = Board(reading.state)
     reason = _reason(reading, board, task)
-    head = Cause(0, task.spec.id, f"{task.spec.id} is {_stand(task)}: {reason.text}")
+    head = Cause(0, task.spec.id, _stand(task, reason))
     stories = attempts_of(history)
     return [
         head,
@@ -47,8 +48,9 @@ def _reason(reading: Reading, board: Board, task: TaskState) -> Reason:
     return in_words(reading, task, board.reason(task.spec.id, reading.now))
 
 
-def _stand(task: TaskState) -> str:
-    return "landed" if task.stage is Stage.DONE else task.stage.value
+def _stand(task: TaskState, reason: Reason) -> str:
+    stands = "" if task.stage is Stage.DONE else f"is {task.stage.value}: "
+    return f"{task.spec.id} {stands}{reason.text}"
 
 
 def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded]) -> Iterator[Cause]:
@@ -71,9 +73,8 @@ def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded])
             if phase.why:
                 yield Cause(2, name, f"it started because {phase.why}")
     if len(stories) > WIDTH:
-        yield Cause(
-            1, name, f"and {attempts(len(stories) - WIDTH)} before; `interlock show {name}` has them all"
-        )
+        more = counted(len(stories) - WIDTH, "attempt")
+        yield Cause(1, name, f"and {more} before; `interlock show {name}` has them all")
 
 
 def _acts_of_people(history: list[Recorded]) -> list[str]:
@@ -99,7 +100,7 @@ def _others(
         seen.add(name)
         other = reading.state.tasks[name]
         cause = _reason(reading, board, other)
-        yield Cause(depth, name, f"{name} is {_stand(other)}: {cause.text}")
+        yield Cause(depth, name, _stand(other, cause))
         yield from _others(reading, board, other, cause, seen, depth + 1)
     if len(blocking) > WIDTH:
         yield Cause(

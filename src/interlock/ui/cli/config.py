@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.settings import FILE, Settings, check, key_of, load
+from interlock.engine.settings import FILE, Settings, check, key_of, load, time_text
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, say, say_json
@@ -26,7 +26,7 @@ def config_command() -> None:
 def show(invocation: Invocation, origin: bool) -> None:
     """Every setting with its value."""
     loaded = load(repository_root(invocation), {})
-    rows = {key_of(field): shown(getattr(loaded.settings, field.name)) for field in fields(Settings)}
+    rows = {key_of(field): shown(loaded.settings, field.name) for field in fields(Settings)}
     if invocation.wants_json():
         say_json({key: {"value": value, "origin": loaded.origins[key]} for key, value in rows.items()})
         return
@@ -40,7 +40,7 @@ def show(invocation: Invocation, origin: bool) -> None:
 @click.pass_obj
 def get(invocation: Invocation, key: str) -> None:
     """The value of one setting, alone."""
-    value = shown(getattr(load(repository_root(invocation), {}).settings, _field_name(key)))
+    value = shown(load(repository_root(invocation), {}).settings, _field_name(key))
     if invocation.wants_json():
         say_json(value)
     else:
@@ -68,7 +68,7 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
     loaded = load(root, {})
     note(f"set {key} in {path}")
     if not loaded.origins[key].startswith(str(path)):
-        winner = _toml(shown(getattr(loaded.settings, _field_name(key))))
+        winner = _toml(shown(loaded.settings, _field_name(key)))
         note(f"but {loaded.origins[key]} has the last word: {winner}")
 
 
@@ -84,8 +84,11 @@ def path_(invocation: Invocation) -> None:
         say(f"{path}{'' if path.exists() else '  (not there)'}")
 
 
-def shown(value: object) -> object:
-    """A value without the password that an address may hold."""
+def shown(settings: Settings, name: str) -> object:
+    """A value as people write it, without the password that an address may hold."""
+    value = getattr(settings, name)
+    if name.endswith("_seconds"):
+        return time_text(value)
     return SECRET.sub(r"\1:***@", value) if isinstance(value, str) else value
 
 

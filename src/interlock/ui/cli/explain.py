@@ -6,6 +6,7 @@ import click
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
+from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
@@ -57,11 +58,22 @@ async def _commit(store: Store, reading: Reading, commit: str) -> list[Cause]:
     if about is None:
         return []
     task = reading.state.tasks.get(about.task)
-    landed = bool(task and task.landed and task.landed.commit.startswith(commit))
-    verdict = "it is what landed on main" if landed else "it is not what landed on main"
+    verdict = _fate(task, found, commit) if task else "the task is gone"
     head = Cause(0, about.task, f"{commit} was made for {about.task}, attempt {about.attempt}; {verdict}")
     lines = [Cause(1, about.task, f"{clock(row.time)} {describe(row.fact)}") for row in found]
     return [head, *lines, Cause(0, about.task, f"next: interlock show {about.task}")]
+
+
+def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
+    """Did the commit reach main, itself or merged onto main as another."""
+    if task.landed is None:
+        return f"nothing of the task is on main, it is {task.stage.value}"
+    if task.landed.commit.startswith(commit):
+        return "it is what landed on main"
+    merged = [row.fact.commit for row in found if isinstance(row.fact, f.CandidatePassed)]
+    if task.landed.commit in merged:
+        return f"merged onto main it landed as {task.landed.commit[:12]}"
+    return f"something else landed: {task.landed.commit[:12]}"
 
 
 def _names(row: Recorded, commit: str) -> bool:

@@ -26,6 +26,8 @@ class Invocation:
     project: Path = field(default_factory=Path.cwd)
     json: bool = False
     no_color: bool = False
+    color: str = "auto"
+    """The setting, once a project's settings are known."""
 
     def wants_json(self, stream: TextIO | None = None) -> bool:
         """Shall a command that lists or shows print JSON: asked for, or read by a coding agent."""
@@ -74,6 +76,11 @@ def inert(text: str) -> str:
     return CONTROL.sub("", text)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def paint(text: str, color: str) -> str:
     """Coloured text; the colour is taken out again where it is not wanted."""
     return click.style(text, fg=color)
@@ -87,4 +94,6 @@ def stdout_color() -> bool:
 def _color(stream: TextIO) -> bool:
     context = click.get_current_context(silent=True)
     invocation = context.find_object(Invocation) if context else None
-    return wants_color(stream, bool(invocation and invocation.no_color), os.environ)
+    if invocation is None:
+        return wants_color(stream, False, os.environ)
+    return wants_color(stream, invocation.no_color, os.environ, invocation.color)

@@ -6,7 +6,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.output import inert
+from interlock.ui.cli.output import counted, inert
 
 # Any: each phrase takes the one kind of fact it is listed under.
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
@@ -14,11 +14,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "",
         f"{fact.task}: {fact.phase} started, attempt {fact.attempt} ({fact.why})",
     ),
-    f.WorkFinished: lambda fact: (
-        "",
-        f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact.touched)}",
-    ),
-    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {len(fact.checks)} checks on top of main, none red"),
+    f.WorkFinished: lambda fact: ("", f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}"),
+    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)} on top of main, none red"),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
@@ -47,8 +44,12 @@ def sentence(row: Recorded) -> tuple[str, str] | None:
     return color, f"{clock(row.time)} {inert(text)}"
 
 
-def _files(touched: tuple[str, ...]) -> str:
-    return touched[0] if len(touched) == 1 else f"{len(touched)} files"
+def _files(fact: f.WorkFinished) -> str:
+    return fact.touched[0] if len(fact.touched) == 1 else counted(len(fact.touched), "file")
+
+
+def _checks(fact: f.CandidatePassed) -> str:
+    return counted(len(fact.checks), "check")
 
 
 def _why(text: str) -> str:

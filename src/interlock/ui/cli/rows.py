@@ -9,6 +9,7 @@ from interlock.model.errors import UsageError
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import Reading
 
 
@@ -87,9 +88,9 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
     if task.stage is Stage.RUNNING:
         return Reason(Why.RUNNING, _running(reading, task))
     if task.stage is Stage.FAILED:
-        return Reason(Why.FAILED, f"{task.why} ({attempts(task.attempt)})")
+        return Reason(Why.FAILED, f"{task.why} ({counted(task.attempt, 'attempt')})")
     if task.stage is Stage.DONE and task.landed:
-        return Reason(Why.DONE, f"landed as {task.landed.commit[:12]} ({attempts(task.attempt)})")
+        return Reason(Why.DONE, f"landed as {task.landed.commit[:12]} ({counted(task.attempt, 'attempt')})")
     if task.stage is Stage.CANCELLED:
         return Reason(Why.CANCELLED, task.why)
     if not reading.is_live and reason.why in NEEDS_A_RUN:
@@ -121,11 +122,6 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     if reason.why in (Why.NO_RUN, Why.NOT_SELECTED):
         return "interlock run"
     return f"interlock explain {name}"
-
-
-def attempts(number: int) -> str:
-    """`1 attempt`, `2 attempts`."""
-    return f"{number} attempt{'' if number == 1 else 's'}"
 
 
 def lasting(seconds: float) -> str:

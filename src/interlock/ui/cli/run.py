@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.control import AlreadyRunning
+from interlock.engine.control import in_charge, refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.ledger import load_state
 from interlock.engine.options import Options
@@ -115,8 +115,8 @@ def _options(project: Project, selection: tuple[TaskId, ...] | None, why: str) -
 
 async def _refuse_unready(project: Project) -> None:
     """Say before anything starts what would only hold up the first landing."""
-    if await project.is_running():
-        raise AlreadyRunning("another run is in charge of this project")
+    if row := in_charge(await project.store.held()):
+        raise refuse_second(row)
     checkout = await project.repository.checkout()
     if checkout.state is CheckoutState.DIRTY:
         some = ", ".join(checkout.dirty[:3]) + (" ..." if len(checkout.dirty) > 3 else "")

@@ -41,6 +41,7 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     place = await locate(invocation.project)
     root = place.work_tree or place.common_dir
     settings = load(root, {}).settings
+    invocation.color = settings.color
     address = store_address(settings, place.state)
     if settings.store == "" and not Path(address).exists():
         if create:

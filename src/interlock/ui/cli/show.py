@@ -9,7 +9,7 @@ from interlock.model.outcome import CheckResult
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.output import Invocation, inert, paint, say, say_json
+from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
 from interlock.ui.cli.reading import history, read
 from interlock.ui.cli.rows import Row, find, lasting, rows
 from interlock.ui.cli.session import opened, run_async
@@ -72,7 +72,7 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
     yield f"  {clock(phase.started)}  {phase.phase} {outcome}{took}{text}"
     if phase.commit:
         on = f" on {phase.base[:12]}" if phase.base else ""
-        changed = f", {len(phase.touched)} files" if phase.touched else ""
+        changed = f", {counted(len(phase.touched), 'file')}" if phase.touched else ""
         yield f"            commit {phase.commit[:12]}{on}{changed}"
     for check in phase.checks:
         yield f"            {check_line(check)}"

@@ -1,0 +1,181 @@
+"""The examinations of `doctor`. Each looks at one thing, changes nothing, and never stops the others."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from interlock.engine.project import Project
+from interlock.events.record import verify_chain
+from interlock.git.checkout import CheckoutState
+from interlock.git.command import find_repository
+from interlock.git.discover import discover, parse_version
+from interlock.model.errors import UserError
+from interlock.model.task import Agent
+from interlock.run.containment import strongest
+from interlock.ui.cli.output import Invocation
+from interlock.ui.cli.reading import all_rows, read
+from interlock.ui.cli.session import opened_fully
+
+LOW_BYTES = 1 << 30
+"""Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
+EMPTY_BYTES = 100 << 20
+
+
+class Health(StrEnum):
+    """How one thing is."""
+
+    OK = "ok"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One row of the report."""
+
+    name: str
+    health: Health
+    text: str
+    fix: str = ""
+
+
+Examination = Callable[[Project], Awaitable[list[Finding]]]
+
+
+async def check_up(invocation: Invocation) -> list[Finding]:
+    """Everything that can be looked at; when there is no usable repository, what that is for."""
+    findings = [await _git(invocation.project)]
+    try:
+        place = await discover(invocation.project)
+        findings.append(Finding("repository", Health.OK, f"{place.work_tree or place.common_dir}"))
+        async with opened_fully(invocation) as project:
+            findings += [finding async for finding in _examine(project)]
+    except UserError as error:
+        findings.append(_bad("repository", error))
+    return [*findings, _containment(), _sandbox()]
+
+
+async def _examine(project: Project) -> AsyncIterator[Finding]:
+    for name, examination in _EXAMINATIONS.items():
+        try:
+            for finding in await examination(project):
+                yield finding
+        except UserError as error:
+            yield _bad(name, error)
+
+
+def _bad(name: str, error: UserError) -> Finding:
+    return Finding(name, Health.BAD, str(error).splitlines()[0], error.hint)
+
+
+async def _git(path: Path) -> Finding:
+    try:
+        said = await find_repository(path, "version")
+        major, minor = parse_version(said.line)
+    except UserError as error:
+        return _bad("git", error)
+    return Finding("git", Health.OK, f"version {major}.{minor}")
+
+
+async def _branch(project: Project) -> list[Finding]:
+    place = project.place
+    tip = await project.repository.tip()
+    findings = [Finding("branch", Health.OK, f"work lands on {place.branch}, now at {tip.commit[:12]}")]
+    checkout = await project.repository.checkout()
+    if checkout.state is CheckoutState.DIRTY:
+        text = (
+            f"{checkout.path} is on {place.branch} with uncommitted changes: {', '.join(checkout.dirty[:3])}"
+        )
+        findings.append(Finding("checkout", Health.BAD, text, "git stash, or git switch -c mine"))
+    elif not place.head and place.work_tree:
+        text = "HEAD is detached; this checkout does not follow what lands"
+        findings.append(Finding("checkout", Health.WARNING, text, f"git switch {place.branch}"))
+    else:
+        findings.append(Finding("checkout", Health.OK, checkout.state.value))
+    findings += [
+        Finding("lock", Health.WARNING, f"{lock} is old", f"if no git is running: rm '{lock}'")
+        for lock in project.repository.old_locks()
+    ]
+    return findings
+
+
+async def _state_folder(project: Project) -> list[Finding]:
+    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return [Finding("state", Health.BAD, f"{folder} cannot be written to", f"chmod u+rwx '{folder}'")]
+    made = "" if project.state_dir.exists() else " (made by the first run)"
+    return [Finding("state", Health.OK, f"{project.state_dir}{made}")]
+
+
+async def _disk(project: Project) -> list[Finding]:
+    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
+    free = shutil.disk_usage(folder).free
+    text = f"{free / (1 << 30):.1f} GiB free"
+    if free >= LOW_BYTES:
+        return [Finding("disk", Health.OK, text)]
+    health = Health.BAD if free < EMPTY_BYTES else Health.WARNING
+    return [Finding("disk", health, text, "interlock gc --older-than 1h")]
+
+
+async def _log(project: Project) -> list[Finding]:
+    reading = await read(project.store)
+    count = verify_chain([row async for row in all_rows(project.store)])
+    where = "Postgres" if project.settings.store else str(project.state_dir / "log.db")
+    findings = [Finding("log", Health.OK, f"{count} facts, chain whole, in {where}")]
+    if reading.is_live:
+        findings.append(Finding("run", Health.OK, "a run is going on"))
+    elif reading.state.running:
+        text = f"{len(reading.state.running)} tasks were left running by a run that is gone"
+        findings.append(Finding("run", Health.WARNING, text, "interlock run"))
+    else:
+        findings.append(Finding("run", Health.OK, "none is going on"))
+    return findings
+
+
+async def _agents(project: Project) -> list[Finding]:
+    if not (project.root / project.settings.graph).exists():
+        return [Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", "interlock init")]
+    graph = await project.read_graph()
+    used = {task.agent.name: task.agent for task in graph.tasks}
+    findings = [Finding("graph", Health.OK, f"{len(graph.tasks)} tasks")]
+    return findings + [_agent(project.root, agent) for agent in used.values()]
+
+
+def _agent(root: Path, agent: Agent) -> Finding:
+    """Can the agent's program be found, from where it will be started."""
+    name, program = f"agent {agent.name}", agent.run[0] if agent.run else ""
+    found = shutil.which(program if "/" not in program else str(root / program))
+    if found:
+        return Finding(name, Health.OK, found)
+    if "/" in program and (root / program).exists():
+        return Finding(
+            name, Health.BAD, f"{program} is not executable", f"chmod +x '{program}' and commit it"
+        )
+    return Finding(
+        name, Health.BAD, f"{program} was not found", f"install {program}, or edit `agents` in the graph"
+    )
+
+
+def _containment() -> Finding:
+    kind = strongest()
+    if kind.is_namespace:
+        return Finding("processes", Health.OK, f"an attempt's processes all end with it ({kind.value})")
+    text = f"{kind.value}: a process that hides from its parents could outlive its attempt"
+    return Finding("processes", Health.WARNING, text, "sysctl kernel.unprivileged_userns_clone=1")
+
+
+def _sandbox() -> Finding:
+    text = "agents are not sandboxed in this version: they can do what you can do"
+    return Finding("sandbox", Health.WARNING, text, "run only agents you would start by hand")
+
+
+_EXAMINATIONS: dict[str, Examination] = {
+    "branch": _branch,
+    "state": _state_folder,
+    "disk": _disk,
+    "log": _log,
+    "graph": _agents,
+}

@@ -1,0 +1,98 @@
+"""`interlock gc`: makes room. Work that is nowhere else stays, unless a flag says otherwise."""
+
+import asyncio
+from dataclasses import dataclass
+
+import click
+
+from interlock.engine.project import Project
+from interlock.engine.settings import seconds_of
+from interlock.git.files import remove_tree
+from interlock.git.trash import Left, LeftState
+from interlock.model.errors import UsageError
+from interlock.model.task import TaskId
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.rows import lasting
+from interlock.ui.cli.session import opened_fully, run_async
+
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What was found and what became of it."""
+
+    removed: list[Left]
+    refused: list[Left]
+    """Not in the repository: only --delete-unmerged removes these."""
+    in_use: list[Left]
+    """Of a run that goes on, or that the next one archives."""
+
+
+@click.command("gc", cls=Command)
+@click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option(
+    "--older-than", metavar="TIME", help="Only what is older, as 12h or 7d (default: keep_trash_days)."
+)
+@click.option(
+    "--delete-unmerged", is_flag=True, help="Also delete what agents left and git refused to take in."
+)
+@click.pass_obj
+def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
+    """Remove workspaces and trash that are no longer needed. What agents made stays under refs/interlock."""
+    swept = run_async(_sweep(invocation, dry_run, older_than, delete_unmerged))
+    if invocation.json:
+        say_json(
+            {"dry_run": dry_run, "removed": swept.removed, "refused": swept.refused, "in_use": swept.in_use}
+        )
+        return
+    for left in swept.removed:
+        say(f"{'would remove' if dry_run else 'removed'} {left.path} ({lasting(left.age_seconds)} old)")
+    if not swept.removed:
+        say("nothing to remove")
+    for left in swept.refused:
+        note(f"kept {left.path}: it holds work that is not in the repository")
+    if swept.refused:
+        note("to delete it for good: interlock gc --delete-unmerged")
+    if swept.in_use:
+        note(f"{len(swept.in_use)} workspaces are in use, or are archived by the next `interlock run`")
+
+
+async def _sweep(
+    invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool
+) -> Swept:
+    async with opened_fully(invocation) as project:
+        seconds = _seconds(older_than, project.settings.keep_trash_days)
+        finished = await _finished(project, dry_run)
+        removed = [*finished, *await project.workspaces.gc(seconds, dry_run=dry_run)]
+        evidence = [left for left in project.workspaces.listing() if left.state is LeftState.EVIDENCE]
+        refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
+        for left in evidence:
+            if left not in refused:
+                removed.append(left)
+                if not dry_run:
+                    await asyncio.to_thread(remove_tree, left.path)
+        in_use = [left for left in project.workspaces.listing() if left.state is LeftState.OPEN]
+    return Swept(removed, refused, in_use)
+
+
+async def _finished(project: Project, dry_run: bool) -> list[Left]:
+    """Workspaces whose work was taken in, but whose run ended before it could give them up."""
+    if await project.is_running():
+        return []
+    found = [left for left in project.workspaces.listing() if left.state is LeftState.COLLECTED]
+    for left in found:
+        workspace = await project.workspaces.find(TaskId(left.path.parent.name), int(left.path.name))
+        if workspace and not dry_run:
+            await project.workspaces.discard(workspace)
+    return found
+
+
+def _seconds(older_than: str | None, days: int) -> float:
+    try:
+        return days * DAY_SECONDS if older_than is None else seconds_of(older_than)
+    except ValueError:
+        raise UsageError(
+            f"--older-than is no length of time: {older_than}", "write it like 12h or 7d"
+        ) from None

@@ -1,0 +1,81 @@
+"""`events`: the log to read, verify and carry elsewhere (W10)."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from interlock.events.facts import kinds
+from interlock.ui.cli.progress import PHRASES
+from tests.ui.conftest import Lab, git, task
+
+
+def test_programs_get_one_line_for_each_fact(lab: Lab) -> None:
+    lab.accept(task("api"), task("web"))
+    rows = lab.run("events", "--json").lines
+    assert [(row["seq"], row["kind"], row["fact"]["task"]["id"]) for row in rows] == [
+        (1, "TaskAccepted", "api"),
+        (2, "TaskAccepted", "web"),
+    ]
+    assert [row["seq"] for row in lab.run("events", "--json", "--since", "1").lines] == [2]
+
+
+def test_people_get_one_line_for_each_fact(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.fail("api", "agent exited 1")
+    lines = lab.run("events").out.splitlines()
+    assert len(lines) == 4
+    assert "PhaseFailed api #1 implement error=agent-exit summary=agent exited 1" in lines[2]
+
+
+def test_a_whole_chain_is_said_to_be_whole(lab: Lab) -> None:
+    lab.accept(task("api"), task("web"))
+    last = lab.run("events", "--json").lines[-1]["hash"]
+    assert lab.run("events", "--verify").out == f"the chain of 2 facts is whole; its last hash is {last}\n"
+
+
+@pytest.mark.parametrize(
+    ("tamper", "named"),
+    [
+        ("UPDATE facts SET body = replace(body, 'Make b', 'Make x') WHERE seq = 2", "fact 2 "),
+        ("DELETE FROM facts WHERE seq = 2", "fact 2 is missing"),
+        (
+            "UPDATE facts SET seq = 9 - seq WHERE seq > 1; UPDATE facts SET seq = seq - 4 WHERE seq > 1",
+            "fact 2 ",
+        ),
+    ],
+)
+def test_a_changed_missing_or_moved_fact_is_named(lab: Lab, tamper: str, named: str) -> None:
+    lab.accept(task("a"), task("b"), task("c"))
+    with sqlite3.connect(lab.log) as db:
+        db.executescript(tamper)
+    db.close()
+    result = lab.run("events", "--verify")
+    assert result.code == 7
+    assert named in result.err
+
+
+def test_a_log_is_exported_and_imported_into_a_fresh_clone(lab: Lab, tmp_path: Path) -> None:
+    lab.accept(task("a"), task("b"))
+    file = tmp_path / "log.ndjson"
+    assert lab.run("events", "--export", str(file)).code == 0
+    git(tmp_path, "clone", "-q", str(lab.root), "clone")
+    clone = Lab(tmp_path / "clone", lab.capsys)
+    assert clone.run("events", "--import", str(file)).code == 0
+    assert clone.facts() == lab.facts()
+    assert clone.run("events", "--verify").code == 0
+    again = clone.run("events", "--import", str(file))
+    assert (again.code, "not empty" in again.err) == (2, True)
+
+
+def test_an_export_goes_to_stdout_with_a_dash(lab: Lab) -> None:
+    lab.accept(task("a"))
+    assert len(lab.run("events", "--export", "-").lines) == 1
+
+
+def test_only_one_thing_at_a_time(lab: Lab) -> None:
+    assert lab.run("events", "--verify", "-f").code == 2
+
+
+def test_every_phrase_belongs_to_a_fact() -> None:
+    assert {kind.__name__ for kind in PHRASES} <= set(kinds())

@@ -1,0 +1,118 @@
+"""`explain`, `show`, `diff`: why, with what evidence, and what changed (D9, W10)."""
+
+from typing import Any
+
+from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried
+from interlock.model.task import Commit, TaskId
+from tests.ui.conftest import Lab, task
+
+
+def explain(lab: Lab, name: str) -> str:
+    result = lab.run("explain", name)
+    assert result.code == 0, result.err
+    return result.out
+
+
+def test_a_waiting_task_names_the_chain_of_tasks_it_waits_for(lab: Lab) -> None:
+    lab.accept(task("db"), task("api", "db"), task("web", "api"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    lab.start("db")
+    lines = explain(lab, "web").splitlines()
+    assert lines[0].startswith("web is waiting: ")
+    assert lines[1].startswith("  api is waiting: ")
+    assert lines[2].startswith("    db is running: implement, attempt 1")
+    assert lines[-1].startswith("next: ")
+
+
+def test_a_task_behind_a_failed_one_leads_to_the_command_that_helps(lab: Lab) -> None:
+    lab.accept(task("db"), task("api", "db"), task("web", "api"))
+    lab.fail("db", "agent exited 1")
+    text = explain(lab, "web")
+    assert "db is failed: agent exited 1" in text
+    assert text.rstrip().endswith("next: interlock retry db")
+
+
+def test_a_running_task_says_why_it_was_started(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    lab.start("api", why="next in order (priority 2)")
+    text = explain(lab, "api")
+    assert "it started because next in order (priority 2)" in text
+    assert "next: interlock logs api -f" in text
+
+
+def test_a_failed_task_shows_the_red_check_and_where_its_output_is(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.fail("api", "`make test` exited 2")
+    text = explain(lab, "api")
+    assert "attempt 1: implement failed" in text
+    assert "`make test` exited 2; its output: logs/checks/2.log" in text
+
+
+def test_a_landed_task_tells_its_way_to_main(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.land("api", "d" * 40)
+    text = explain(lab, "api")
+    assert text.startswith(f"api landed as {'d' * 12}")
+    assert text.index("land landed") < text.index("verify passed") < text.index("implement passed")
+
+
+def test_what_people_did_is_part_of_the_story(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.write(TaskCancelled(TaskId("api"), "wrong idea"), TaskRetried(TaskId("api"), "better idea"))
+    text = explain(lab, "api")
+    assert "said TaskCancelled: wrong idea" in text
+    assert "said TaskRetried: better idea" in text
+
+
+def test_a_commit_leads_to_the_attempt_that_made_it(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.land("api", "d" * 40)
+    assert "made for api, attempt 1; it is what landed on main" in explain(lab, "d" * 40)
+    assert f"merged onto main it landed as {'d' * 12}" in explain(lab, "c" * 9)
+    strange = lab.run("explain", "abcdef1")
+    assert strange.code == 2
+    assert "no attempt made a commit abcdef1" in strange.err
+
+
+def test_programs_get_the_causes_with_their_depth(lab: Lab) -> None:
+    lab.accept(task("db"), task("api", "db"))
+    causes = lab.run("explain", "api", "--json").json["causes"]
+    assert [cause["depth"] for cause in causes] == [0, 1, 0]
+    assert causes[1]["task"] == "db"
+
+
+def shown(lab: Lab, name: str) -> Any:  # Any: JSON
+    return lab.run("show", name, "--json").json
+
+
+def test_show_has_the_evidence_with_commands_exit_codes_and_logs(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.land("api", "d" * 40)
+    phases = shown(lab, "api")["attempts"][0]["phases"]
+    assert [(phase["phase"], phase["outcome"]) for phase in phases] == [
+        ("implement", "passed"),
+        ("verify", "passed"),
+        ("land", "landed"),
+    ]
+    check = phases[1]["checks"][0]
+    assert (check["command"], check["exit_code"], check["log"]) == ("make test", 0, "logs/checks/1.log")
+    text = lab.run("show", "api").out
+    assert "ok  `make test` exit 0, logs/checks/1.log" in text
+    assert f"landed as {'d' * 40}" in text
+
+
+def test_a_late_fact_changes_no_attempt(lab: Lab) -> None:
+    lab.accept(task("api"))
+    epoch = lab.start("api").epoch
+    lab.run("reset", "api")
+    lab.write(CandidateStale(TaskId("api"), 1, "implement", epoch, Commit("b"), Commit("m")))
+    assert shown(lab, "api")["attempts"][0]["phases"][0]["outcome"] == "reset"
+
+
+def test_diff_without_a_change_says_so(lab: Lab) -> None:
+    lab.accept(task("api"))
+    result = lab.run("diff", "api")
+    assert (result.code, "api has not left a change yet" in result.err) == (2, True)
+    lab.fail("api", "agent exited 1")
+    assert "has no attempt 7" in lab.run("diff", "api", "--attempt", "7").err
