@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +43,7 @@ class World:
 
     root: Path
 
-    @property
+    @cached_property
     def place(self) -> Place:
         return run(discover(self.root))
 
@@ -99,4 +100,5 @@ def make_world(root: Path, *, options: tuple[str, ...] = ()) -> World:
     git(root, "init", "-q", "-b", "main", *options)
     world = World(root)
     world.commit({"a.txt": "one\ntwo\nthree\n", "src/b.txt": "b\n", ".gitignore": "*.log\nbuild/\n"}, "start")
+    world.place.ensure_ignored()
     return world

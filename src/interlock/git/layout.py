@@ -1,7 +1,7 @@
 """Git dirs written file by file, so that no git has to run to make one.
 
 Each attempt has two. The private one belongs to the agent: its commits, its refs, its index. The trusted one
-is what our own git uses on the same files; it borrows the private one's objects and believes nothing else in it.
+is what our own git uses on the same files; it borrows the private one's objects, and believes nothing else.
 """
 
 from collections.abc import Mapping, Sequence

@@ -58,11 +58,6 @@ class Place:
         return self.settings.get("extensions.objectformat", "sha1")
 
     @property
-    def is_shallow(self) -> bool:
-        """Is the history cut off."""
-        return (self.common_dir / "shallow").exists()
-
-    @property
     def author(self) -> tuple[str, str]:
         """Who stands as the author of what agents make: the user, if git knows a name and an address."""
         name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")

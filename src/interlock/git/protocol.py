@@ -40,7 +40,7 @@ class Repository(Protocol):
         ...
 
     async def fetch(self) -> str:
-        """Bring the branch up to its upstream if that is a fast-forward; what to tell the user, or nothing."""
+        """Fast-forward the branch to its upstream where possible; what to tell the user, or nothing."""
         ...
 
     async def raise_fence(self, epoch: int) -> None:

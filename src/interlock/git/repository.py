@@ -17,6 +17,7 @@ from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
 _DIFF_BYTES = 16 << 20
+_MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
 _CONFLICTS = 1
 """The exit status of `merge-tree` when it could not merge everything."""
 _LONG_AGO = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
@@ -134,9 +135,7 @@ class GitRepository:
         return sorted(lock for lock in locks if lock.exists() and lock.stat().st_mtime < oldest)
 
     async def _merge_tree(self, onto: str, work: str) -> Output:
-        return await self._git.run(
-            "merge-tree", "--write-tree", "-z", "--name-only", onto, work, ok=(0, _CONFLICTS)
-        )
+        return await self._git.run("merge-tree", *_MERGE_WORDS, onto, work, ok=(0, _CONFLICTS))
 
     async def _on(self, base: str, commit: str) -> str:
         """The commit's tree as a child of `base`, so that `base` is what git merges from."""

@@ -117,6 +117,8 @@ async def _stage(git: Git, folder: AttemptFolder) -> tuple[str, tuple[str, ...]]
         with _hidden(nested, folder.home / "nested"):
             _fresh_index(folder)
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
+        if "invalid path" in said.err:
+            raise RejectedObjects(f"git refuses what the agent made: {said.err.strip()}")
         if said.code and not said.err.startswith("error:"):
             raise GitFailed("add", said.err)
         leftovers = tuple(f"the history of {path.parent.name}" for path in nested)

@@ -106,9 +106,10 @@ async def _holds_more(folder: AttemptFolder) -> bool:
         return False  # it was never finished, so no agent has been in it
     if kept is None or kept.leftovers:
         return True
-    said = await Git(folder.trusted, folder.tree).run(
-        "ls-files", "-o", "--directory", "-z", limit_bytes=1 << 20
-    )
+    # Whole folders are enough to know, unless single files of them were copied in by us.
+    words = () if opened.included else ("--directory",)
+    git = Git(folder.trusted, folder.tree)
+    said = await git.run("ls-files", "-o", "-z", *words, limit_bytes=1 << 20)
     names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
     return said.cut or any(_is_news(folder.tree / name, opened.included.get(name)) for name in names)
 

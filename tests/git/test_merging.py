@@ -1,0 +1,68 @@
+"""Merges in memory: exact about the base, clear about conflicts (W12)."""
+
+from interlock.model.task import Commit
+from tests.git.world import World, git, run
+
+
+def test_conflicts_are_named_and_shown(world: World) -> None:
+    base = world.main
+    ours = world.made({"a.txt": "one\nOURS\nthree\n", "src/b.txt": "ours\n"}, base)
+    theirs = world.made({"a.txt": "one\nTHEIRS\nthree\n", "src/b.txt": None}, base)
+    merge = run(world.repository.merge(ours, theirs, base))
+    assert merge.tree is None
+    assert merge.conflicts == ("a.txt", "src/b.txt")
+    assert "CONFLICT (content): Merge conflict in a.txt" in merge.text
+    assert "CONFLICT (modify/delete)" in merge.text
+    assert "OURS\n" in merge.text
+    assert "THEIRS\n" in merge.text
+    assert "Auto-merging" not in merge.text
+
+
+def test_changes_to_different_lines_of_a_file_merge(world: World) -> None:
+    base = world.commit({"a.txt": "\n".join("abcdefghij")})
+    ours = world.made({"a.txt": "\n".join("Abcdefghij")}, base)
+    theirs = world.made({"a.txt": "\n".join("abcdefghiJ")}, base)
+    merge = run(world.repository.merge(ours, theirs, base))
+    assert git(world.root, "cat-file", "blob", f"{merge.tree}:a.txt") == "\n".join("AbcdefghiJ")
+
+
+def test_only_what_changed_since_the_base_counts(world: World) -> None:
+    """Work that does not descend from the base, and a main that was rewound behind it."""
+    first = world.main
+    base = world.made({"a.txt": "base\n"}, first)
+    tree = world.tree(world.made({"n.txt": "n\n"}, base))
+    unrelated = Commit(git(world.root, "commit-tree", tree, "-m", "root"))
+    onto = world.made({"src/b.txt": "moved on\n"}, first)
+    merge = run(world.repository.merge(onto, unrelated, base))
+    names = git(world.root, "ls-tree", "-r", "--name-only", str(merge.tree)).split()
+    assert "n.txt" in names
+    assert git(world.root, "cat-file", "blob", f"{merge.tree}:a.txt") == "one\ntwo\nthree"
+    assert git(world.root, "cat-file", "blob", f"{merge.tree}:src/b.txt") == "moved on"
+
+
+def test_a_path_with_odd_characters_can_conflict(world: World) -> None:
+    name = 'odd "name" ü\t-x.txt'
+    base = world.made({name: "0\n"}, world.main)
+    ours, theirs = world.made({name: "1\n"}, base), world.made({name: "2\n"}, base)
+    assert run(world.repository.merge(ours, theirs, base)).conflicts == (name,)
+
+
+def test_diff_is_text_and_runs_no_program(world: World) -> None:
+    git(world.root, "config", "diff.evil.textconv", "touch fired;cat")
+    git(world.root, "config", "diff.external", "touch fired;cat")
+    old = world.commit({".gitattributes": "*.txt diff=evil\n"})
+    new = world.commit({"a.txt": "other\n", "src/b.txt": "B\n"})
+    text = run(world.repository.diff(old, new))
+    assert "+other" in text
+    assert "+B" in text
+    assert "+B" not in run(world.repository.diff(old, new, ["a.txt"]))
+    assert run(world.repository.diff(old, new, ["*.txt"])) == ""
+    assert not list(world.root.rglob("fired"))
+
+
+def test_commits_name_the_user_as_author_and_interlock_as_committer(world: World) -> None:
+    repository = world.repository
+    commit = run(repository.commit(world.tree("HEAD"), world.main, "Title\n\nInterlock-Task: t\n"))
+    assert git(world.root, "log", "-1", "--format=%an|%cn|%s|%(trailers:only)", commit) == (
+        "Ada|Interlock|Title|Interlock-Task: t"
+    )

@@ -1,0 +1,79 @@
+"""D10: nothing an agent wrote is deleted unarchived; the trash is emptied late, and only of what is safe."""
+
+import os
+from pathlib import Path
+
+from interlock.git.protocol import Workspace
+from interlock.git.trash import LeftState
+from interlock.model.task import TaskId
+from tests.git.world import World, git, run, write
+
+
+def opened(world: World, files: dict[str, str]) -> Workspace:
+    workspace = run(world.workspaces.open(TaskId("t"), 1, world.main))
+    write(workspace.path, files)
+    return workspace
+
+
+def trashed(world: World) -> list[Path]:
+    trash = world.root / ".interlock" / "trash"
+    return sorted(trash.iterdir()) if trash.exists() else []
+
+
+def test_a_collected_workspace_is_deleted(world: World) -> None:
+    workspace = opened(world, {"x.txt": "x\n"})
+    run(world.workspaces.collect(workspace, "x\n"))
+    assert [left.state for left in world.workspaces.listing()] == [LeftState.COLLECTED]
+    run(world.workspaces.discard(workspace))
+    assert not workspace.home.exists()
+    assert trashed(world) == []
+    assert (
+        git(world.root, "for-each-ref", "--format=%(refname)", "refs/interlock") == "refs/interlock/work/t/1"
+    )
+
+
+def test_discarding_twice_is_safe(world: World) -> None:
+    workspace = opened(world, {})
+    run(world.workspaces.collect(workspace, "x\n"))
+    run(world.workspaces.discard(workspace))
+    run(world.workspaces.discard(workspace))
+
+
+def test_ignored_files_go_to_the_trash(world: World) -> None:
+    workspace = opened(world, {"x.log": "much work\n", "build/out": "o\n"})
+    run(world.workspaces.collect(workspace, "x\n"))
+    run(world.workspaces.discard(workspace))
+    (kept,) = trashed(world)
+    assert (kept / "tree" / "x.log").read_text() == "much work\n"
+    assert not workspace.home.exists()
+
+
+def test_files_written_after_collecting_go_to_the_trash(world: World) -> None:
+    workspace = opened(world, {})
+    run(world.workspaces.collect(workspace, "x\n"))
+    write(workspace.path, {"late.txt": "late\n"})
+    run(world.workspaces.discard(workspace))
+    assert (trashed(world)[0] / "tree" / "late.txt").exists()
+
+
+def test_what_was_never_collected_is_never_deleted(world: World) -> None:
+    workspace = opened(world, {"x.txt": "x\n"})
+    assert [left.state for left in world.workspaces.listing()] == [LeftState.OPEN]
+    run(world.workspaces.discard(workspace))
+    assert [left.state for left in world.workspaces.listing()] == [LeftState.EVIDENCE]
+    assert run(world.workspaces.gc(0)) == []
+    assert (trashed(world)[0] / "tree" / "x.txt").exists()
+
+
+def test_the_trash_is_emptied_of_what_is_old_enough(world: World) -> None:
+    workspace = opened(world, {"x.log": "l\n"})
+    (workspace.path / "shut").mkdir(mode=0o500)
+    run(world.workspaces.collect(workspace, "x\n"))
+    run(world.workspaces.discard(workspace))
+    (kept,) = trashed(world)
+    assert run(world.workspaces.gc(3600)) == []
+    os.utime(kept, (0, 0))
+    assert [left.path for left in run(world.workspaces.gc(3600, dry_run=True))] == [kept]
+    assert kept.exists()
+    assert [left.path for left in run(world.workspaces.gc(3600))] == [kept]
+    assert trashed(world) == []
