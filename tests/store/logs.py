@@ -10,6 +10,11 @@ from interlock.model.task import TaskId
 from interlock.store import Store
 from tests.sim.memory_store import MemoryStore
 
+GIVE_UP_SECONDS = 60
+"""A story that hangs has failed."""
+HOUR = 3600.0
+"""For waits that are to be ended by what they wait for, and not by their time being over."""
+
 Story = Callable[[Store, Store], Awaitable[None]]
 
 
@@ -30,7 +35,8 @@ class Log:
         async def told() -> None:
             one, two = self.connect(), self.connect()
             try:
-                await story(one, two)
+                async with asyncio.timeout(GIVE_UP_SECONDS):
+                    await story(one, two)
             finally:
                 await one.close()
                 await two.close()

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from interlock.model.errors import EnvironmentProblem, StoreUnavailable, UsageError
 from interlock.store import Store, open_store
 from interlock.store.postgres import PostgresStore
-from tests.store.logs import names, reset, whole_log
+from tests.store.logs import GIVE_UP_SECONDS, HOUR, names, reset, whole_log
 
 pytestmark = pytest.mark.postgres
 
@@ -25,7 +25,8 @@ def use(url: str, story: Callable[[Store], Awaitable[None]], project: str = "") 
     async def told() -> None:
         store = PostgresStore(url, project or str(uuid4()))
         try:
-            await story(store)
+            async with asyncio.timeout(GIVE_UP_SECONDS):
+                await story(store)
         finally:
             await store.close()
 
@@ -97,7 +98,7 @@ def test_a_wait_is_ended_by_a_notification_and_not_by_looking(postgres_url: str)
     project = str(uuid4())
 
     async def story(store: Store) -> None:
-        waiting = asyncio.create_task(store.wait(0, 20))
+        waiting = asyncio.create_task(store.wait(0, HOUR))
         await wait_until_listening(postgres_url)
         other = open_store(postgres_url, project)
         await other.append([reset("a")], "anna")
@@ -124,7 +125,7 @@ def test_a_wait_survives_a_lost_connection(postgres_url: str) -> None:
     project = str(uuid4())
 
     async def story(store: Store) -> None:
-        waiting = asyncio.create_task(store.wait(0, 20))
+        waiting = asyncio.create_task(store.wait(0, HOUR))
         await wait_until_listening(postgres_url)
         await cut_every_session(postgres_url)
         other = open_store(postgres_url, project)

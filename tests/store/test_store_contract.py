@@ -14,7 +14,7 @@ from interlock.model.claim import CONTROLLER, Claim, task_resource
 from interlock.model.errors import BrokenChain, StaleEpoch, UsageError
 from interlock.model.task import TaskId
 from interlock.store import Store, open_store
-from tests.store.logs import Log, memory_log, names, reset, whole_log
+from tests.store.logs import HOUR, Log, memory_log, names, reset, whole_log
 
 pytestmark = pytest.mark.contract
 
@@ -115,7 +115,7 @@ def test_two_connections_that_append_at_once_make_one_chain_without_a_gap(log: L
 def test_waiting_ends_with_an_append_from_another_connection(log: Log) -> None:
     async def story(one: Store, two: Store) -> None:
         await one.append([reset("a")], "anna")
-        waiting = asyncio.create_task(two.wait(1, 30))
+        waiting = asyncio.create_task(two.wait(1, HOUR))
         assert await two.wait(1, 0.01) is False
         assert not waiting.done()
         await one.append([reset("b")], "anna")
@@ -126,7 +126,7 @@ def test_waiting_ends_with_an_append_from_another_connection(log: Log) -> None:
 
 def test_waiting_ends_with_an_append_on_the_same_connection(log: Log) -> None:
     async def story(one: Store, _: Store) -> None:
-        waiting = [asyncio.create_task(one.wait(0, 30)) for _ in range(3)]
+        waiting = [asyncio.create_task(one.wait(0, HOUR)) for _ in range(3)]
         assert await one.wait(0, 0.01) is False
         await one.append([reset("a")], "anna")
         assert await asyncio.gather(*waiting) == [True, True, True]
