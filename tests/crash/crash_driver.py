@@ -18,7 +18,7 @@ from typing import Any
 from interlock.engine.engine import Engine
 from interlock.engine.options import Options
 from interlock.engine.project import open_project
-from interlock.run import LocalExecutor
+from interlock.run.executor import LocalExecutor
 
 
 class Kill:

@@ -1,10 +1,10 @@
 """A real repository with a task graph and shell agents, and the real command run on it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ class Scratch:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.started: list[Background] = []
         root.mkdir(parents=True)
         self.git("init", "-q", "-b", "main")
 
@@ -65,16 +66,16 @@ class Scratch:
         )
         return done.stdout + done.stderr
 
-    def start(self, *argv: str) -> subprocess.Popen[str]:
+    def start(self, *argv: str) -> "Background":
         """Run the command in the background."""
-        return subprocess.Popen(
-            [*INTERLOCK, *argv],
-            cwd=self.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
+        started = Background([*INTERLOCK, *argv], self.root)
+        self.started.append(started)
+        return started
+
+    def close(self) -> None:
+        """End what is still running."""
+        for started in self.started:
+            started.close()
 
     def status(self) -> dict[str, Any]:  # Any: parsed JSON
         """What `status --json` says."""
@@ -91,17 +92,46 @@ class Scratch:
         return [row for row in rows if not kinds or row["kind"] in kinds]
 
 
-def wait_for_line(process: subprocess.Popen[str], part: str) -> list[str]:
-    """Read a command's output until a line holds `part`; the lines so far."""
-    assert process.stdout is not None
-    lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line)
-        if part in line:
-            return lines
-    raise AssertionError(f"it ended before {part!r} came: {''.join(lines)}")
+class Background:
+    """A command that runs while the test goes on; its output is read all the time."""
 
+    def __init__(self, argv: list[str], root: Path) -> None:
+        self._process = subprocess.Popen(
+            argv, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.pid = self._process.pid
+        self._lines: list[str] = []
+        self._news = threading.Condition()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
 
-def interrupt(process: subprocess.Popen[str]) -> None:
-    """What Ctrl-C does."""
-    process.send_signal(signal.SIGINT)
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as output:
+            for line in output:
+                with self._news:
+                    self._lines.append(line)
+                    self._news.notify_all()
+
+    def wait_for_line(self, part: str) -> None:
+        """Until a line holds `part`."""
+        with self._news:
+            found = self._news.wait_for(lambda: any(part in line for line in self._lines), timeout=60)
+        assert found, f"{part!r} never came: {''.join(self._lines)}"
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does."""
+        self._process.send_signal(signal.SIGINT)
+
+    def wait(self) -> int:
+        """Until it has ended; its exit code."""
+        try:
+            return self._process.wait(60)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it did not end: {''.join(self._lines)}") from None
+
+    def close(self) -> None:
+        """End it if it still runs."""
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()

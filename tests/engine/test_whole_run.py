@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Scratch, interrupt, wait_for_line
+from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def scratch(tmp_path: Path) -> Scratch:
-    return Scratch(tmp_path / "a repository")
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
+    made = Scratch(tmp_path / "a repository")
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -133,12 +135,12 @@ def test_a_second_run_is_refused_and_says_who_is_in_charge(scratch: Scratch, gat
     """W1, T3: nothing is claimed twice."""
     scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")
     first = scratch.start("run")
-    wait_for_line(first, "t")
+    first.wait_for_line("t")
     said = scratch.interlock("run", code=7)
     assert f"{first.pid}" in said
     assert "interlock status" in said
     gate.touch()
-    assert first.wait(60) == 0
+    assert first.wait() == 0
     assert len(scratch.facts("PhaseStarted")) == 3
 
 
@@ -148,10 +150,10 @@ def test_cancel_from_another_terminal_ends_the_agent_and_keeps_what_it_wrote(
     """T6, D10, D4."""
     scratch.graph("  t: {goal: x}\n", "echo half > half.txt; echo started; " + WAIT.format(gate=gate))
     run = scratch.start("run")
-    wait_for_line(run, "t")
+    run.wait_for_line("t")
     _wait_for_file(scratch, "t", "half.txt")
     scratch.interlock("cancel", "t")
-    assert run.wait(60) == 1
+    assert run.wait() == 1
     assert scratch.states() == {"t": "cancelled"}
     archived = scratch.facts("WorkspaceArchived")[0]["fact"]["ref"]
     assert scratch.git("show", f"{archived}:half.txt") == "half"
@@ -163,10 +165,10 @@ def test_reset_from_another_terminal_fences_the_holder_and_starts_again(scratch:
     agent = f'if test "$INTERLOCK_ATTEMPT" = 1; then {stuck}; fi; echo x > x.txt'
     scratch.graph("  t: {goal: x}\n", agent)
     run = scratch.start("run")
-    wait_for_line(run, "t")
+    run.wait_for_line("t")
     _wait_for_file(scratch, "t", "stuck.txt")
     scratch.interlock("reset", "t")
-    assert run.wait(60) == 0
+    assert run.wait() == 0
     assert scratch.states() == {"t": "done"}
     assert scratch.git("ls-tree", "--name-only", "main").count("stuck") == 0
 
@@ -176,10 +178,10 @@ def test_pause_holds_new_starts_until_unpause(scratch: Scratch) -> None:
     scratch.interlock("plan")
     scratch.interlock("pause")
     run = scratch.start("run")
-    wait_for_line(run, "paused")
+    run.wait_for_line("paused")
     assert scratch.facts("PhaseStarted") == []
     scratch.interlock("unpause")
-    assert run.wait(60) == 0
+    assert run.wait() == 0
     assert scratch.states() == {"t": "done"}
 
 
@@ -189,11 +191,11 @@ def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(scratch: Scratch,
         WAIT.format(gate=gate) + '\necho > "$INTERLOCK_TASK_ID"',
     )
     run = scratch.start("run")
-    wait_for_line(run, "a")
-    interrupt(run)
-    wait_for_line(run, "Ctrl-C again")
+    run.wait_for_line("a")
+    run.interrupt()
+    run.wait_for_line("Ctrl-C again")
     gate.touch()
-    assert run.wait(60) == 130
+    assert run.wait() == 130
     assert scratch.states() == {"a": "done", "b": "waiting"}
     scratch.interlock("run")
     assert scratch.states() == {"a": "done", "b": "done"}
@@ -202,12 +204,12 @@ def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(scratch: Scratch,
 def test_ctrl_c_twice_ends_the_agents_and_deletes_nothing(scratch: Scratch, gate: Path) -> None:
     scratch.graph("  a: {goal: x}\n", "echo precious > p.txt\n" + WAIT.format(gate=gate))
     run = scratch.start("run")
-    wait_for_line(run, "a")
+    run.wait_for_line("a")
     _wait_for_file(scratch, "a", "p.txt")
-    interrupt(run)
-    wait_for_line(run, "Ctrl-C again")
-    interrupt(run)
-    assert run.wait(60) == 130
+    run.interrupt()
+    run.wait_for_line("Ctrl-C again")
+    run.interrupt()
+    assert run.wait() == 130
     assert scratch.states() == {"a": "waiting"}
     ref = scratch.facts("WorkspaceArchived")[0]["fact"]["ref"]
     assert scratch.git("show", f"{ref}:p.txt") == "precious"
@@ -227,13 +229,13 @@ def test_landing_waits_while_the_checkout_of_main_has_edits(scratch: Scratch, ga
     """W6: main is not written under a person's hands; they are told, and it lands when they are done."""
     scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")
     run = scratch.start("run")
-    wait_for_line(run, "t")
+    run.wait_for_line("t")
     scratch.write(agent__sh="# an edit\n")
     gate.touch()
-    wait_for_line(run, "uncommitted changes")
+    run.wait_for_line("uncommitted changes")
     assert "x.txt" not in scratch.git("ls-tree", "--name-only", "main")
     scratch.git("checkout", "--", "agent.sh")
-    assert run.wait(60) == 0
+    assert run.wait() == 0
     assert (scratch.root / "x.txt").read_text() == "x\n"
 
 

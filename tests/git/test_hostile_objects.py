@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from interlock.git.errors import RejectedObjects
 from interlock.git.protocol import Workspace
+from interlock.model.errors import RejectedObjects
 from interlock.model.task import TaskId
 from tests.git.world import World, git, run, write
 

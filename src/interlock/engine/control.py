@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from interlock.engine.env import Env
+from interlock.engine.identity import described, is_dead
 from interlock.events.facts import Fact
 from interlock.model.claim import CONTROLLER, Claim, Held
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, StoreUnavailable
@@ -32,10 +33,10 @@ async def take_charge(
         if row.claim.holder == holder:  # an earlier try whose answer was lost
             return row.claim
         if not env.is_dead(row.claim.holder):
-            raise AlreadyRunning(_who(row))
+            raise refuse_second(row)
         taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=row.claim.epoch)
         if taken is None:
-            raise AlreadyRunning(_who(row))
+            raise refuse_second(row)
     claim, _ = taken
     await env.repository.raise_fence(claim.epoch)
     return claim
@@ -45,9 +46,17 @@ async def _holder(env: Env) -> Held | None:
     return next((row for row in await env.store.held() if row.claim.resource == CONTROLLER), None)
 
 
-def _who(row: Held) -> str:
+def in_charge(held: Sequence[Held]) -> Held | None:
+    """The controller that may be alive, if there is one."""
+    rows = (row for row in held if row.claim.resource == CONTROLLER)
+    return next((row for row in rows if row.expires_in_seconds > 0 and not is_dead(row.claim.holder)), None)
+
+
+def refuse_second(row: Held) -> AlreadyRunning:
+    """Who is in charge, and for how long at least."""
     ends = max(0.0, row.expires_in_seconds)
-    return f"another run is in charge of this project: {row.claim.holder} (its lease ends in {ends:.0f} s)"
+    who = described(row.claim.holder)
+    return AlreadyRunning(f"another run is in charge of this project: {who} (its lease ends in {ends:.0f} s)")
 
 
 async def stay_in_charge(

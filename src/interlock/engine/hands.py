@@ -47,6 +47,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             lease_seconds=turn.lease_seconds,
+            agent=spec.agent.name,
         )
     )
     return [_work_fact(turn, report)]

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from interlock.engine import decide
+from interlock.engine.control import in_charge
 from interlock.engine.env import Env
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import load_state
@@ -21,7 +22,6 @@ from interlock.git.discover import discover
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
 from interlock.git.workspaces import GitWorkspaces
-from interlock.model.claim import CONTROLLER
 from interlock.model.errors import UsageError
 from interlock.plan import Graph, changes, parse
 from interlock.run.executor import LocalExecutor
@@ -101,10 +101,7 @@ class Project:
 
     async def is_running(self) -> bool:
         """Is a loop in charge of this project, and alive."""
-        return any(
-            row.claim.resource == CONTROLLER and row.expires_in_seconds > 0 and not is_dead(row.claim.holder)
-            for row in await self.store.held()
-        )
+        return in_charge(await self.store.held()) is not None
 
     async def wait_until_rest(self, timeout_seconds: float | None = None) -> bool:
         """Wait until no loop is in charge any more; False when the time is over first."""

@@ -3,7 +3,6 @@
 EnvironmentProblem
   GitFailed          git said no; carries what it said
 InterlockError
-  RejectedObjects    an agent made something git's strict checks refuse
   UnsafeLanding      a landing would do what no landing may; nothing was moved, and it must not be retried
 """
 
@@ -27,10 +26,6 @@ class GitFailed(EnvironmentProblem):
         self.said = said.strip()
         hint = next((hint for sign, hint in _HINTS.items() if sign in said), "")
         super().__init__(f"git {command} failed: {self.said or 'it said nothing'}", hint)
-
-
-class RejectedObjects(InterlockError):
-    """Git's strict checks refuse what the agent made. The workspace stays as it is, as evidence."""
 
 
 class UnsafeLanding(InterlockError):

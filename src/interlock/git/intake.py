@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.git.command import Git
-from interlock.git.errors import GitFailed, RejectedObjects
+from interlock.git.errors import GitFailed
 from interlock.git.files import remove_tree
 from interlock.git.place import Place
+from interlock.model.errors import RejectedObjects
 
 LIMIT_BYTES = 200 << 20
 _SMALL = 100

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder, agent_commits, agent_head, objects_are_plain
 from interlock.git.command import Git
-from interlock.git.errors import GitFailed, RejectedObjects
+from interlock.git.errors import GitFailed
 from interlock.git.files import make_readable, read_beneath
 from interlock.git.place import Place
+from interlock.model.errors import RejectedObjects
 
 _BORROWED = "../../private.git/objects"
 
@@ -143,8 +144,13 @@ async def _links(git: Git, folder: AttemptFolder) -> set[str]:
 
 def _nested(tree: Path, links: set[str]) -> list[Path]:
     """Every `.git` below the top one that belongs to no known link."""
-    found = [path for path in sorted(tree.rglob(".git")) if path.parent != tree]
-    return [path for path in found if str(path.parent.relative_to(tree)) not in links]
+    folders = [path.parent.relative_to(tree) for path in sorted(tree.rglob(".git")) if path.parent != tree]
+    # What lies inside a git dir moves with it.
+    return [
+        tree / folder / ".git"
+        for folder in folders
+        if str(folder) not in links and ".git" not in folder.parts
+    ]
 
 
 @contextmanager

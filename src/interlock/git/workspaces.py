@@ -10,12 +10,12 @@ from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, Kept, Opened, agent_branch
 from interlock.git.checkdir import CheckFolder
 from interlock.git.command import Git
-from interlock.git.errors import RejectedObjects
 from interlock.git.files import remove_tree
 from interlock.git.layout import point_to, write_git_dir
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Collected, Workspace
 from interlock.git.trash import Left, Trash
+from interlock.model.errors import RejectedObjects
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
 
 
