@@ -1,4 +1,4 @@
-"""A bad environment gives a clear message, the next command and exit 7, and nothing is lost (issue 2, faults)."""
+"""A bad environment gives a clear message, the next command and exit 7, and nothing is lost."""
 
 import os
 import resource

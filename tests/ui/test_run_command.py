@@ -1,0 +1,273 @@
+"""`run` as people use it: real git, real agents, Ctrl-C, a terminal, another terminal (P7, W8, W12)."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from interlock.ui.cli.exits import ExitCode
+from tests.ui.conftest import Result, git, interlock
+
+pytestmark = pytest.mark.slow
+
+AGENT = """\
+#!/bin/sh
+echo "agent on $INTERLOCK_TASK_ID"
+case $INTERLOCK_TASK_ID in
+  bad*) exit 3 ;;
+  slow*) echo waiting; touch "$GATE_FOLDER/$INTERLOCK_TASK_ID.ready"; cat "$GATE_FOLDER/gate" ;;
+esac
+echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"
+"""
+
+
+def project(root: Path, *tasks: str, **defaults: str) -> Path:
+    """A committed graph with these tasks."""
+    (root / "agent.sh").write_text(AGENT)
+    (root / "agent.sh").chmod(0o755)
+    settings = {"agent": "coder", "verify": "test -x agent.sh", "retries": "1", **defaults}
+    lines = ["version: 1", f"defaults: {json.dumps(settings)}".replace('"1"', "1")]
+    lines += ["agents:", "  coder: {use: command, run: [./agent.sh]}", "tasks:"]
+    lines += [f"  {name}: {{goal: Make {name}{_needs(rest)}}}" for name, *rest in (t.split() for t in tasks)]
+    (root / "task-graph.yaml").write_text("\n".join(lines) + "\n")
+    git(root, "add", "task-graph.yaml", "agent.sh")
+    git(root, "commit", "-q", "-m", "graph")
+    return root
+
+
+def _needs(names: list[str]) -> str:
+    return f", needs: [{', '.join(names)}]" if names else ""
+
+
+def test_everything_lands_and_the_summary_says_so(repository: Path) -> None:
+    root = project(repository, "one", "two one")
+    result = interlock("run", cwd=root)
+    assert result.code == 0, result.err
+    assert [git(root, "show", f"main:{name}.txt") for name in ("one", "two")] == ["one", "two"]
+    assert "one: landed as " in result.out
+    assert "2 done" in result.out
+    assert "\x1b" not in result.out
+
+
+def test_the_users_clean_checkout_of_main_comes_along(repository: Path) -> None:
+    root = project(repository, "one")
+    interlock("run", cwd=root)
+    assert (root / "one.txt").read_text() == "one\n"
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_a_failure_is_exit_1_with_its_cause_and_the_next_command(repository: Path) -> None:
+    root = project(repository, "one", "bad", "after bad")
+    result = interlock("run", cwd=root)
+    assert result.code == ExitCode.FAILED
+    assert "exited with status 3" in result.out
+    assert "next: interlock explain bad" in result.out
+    explained = interlock("explain", "after", cwd=root).out
+    assert explained.rstrip().endswith("next: interlock retry bad")
+    assert "agent on bad" in interlock("logs", "bad", cwd=root).out
+    assert "+one" in interlock("diff", "one", cwd=root).out
+
+
+def test_programs_get_facts_line_by_line_and_a_summary_at_the_end(repository: Path) -> None:
+    root = project(repository, "one")
+    lines = interlock("run", "--json", cwd=root).lines
+    kinds = [line.get("kind") for line in lines]
+    assert kinds.index("PhaseStarted") < kinds.index("Landed") < kinds.index("RunEnded")
+    assert lines[-1]["summary"]["tasks"][0]["state"] == "done"
+    assert lines[-1]["summary"]["metrics"]["landed"] == 1
+
+
+def test_only_what_was_asked_for_runs(repository: Path) -> None:
+    root = project(repository, "one", "two", "three")
+    assert interlock("run", "--only", "two", cwd=root).code == 0
+    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
+    assert states == {"one": "waiting", "two": "done", "three": "waiting"}
+
+
+def test_a_filter_that_fits_nothing_is_an_error(repository: Path) -> None:
+    result = interlock("run", "--story", "nowhere", cwd=project(repository, "one"))
+    assert (result.code, "no task has the story `nowhere`" in result.err) == (2, True)
+
+
+def test_a_broken_graph_names_every_place(repository: Path) -> None:
+    root = project(repository, "one")
+    (root / "task-graph.yaml").write_text("version: 1\ntasks:\n  one: {gaol: x}\n")
+    result = interlock("run", "--json", cwd=root)
+    assert result.code == 2
+    problems = result.json["error"]["problems"]
+    assert 3 in {problem["line"] for problem in problems}
+    assert "task-graph.yaml:3:" in interlock("plan", cwd=root).err
+
+
+def test_a_begun_task_that_left_the_graph_is_given_up_only_on_demand(repository: Path) -> None:
+    root = project(repository, "bad", "one")
+    assert interlock("run", cwd=root).code == 1
+    project(root, "one")
+    result = interlock("run", cwd=root)
+    assert (result.code, "say --yes" in result.err) == (2, True)
+    assert interlock("run", "--yes", cwd=root).code == 0
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where slow agents say that they are ready, and wait for a word."""
+    folder = tmp_path / "gates"
+    folder.mkdir()
+    os.mkfifo(folder / "gate")
+    monkeypatch.setenv("GATE_FOLDER", str(folder))
+    monkeypatch.setenv("INTERLOCK_PASS_ENV", "GATE_FOLDER")
+    return folder
+
+
+class Started:
+    """A run in the background, its lines read as they come."""
+
+    def __init__(self, root: Path, *words: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "interlock", "run", *words],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        self.lines: list[str] = []
+
+    def __enter__(self) -> "Started":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self.out.close()
+
+    @property
+    def out(self) -> IO[str]:
+        assert self._process.stdout
+        return self._process.stdout
+
+    def until(self, words: str) -> str:
+        """Read on to the line with these words."""
+        for line in self.out:
+            self.lines.append(line)
+            if words in line:
+                return line
+        raise AssertionError(f"ended without {words!r}: {''.join(self.lines)}")
+
+    def interrupt(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> Result:
+        """Read to the end."""
+        self.lines += self.out
+        return Result(self._process.wait(), "".join(self.lines), "")
+
+
+def open_gate(gate: Path) -> None:
+    (gate / "gate").write_text("go\n")
+
+
+def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow", "next slow")
+    with Started(root) as run:
+        run.until("slow: implement started")
+        run.interrupt()
+        run.until("finishing 1 running tasks; press Ctrl-C again")
+        open_gate(gate)
+        result = run.end()
+    assert result.code == ExitCode.INTERRUPTED
+    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
+    assert states == {"slow": "done", "next": "waiting"}
+
+
+def test_ctrl_c_twice_stops_agents_keeps_their_work_and_a_new_run_goes_on(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow")
+    with Started(root) as run:
+        run.until("slow: implement started")
+        run.interrupt()
+        run.until("press Ctrl-C again")
+        run.interrupt()
+        run.until("stopping the agents")
+        assert run.end().code == ExitCode.INTERRUPTED
+    with Started(root) as again:
+        again.until("slow: implement started")
+        open_gate(gate)
+        assert again.end().code == 0
+    assert git(root, "show", "main:slow.txt") == "slow"
+
+
+def test_a_second_run_is_refused_and_says_why(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow")
+    with Started(root) as run:
+        run.until("slow: implement started")
+        second = interlock("run", cwd=root)
+        assert second.code == ExitCode.ENVIRONMENT
+        assert "another run is in charge" in second.err
+        assert "interlock cancel --all" in second.err
+        assert interlock("wait", "--timeout", "0s", cwd=root).code == ExitCode.RUNNING
+        open_gate(gate)
+        assert run.end().code == 0
+    assert interlock("wait", cwd=root).code == 0
+
+
+def test_another_terminal_cancels_a_task_and_the_agent_ends(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow", "one")
+    with Started(root) as run:
+        run.until("one: landed")
+        assert interlock("cancel", "slow", "-m", "no longer wanted", cwd=root).code == 0
+        result = run.end()
+    assert result.code == ExitCode.FAILED
+    assert "slow: cancelled: no longer wanted" in result.out
+
+
+def test_another_terminal_stops_the_whole_run(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow")
+    with Started(root) as run:
+        run.until("slow: implement started")
+        assert interlock("cancel", "--all", cwd=root).code == 0
+        assert run.end().code == ExitCode.DECLINED
+
+
+def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, gate: Path) -> None:
+    root = project(repository, "slow")
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "run"],
+        cwd=root,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
+    )
+    os.close(theirs)
+    seen = ""
+    for piece in _pieces(mine):
+        seen += piece
+        if "waiting" in seen and "implement #1" in seen and (gate / "slow.ready").exists():
+            open_gate(gate)
+            break
+    seen += "".join(_pieces(mine))
+    os.close(mine)
+    assert process.wait() == 0
+    assert "slow: landed as" in seen
+    assert "1 \x1b[32mdone" in seen
+
+
+def _pieces(terminal: int) -> Iterator[str]:
+    """What appears on the terminal, until the other side is closed."""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the last writer is gone
+            return
+        if not data:
+            return
+        yield data.decode("utf-8", "replace")
