@@ -1,0 +1,28 @@
+"""`python -m bench [--short] [--instances FOLDER] [NAME...]`: measure, and print ratios."""
+
+import argparse
+import importlib
+
+from bench.table import show
+
+NAMES = ("schedule", "graph", "log", "store", "start", "sleepers")
+
+
+def main() -> None:
+    """Run the named measurements, or all."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(NAMES)}")
+    parser.add_argument("--short", action="store_true", help="smaller sizes; under a minute in all")
+    parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    for name in options.names or NAMES:
+        # Only what is asked for is imported: the size of this process is one of the things measured.
+        module = importlib.import_module(f"bench.{name}")
+        extra = {"instances": options.instances} if name == "schedule" else {}
+        show(module.TITLE, module.measure(short=options.short, **extra))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The yardstick itself: published instances are read as they are meant (DESIGN 11's first row)."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.drive import Drive
+from bench.instances import read_instances, read_psplib, read_wfformat
+from bench.schedule import measure
+
+PSPLIB = """\
+************************************************************************
+jobs (incl. supersource/sink ):  4
+************************************************************************
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          2           2   3
+   2        1          1           4
+   3        1          1           4
+   4        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1
+------------------------------------------------------------------------
+  1      1     0       0
+  2      1     5       1
+  3      1     3       1
+  4      1     0       0
+************************************************************************
+"""
+WFFORMAT = """{"workflow": {
+  "specification": {"tasks": [{"id": "b", "parents": ["a"]}, {"id": "a", "parents": []}]},
+  "execution": {"tasks": [{"id": "a", "runtimeInSeconds": 2.5}, {"id": "b", "runtimeInSeconds": 1}]}}}"""
+
+
+def test_a_psplib_file_gives_jobs_with_their_needs_and_minutes() -> None:
+    tasks = read_psplib(PSPLIB)
+    assert [(task.id, task.needs) for task in tasks] == [
+        ("t0", ()), ("t1", ("t0",)), ("t2", ("t0",)), ("t3", ("t1", "t2"))
+    ]  # fmt: skip
+    assert [round(task.estimate_seconds) for task in tasks] == [0, 300, 180, 0]
+
+
+def test_a_recorded_workflow_gives_tasks_with_their_run_times_needs_first() -> None:
+    assert [(task.id, task.needs, task.estimate_seconds) for task in read_wfformat(WFFORMAT)] == [
+        ("t0", (), 2.5),
+        ("t1", ("t0",), 1.0),
+    ]
+
+
+def test_a_simulated_run_takes_as_long_as_its_longest_chain_when_there_are_enough_workers() -> None:
+    tasks = read_psplib(PSPLIB)
+    assert round(Drive(tasks, 2).run()) == 300
+    assert round(Drive(tasks, 1).run()) == 480
+
+
+@pytest.mark.slow
+def test_a_folder_of_instances_is_measured_by_kind(tmp_path: Path) -> None:
+    (tmp_path / "one.sm").write_text(PSPLIB)
+    (tmp_path / "two.json").write_text(WFFORMAT)
+    assert sorted(read_instances(tmp_path)) == [f"{tmp_path.name} .json", f"{tmp_path.name} .sm"]
+    rows = [row for row in measure(short=True, instances=str(tmp_path)) if tmp_path.name in row.what]
+    assert len(rows) == 6
+    assert all(row.value >= 0.999 for row in rows)
