@@ -40,6 +40,7 @@ class Engine:
         """This incarnation; also the name of the run."""
         self._ledger = Ledger(env.store, self.holder, watch, tell)
         self._wake = asyncio.Event()
+        self._told = ""
         self._stop: bool | None = None
         """None: go on; False: no new starts; True: end the agents too."""
 
@@ -125,7 +126,15 @@ class Engine:
         run = self.state.run
         if run is None or run.stopping:
             return True
-        return not self._is_held_by_pause() and self._ledger.board.next_wakeup(now) is None
+        if self._is_held_by_pause():
+            self._tell_once("paused: nothing new starts until `interlock unpause`")
+            return False
+        return self._ledger.board.next_wakeup(now) is None
+
+    def _tell_once(self, text: str) -> None:
+        if self._told != text:
+            self._told = text
+            self._tell(text)
 
     def _is_held_by_pause(self) -> bool:
         """A pause is a person's "wait", not an end: the loop stays."""
