@@ -200,3 +200,13 @@ def test_the_forecast_weighs_priority_and_waiting_as_the_scheduler_does() -> Non
 def test_a_step_of_priority_outweighs_a_little_more_work() -> None:
     tasks = (task("longer", seconds=900), task("wanted", seconds=60, priority=1))
     assert analyse(tasks, 1).waves == (("wanted",), ("longer",))
+
+
+@pytest.mark.parametrize(
+    "wants", [Wants(touches=("src/a.py",)), Wants(shared=("src/a.py",)), Wants(exclusive=("src",))]
+)
+def test_what_one_task_holds_exclusively_makes_the_others_wait(wants: Wants) -> None:
+    holder = task("holder", seconds=900, wants=Wants(exclusive=("src/**",)))
+    found = analyse((holder, task("other", wants=wants)), 2)
+    assert found.waves == (("holder",), ("other",))
+    assert found.makespan_seconds == 910

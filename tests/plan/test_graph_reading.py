@@ -3,12 +3,13 @@
 import subprocess
 import sys
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 import yaml
 
 from interlock.model.task import PIPELINE, Agent, Task, TaskId
-from interlock.plan import json_schema, parse
+from interlock.plan import GraphProblems, json_schema, parse
 from interlock.plan.problem import Notes
 from interlock.plan.yaml_text import FASTEST, read
 
@@ -183,3 +184,26 @@ def test_importing_the_package_imports_no_slow_library() -> None:
     code = "import sys, interlock.plan; print([m for m in ('yaml', 'pydantic') if m in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+PAGE = Path(__file__).parents[2] / "docs/reference/task-graph.md"
+
+
+def test_the_example_of_the_reference_is_a_graph() -> None:
+    example = PAGE.read_text().split("```yaml\n")[1].split("```")[0]
+    assert [task.id for task in parse(example, "g").tasks] == ["user-model", "auth-api"]
+
+
+def test_the_reference_has_a_row_for_every_field() -> None:
+    schema = json_schema()
+    fields = {name for part in (schema, *schema["$defs"].values()) for name in part["properties"]}
+    page = PAGE.read_text()
+    assert [name for name in sorted(fields) if f"\n| `{name}` |" not in page] == []
+
+
+def test_the_error_shown_in_the_reference_is_what_is_printed() -> None:
+    page = PAGE.read_text()
+    tasks = "  user-model: {goal: x}\n" + "\n" * 4 + "  b:\n    goal: y\n    needs: [user-modle]\n"
+    with pytest.raises(GraphProblems) as refused:
+        parse(f"{HEAD}tasks:\n{tasks}", "task-graph.yaml")
+    assert str(refused.value) in page

@@ -5,6 +5,7 @@ Importing this module imports pydantic and the YAML parser; `parse` does so when
 
 from collections.abc import Collection, Iterable
 from hashlib import sha256
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -35,7 +36,8 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     if part is None:
         raise AssertionError("a graph that cannot be read must have a problem")
     agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
-    tasks = tuple(_task(TaskId(id), task, part.defaults, agents) for id, task in part.tasks.items())
+    defaults = _written(part.defaults)
+    tasks = tuple(_task(TaskId(id), task, defaults, agents) for id, task in part.tasks.items())
     return Graph(
         tasks, sha256(raw).hexdigest(), source, notes.sorted(Severity.WARNING), tuple(agents.values())
     )
@@ -106,10 +108,13 @@ def _agent(name: str, part: AgentPart) -> Agent:
     return Agent(name, part.use, tuple(part.run), dict(part.env) or None)
 
 
-def _task(id: TaskId, part: TaskPart, defaults: Settings, agents: dict[str, Agent]) -> Task:
-    # Only what is written is in `model_fields_set`; the task's own word comes before the default.
-    given = {key: getattr(defaults, key) for key in defaults.model_fields_set}
-    given |= {key: getattr(part, key) for key in part.model_fields_set}
+def _written(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
+    """Only what the file says."""
+    return {key: getattr(part, key) for key in part.model_fields_set}
+
+
+def _task(id: TaskId, part: TaskPart, defaults: dict[str, Any], agents: dict[str, Agent]) -> Task:
+    given = defaults | _written(part)  # the task's own word comes before the default
     settings = {field: given[key] for key, field in _FIELDS.items() if key in given}
     return Task(
         id=id,

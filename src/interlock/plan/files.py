@@ -1,22 +1,41 @@
 """Which globs mean no file at all."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from itertools import islice
+from functools import lru_cache
 
-from interlock.model.globs import matches, stem
+from interlock.model.globs import matches
 
-MATCHES = 200_000
-"""Comparisons of a glob with a path. Beyond it nothing is called empty: a warning is worth no wait."""
+EFFORT = 2_000_000
+"""What may be spent on a graph, Beyond it nothing is called empty: a warning is worth no wait."""
+MATCH_EFFORT = 20
+"""Matching a glob takes as long as so many looks at the end of a path."""
+
+_WILDCARD = re.compile(r"[*?\[\]]")
+
+
+@lru_cache(maxsize=65536)
+def plain_start(glob: str) -> str:
+    """What every path it means begins with, as far as there is no wildcard."""
+    text = "/".join(segment for segment in glob.split("/") if segment not in ("", "."))
+    return _WILDCARD.split(text, maxsplit=1)[0].rstrip("/")  # `a/**` also means `a`
+
+
+def plain_end(glob: str) -> str:
+    """What every path it means ends with."""
+    if glob.endswith("/") or not _WILDCARD.search(glob):
+        return ""  # it also means everything below
+    return _WILDCARD.split(glob)[-1].rpartition("/")[2]
 
 
 class FileIndex:
-    """The repository's files, sorted, so that a glob is compared only with those below its first folders."""
+    """The repository's files, sorted, so that a glob is compared only with those that begin like it."""
 
     def __init__(self, files: Collection[str]) -> None:
         self._files: Sequence[str] = sorted(files)
         self._known: dict[str, bool] = {}
-        self._left = MATCHES
+        self._left = EFFORT
 
     def is_empty(self, glob: str) -> bool:
         """Does it match no file, as far as we care to look."""
@@ -25,12 +44,16 @@ class FileIndex:
         return self._known[glob]
 
     def _matches_any(self, glob: str) -> bool:
-        prefix = "/".join(stem(glob))
-        start = bisect_left(self._files, prefix)
-        for path in islice(self._files, start, None):
-            if not path.startswith(prefix):
+        start, end = plain_start(glob), plain_end(glob)
+        for number in range(bisect_left(self._files, start), len(self._files)):
+            path = self._files[number]
+            if not path.startswith(start):
                 return False
             self._left -= 1
-            if self._left < 0 or matches(glob, path):
+            if path.endswith(end):
+                self._left -= MATCH_EFFORT
+                if matches(glob, path):
+                    return True
+            if self._left < 0:
                 return True
         return False

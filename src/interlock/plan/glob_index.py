@@ -7,22 +7,29 @@ of the other. So a glob is compared with those filed under the folders it passes
 from collections.abc import Iterable
 
 from interlock.model.globs import overlap, stem
+from interlock.plan.files import plain_start
 
-COMPARISONS = 50_000
-"""Globs that begin with a wildcard are not told apart by folder; of thousands some overlaps are missed."""
+EFFORT = 1_000_000
+"""What may be spent. Of thousands of globs that begin with wildcards some overlaps are missed."""
+OVERLAP_EFFORT = 30
+"""Comparing two globs takes as long as so many looks at how they begin."""
 
 
 class GlobIndex:
     """The overlaps between the globs it is made of."""
 
     def __init__(self, globs: Iterable[str]) -> None:
-        self.is_complete = True
-        self._left = COMPARISONS
+        self._left = EFFORT
         self._filed: dict[tuple[str, ...], list[str]] = {}
         self._near: dict[str, list[str]] = {}
-        # Short beginnings first: whatever a glob can overlap is then filed above it or beside it.
+        # Few folders first: whatever a glob can overlap is then filed above it or beside it.
         for glob in sorted(set(globs), key=lambda glob: (len(stem(glob)), glob)):
             self._file(glob)
+
+    @property
+    def is_complete(self) -> bool:
+        """Were all compared that had to be."""
+        return self._left >= 0
 
     def near(self, glob: str) -> list[str]:
         """The globs that overlap it, itself among them."""
@@ -32,15 +39,19 @@ class GlobIndex:
         folders = stem(glob)
         self._near[glob] = [glob]
         for length in range(len(folders) + 1):
-            for other in self._filed.get(folders[:length], ()):
-                if self._overlap(glob, other):
-                    self._near[glob].append(other)
-                    self._near[other].append(glob)
+            self._compare(glob, self._filed.get(folders[:length], ()))
         self._filed.setdefault(folders, []).append(glob)
 
-    def _overlap(self, a: str, b: str) -> bool:
-        self._left -= 1
-        if self._left < 0:
-            self.is_complete = False
-            return False
-        return overlap(a, b)
+    def _compare(self, glob: str, others: Iterable[str]) -> None:
+        start = plain_start(glob)
+        for other in others:
+            if self._left < 0:
+                return
+            self._left -= 1
+            other_start = plain_start(other)
+            if not (start.startswith(other_start) or other_start.startswith(start)):
+                continue
+            self._left -= OVERLAP_EFFORT
+            if overlap(glob, other):
+                self._near[glob].append(other)
+                self._near[other].append(glob)

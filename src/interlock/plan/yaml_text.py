@@ -9,7 +9,7 @@ Rules:
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -28,6 +28,8 @@ _NUMBER = re.compile(
     r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
     r"|(?P<special>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
+_COLUMNS = 2 * MAX_BYTES
+"""No line has as many."""
 _YAML_TAG = "tag:yaml.org,2002:"
 _NUMBER_STARTS = frozenset("0123456789+-.")
 _NUMBER_LENGTH = 40
@@ -49,44 +51,34 @@ _Event = (
 Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 
-class Mark(Protocol):
-    """A position, counted from 0."""
-
-    @property
-    def line(self) -> int: ...
-
-    @property
-    def column(self) -> int: ...
-
-
 class Places(NamedTuple):
-    """Where a list or mapping stands, and what is in it. A scalar has a mark only, as there are so many."""
+    """Where a list or mapping stands, and what is in it; of a scalar, only where. `_at` makes the numbers."""
 
-    mark: Mark
-    items: "Sequence[Places | Mark]" = ()
-    keys: "Mapping[str, tuple[Mark, Places | Mark]]" = _NO_KEYS
+    at: int
+    items: "Sequence[Places | int]" = ()
+    keys: "Mapping[str, tuple[int, Places | int]]" = _NO_KEYS
 
     def of(self, path: tuple[str | int, ...], at_key: bool = False) -> Place:
         """The place of what `path` leads to; as far as it leads, when that is not there."""
-        here: Places | Mark = self
-        mark = self.mark
+        here: Places | int = self
+        at = self.at
         for step in path:
             if not isinstance(here, Places):
                 break
             if isinstance(step, int) and step < len(here.items):
                 here = here.items[step]
             elif isinstance(step, str) and step in here.keys:
-                mark, here = here.keys[step]
+                at, here = here.keys[step]
                 if at_key:
                     continue
             else:
                 break
-            mark = here.mark if isinstance(here, Places) else here
-        return _place(mark)
+            at = here.at if isinstance(here, Places) else here
+        return _place(at)
 
     def inside(self, *path: str) -> Collection[str]:
         """The keys of the mapping that `path` leads to."""
-        here: Places | Mark = self
+        here: Places | int = self
         for step in path:
             if not isinstance(here, Places) or step not in here.keys:
                 return ()
@@ -168,11 +160,11 @@ class _Reader:
             )
         return Document(value, place if isinstance(place, Places) else Places(place))
 
-    def _value(self, event: _Event, depth: int) -> tuple[Value, Places | Mark]:
+    def _value(self, event: _Event, depth: int) -> tuple[Value, Places | int]:
         kind = type(event)
         if kind is yaml.AliasEvent:
             self._note(event, f"aliases are not allowed (`*{event.anchor}`)", "write the value out again")
-            return None, event.start_mark
+            return None, _at(event.start_mark)
         if event.anchor is not None:
             self._note(
                 event,
@@ -186,7 +178,7 @@ class _Reader:
                 "remove it; put text in quotes",
             )
         if kind is yaml.ScalarEvent:
-            return self._scalar(event), event.start_mark
+            return self._scalar(event), _at(event.start_mark)
         if depth > MAX_DEPTH:
             self._note(
                 event, f"nested deeper than {MAX_DEPTH} levels", "a task graph needs four; check the brackets"
@@ -201,28 +193,28 @@ class _Reader:
 
     def _list(self, start: _Event, depth: int) -> tuple[Value, Places]:
         values: list[Value] = []
-        items: list[Places | Mark] = []
+        items: list[Places | int] = []
         while type(event := self._next()) is not yaml.SequenceEndEvent:
             value, place = self._value(event, depth + 1)
             values.append(value)
             items.append(place)
-        return values, Places(start.start_mark, items=items)
+        return values, Places(_at(start.start_mark), items=items)
 
     def _mapping(self, start: _Event, depth: int) -> tuple[Value, Places]:
         values: dict[str, Value] = {}
-        keys: dict[str, tuple[Mark, Places | Mark]] = {}
+        keys: dict[str, tuple[int, Places | int]] = {}
         while type(event := self._next()) is not yaml.MappingEndEvent:
             key = self._key(event, depth)
             value, place = self._value(self._next(), depth + 1)
             if key is None:
                 continue
             if key in keys:
-                hint = f"it is already there in line {keys[key][0].line + 1}; keep one of the two"
+                hint = f"it is already there in line {_place(keys[key][0]).line}; keep one of the two"
                 self._note(event, f"the key `{key}` appears twice", hint)
                 continue
             values[key] = value
-            keys[key] = (event.start_mark, place)
-        return values, Places(start.start_mark, keys=keys)
+            keys[key] = (_at(event.start_mark), place)
+        return values, Places(_at(start.start_mark), keys=keys)
 
     def _key(self, event: _Event, depth: int) -> str | None:
         if type(event) is not yaml.ScalarEvent or event.anchor is not None or event.tag is not None:
@@ -237,13 +229,21 @@ class _Reader:
         return key
 
     def _note(self, event: _Event, message: str, hint: str) -> None:
-        self._notes.add(_place(event.start_mark), message, hint)
+        self._notes.add(_place(_at(event.start_mark)), message, hint)
         if len(self._notes) >= MAX_NOTES:
             raise _Stop
 
 
-def _place(mark: Mark) -> Place:
-    return Place(mark.line + 1, mark.column + 1)
+def _at(mark: Any) -> int:  # Any: libyaml's and Python's marks share no type
+    """A position as one number. Every value has one, and numbers cost the garbage collector nothing."""
+    line: int = mark.line
+    column: int = mark.column
+    return line * _COLUMNS + column
+
+
+def _place(at: int) -> Place:
+    line, column = divmod(at, _COLUMNS)
+    return Place(line + 1, column + 1)
 
 
 def _plain(text: str) -> Value:
@@ -280,10 +280,12 @@ _SYNTAX_HINTS = {
 
 def _note_syntax(error: yaml.MarkedYAMLError, lines: list[str], notes: Notes) -> None:
     mark = error.problem_mark or error.context_mark
-    place = _place(mark) if mark else Place(1, 1)
+    place = _place(_at(mark)) if mark else Place(1, 1)
     if error.context_mark and not "".join(lines[place.line - 1 :])[place.col - 1 :].strip():
         notes.add(
-            _place(error.context_mark), "what begins here is never ended", "close the bracket or the quote"
+            _place(_at(error.context_mark)),
+            "what begins here is never ended",
+            "close the bracket or the quote",
         )
         return
     line = lines[place.line - 1]
