@@ -24,7 +24,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.OK: "It worked; for `run`, `wait` and `status --exit-code`: everything asked for has landed.",
     ExitCode.FAILED: "The run is over and something did not land.",
     ExitCode.USAGE: "The command line, the settings or the task graph make no sense. Nothing was changed.",
-    ExitCode.DECLINED: "A person said no.",
+    ExitCode.DECLINED: "A person said no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
     ExitCode.NEEDS_PERSON: "Reserved: a person must answer first.",

@@ -18,12 +18,13 @@ from interlock.ui.cli.rows import lasting
 from interlock.ui.cli.session import opened_fully, run_async
 
 LISTED = 20
+FORMS = ("text", "json", "mermaid", "dot")
 
 
 @click.command("plan", cls=Command)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @click.option("--waves", is_flag=True, help="Show what could run side by side, step by step.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "mermaid", "dot"]), default="text")
+@click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")
 @click.option("--max-parallel", type=click.IntRange(min=1), help="Plan for this many agents at once.")
 @filter_options
 @click.pass_obj

@@ -1,0 +1,70 @@
+"""Every command, setting and fact is in the docs, and the pages made from code are as the code is."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from interlock.engine.settings import Settings, key_of
+from interlock.events.facts import kinds
+from interlock.events.lifecycle import NEXT
+from interlock.ui.cli.commands import COMMANDS
+from interlock.ui.cli.exits import ExitCode
+from scripts import docs
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+REFERENCE = DOCS / "reference"
+
+
+def page(name: str) -> str:
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_generated_pages_are_up_to_date() -> None:
+    assert docs.out_of_date(REFERENCE) == [], "run `make docs`"
+
+
+def test_a_page_that_was_edited_by_hand_is_noticed(tmp_path: Path) -> None:
+    assert docs.main([], tmp_path) == 0
+    assert docs.main(["--check"], tmp_path) == 0
+    (tmp_path / "exit-codes.md").write_text("mine")
+    assert docs.out_of_date(tmp_path) == ["exit-codes.md"]
+    assert docs.main(["--check"], tmp_path) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    assert f"\n## interlock {name}\n" in page("cli.md")
+
+
+@pytest.mark.parametrize("field", fields(Settings), ids=lambda field: str(field.name))
+def test_every_setting_is_documented_with_a_meaning(field: object) -> None:
+    key = key_of(field)  # type: ignore[arg-type] # parametrize knows no type for fields
+    row = re.search(rf"^\| `{key}` \|.*\| (.*) \|$", page("config.md"), re.MULTILINE)
+    assert row
+    assert row[1].strip()
+
+
+@pytest.mark.parametrize("name", sorted(kinds()))
+def test_every_fact_is_documented(name: str) -> None:
+    assert f"\n## {name}\n" in page("facts.md")
+
+
+def test_every_move_and_every_exit_code_is_documented() -> None:
+    assert page("lifecycle.md").count("\n| ") == len(NEXT) + 1
+    assert all(f"\n| {int(code)} | " in page("exit-codes.md") for code in ExitCode)
+
+
+@pytest.mark.parametrize("folder", ["how-to", "reference", "why"])
+def test_every_page_is_listed_in_its_folder(folder: str) -> None:
+    index = (DOCS / folder / "README.md").read_text(encoding="utf-8")
+    pages = [path.name for path in (DOCS / folder).glob("*.md") if path.name != "README.md"]
+    assert [name for name in pages if f"({name})" not in index] == []
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "how-to").glob("*.md")), ids=lambda path: str(path.name))
+def test_how_to_pages_name_only_commands_that_exist(path: Path) -> None:
+    named = re.findall(r"^interlock (?:--\w+ \S+ )*([a-z]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(named) <= set(COMMANDS)
