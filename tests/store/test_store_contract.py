@@ -338,6 +338,19 @@ def test_a_write_under_a_stale_fence_is_refused_and_leaves_nothing(log: Log) -> 
     log.play(story)
 
 
+def test_a_write_under_a_fence_that_was_given_back_is_refused(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        claim = await take(one, "r")
+        await one.release(claim)
+        with pytest.raises(StaleEpoch):
+            await one.append([reset("no")], "anna", [claim])
+        with pytest.raises(StaleEpoch):
+            await one.claim("s", "anna", LONG, nothing, fence=claim)
+        assert await two.head() == 0
+
+    log.play(story)
+
+
 def test_a_fence_holds_after_its_lease_until_somebody_takes_it(log: Log) -> None:
     async def story(one: Store, two: Store) -> None:
         claim = await take(one, "r", seconds=SHORT)
