@@ -27,6 +27,8 @@ class GitWorkspaces:
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
         self._check = CheckFolder(place)
+        self._pins = Git(place.common_dir)
+        """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
 
     async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
         """A fresh checkout of `base` with a git dir of its own. What an earlier try left there is kept."""
@@ -37,7 +39,7 @@ class GitWorkspaces:
         git = Git(folder.trusted, folder.tree)
         await asyncio.gather(
             git.run("read-tree", "--reset", "-u", base),
-            self._place.git.run("update-ref", _base_ref(task, attempt), base),
+            self._pins.run("update-ref", _base_ref(task, attempt), base),
         )
         for copy in (folder.trusted / "index.base", folder.private / "index"):
             shutil.copyfile(folder.trusted / "index", copy)
@@ -65,7 +67,7 @@ class GitWorkspaces:
     async def discard(self, workspace: Workspace) -> None:
         """Give up the directory. Anything in it that the repository has not goes to the trash."""
         await self._trash.give_up(AttemptFolder(workspace.home))
-        await self._place.git.run("update-ref", "-d", _base_ref(workspace.task, workspace.attempt))
+        await self._pins.run("update-ref", "-d", _base_ref(workspace.task, workspace.attempt))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
         """A workspace that an earlier process left."""
