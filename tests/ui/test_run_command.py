@@ -188,7 +188,9 @@ def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(repository: Path,
     assert states == {"slow": "done", "next": "waiting"}
 
 
-def test_ctrl_c_twice_stops_agents_keeps_their_work_and_a_new_run_goes_on(repository: Path, gate: Path) -> None:
+def test_ctrl_c_twice_stops_agents_keeps_their_work_and_a_new_run_goes_on(
+    repository: Path, gate: Path
+) -> None:
     root = project(repository, "slow")
     with Started(root) as run:
         run.until("slow: implement started")

@@ -57,17 +57,17 @@ def note(text: str) -> None:
 
 
 def say_json(value: object) -> None:
-    """One JSON document."""
+    """One JSON document. Paths are texts; everything else knows itself how to be JSON."""
     import msgspec
 
-    say(msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=2).decode())
+    say(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
 
 
 def say_line(value: object) -> None:
     """One line of NDJSON, on its way at once: somebody may be following."""
     import msgspec
 
-    say(msgspec.json.encode(value).decode())
+    say(msgspec.json.encode(value, enc_hook=str).decode())
     sys.stdout.flush()
 
 

@@ -1,0 +1,101 @@
+"""`gc` never removes the only copy; `doctor` ends each bad row in a command (D10)."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.git.attempt import AttemptFolder, Kept, Opened
+from interlock.model.task import Commit, TaskId
+from tests.ui.conftest import Lab, git, task
+
+DAY = 86_400
+
+
+def trashed(lab: Lab, name: str, *, kept: bool, days: int) -> Path:
+    """A folder in the trash: of work that is in the repository, or of work that is nowhere else."""
+    home = lab.root / ".interlock" / "trash" / name
+    (home / "tree").mkdir(parents=True)
+    (home / "tree" / "secret.txt").write_text("work")
+    folder = AttemptFolder(home)
+    folder.note(Opened(TaskId("a"), 1, Commit("b" * 40), {}))
+    if kept:
+        folder.note(Kept(Commit("c" * 40), "refs/interlock/work/a/1"))
+    old = home.stat().st_mtime - days * DAY
+    os.utime(home, (old, old))
+    return home
+
+
+def test_old_trash_goes_and_young_trash_stays(lab: Lab) -> None:
+    old, young = trashed(lab, "old", kept=True, days=8), trashed(lab, "young", kept=True, days=6)
+    dry = lab.run("gc", "--dry-run")
+    assert f"would remove {old}" in dry.out
+    assert old.exists()
+    assert lab.run("gc").code == 0
+    assert (old.exists(), young.exists()) == (False, True)
+    lab.run("gc", "--older-than", "5d")
+    assert not young.exists()
+
+
+def test_work_that_is_nowhere_else_is_refused_and_the_flag_is_named(lab: Lab) -> None:
+    only = trashed(lab, "only", kept=False, days=100)
+    result = lab.run("gc")
+    assert f"kept {only}" in result.err
+    assert "interlock gc --delete-unmerged" in result.err
+    assert only.exists()
+    lab.run("gc", "--delete-unmerged", "--dry-run")
+    assert only.exists()
+    assert lab.run("gc", "--delete-unmerged", "--json").json["removed"][0]["path"] == str(only)
+    assert not only.exists()
+
+
+def test_an_age_that_is_none_is_refused(lab: Lab) -> None:
+    assert lab.run("gc", "--older-than", "old").code == 2
+
+
+def checks(lab: Lab) -> dict[str, Any]:  # Any: JSON
+    return {check["name"]: check for check in json.loads(lab.run("doctor", "--json").out)["checks"]}
+
+
+def test_a_healthy_repository_passes_and_nothing_is_made(lab: Lab) -> None:
+    result = lab.run("doctor")
+    assert result.code == 0
+    assert "work lands on main" in result.out
+    assert not (lab.root / ".interlock").exists()
+
+
+def test_every_bad_row_ends_in_a_command(lab: Lab) -> None:
+    (lab.root / "README.md").write_text("edited\n")
+    (lab.root / "task-graph.yaml").write_text(
+        "version: 1\nagents: {a: {use: command, run: [no-such-agent]}, b: {use: command, run: [./b.sh]}}\n"
+        "defaults: {agent: a}\ntasks:\n  one: {goal: x}\n  two: {goal: y, agent: b}\n"
+    )
+    (lab.root / "b.sh").write_text("#!/bin/sh\n")
+    assert lab.run("doctor").code == 7
+    found = checks(lab)
+    bad = {name: check for name, check in found.items() if check["health"] == "bad"}
+    assert set(bad) == {"checkout", "agent a", "agent b"}
+    assert all(check["fix"] for check in bad.values())
+    assert "chmod +x" in bad["agent b"]["fix"]
+
+
+def test_a_broken_log_is_found(lab: Lab) -> None:
+    lab.accept(task("a"))
+    (lab.root / ".interlock" / "log.db").write_bytes(b"this is no database, not by any means" * 100)
+    assert checks(lab)["log"]["health"] == "bad"
+
+
+def test_a_run_that_died_is_pointed_out(lab: Lab) -> None:
+    lab.accept(task("a"))
+    lab.start("a")
+    assert checks(lab)["run"]["fix"] == "interlock run"
+
+
+@pytest.mark.slow
+def test_a_broken_graph_is_one_bad_row(lab: Lab) -> None:
+    (lab.root / "task-graph.yaml").write_text("tasks: [\n")
+    assert checks(lab)["graph"]["health"] == "bad"
+    git(lab.root, "checkout", "-q", "--detach")
+    assert checks(lab)["checkout"]["health"] == "warning"

@@ -1,0 +1,78 @@
+"""`plan`: the graph checked and drawn, and nothing left behind (W3, W4, T5)."""
+
+from tests.ui.conftest import Lab, task
+
+GRAPH = """\
+version: 1
+defaults: {agent: coder, estimate: 10m}
+agents:
+  coder: {use: command, run: ["true"]}
+tasks:
+  db: {goal: Make db, story: accounts, touches: [README.md]}
+  api: {goal: Make api, needs: [db], uses: ["port:web"]}
+  web: {goal: Make web, needs: [db], uses: ["port:web"]}
+  notes: {goal: Make notes, touches: [README.md]}
+"""
+
+
+def with_graph(lab: Lab, text: str = GRAPH) -> Lab:
+    (lab.root / "task-graph.yaml").write_text(text)
+    return lab
+
+
+def test_plan_shows_critical_path_conflicts_and_time_and_leaves_no_trace(lab: Lab) -> None:
+    out = with_graph(lab).run("plan").out
+    assert "4 tasks, 4 to do" in out
+    assert "api and web: never together, both want port:web" in out
+    assert "db and notes: may overlap, both want README.md" in out
+    assert "expected       30m with up to 3 at once" in out
+    assert not (lab.root / ".interlock").exists()
+
+
+def test_waves_are_a_view(lab: Lab) -> None:
+    out = with_graph(lab).run("plan", "--waves", "--max-parallel", "1").out
+    assert [line.split()[0] for line in out.splitlines() if line.startswith("    ")] == ["1", "2", "3", "4"]
+
+
+def test_plan_draws_for_other_programs(lab: Lab) -> None:
+    assert "t0 --> t1" in with_graph(lab).run("plan", "--format", "mermaid").out
+    dot = lab.run("plan", "--format", "dot").out
+    assert '"db" -> "api";' in dot
+    assert '"db" [penwidth=3];' in dot
+
+
+def test_programs_get_the_whole_analysis(lab: Lab) -> None:
+    plan = with_graph(lab).run("plan", "--json").json
+    assert plan["may_proceed"] is True
+    assert plan["analysis"]["critical_path"][0] == "db"
+    assert plan["analysis"]["lower_bound_seconds"] == 1800.0
+
+
+def test_what_has_landed_is_not_planned_again_and_what_failed_is_named(lab: Lab) -> None:
+    lab.accept(task("db"), task("notes"))
+    lab.land("db", "d" * 40)
+    lab.fail("notes", "no idea")
+    out = with_graph(lab).run("plan").out
+    assert "4 tasks, 2 to do" in out
+    assert "notes: it was given up" in out
+
+
+def test_filters_narrow_the_plan(lab: Lab) -> None:
+    assert "1 to do" in with_graph(lab).run("plan", "--story", "accounts").out
+    assert "3 to do" in lab.run("plan", "--from", "db").out
+    cut = lab.run("plan", "--only", "api").out
+    assert "api: needs db, which is not selected and has not landed" in cut
+
+
+def test_a_graph_elsewhere_may_be_named(lab: Lab) -> None:
+    other = lab.root / "other.yaml"
+    other.write_text(GRAPH)
+    assert lab.run("plan", str(other)).out.startswith("other.yaml: 4 tasks")
+
+
+def test_problems_come_with_their_place_and_a_count(lab: Lab) -> None:
+    result = with_graph(lab, GRAPH.replace("needs: [db]", "needs: [dbs]")).run("plan")
+    assert result.code == 2
+    assert "task-graph.yaml:7:" in result.err
+    assert "did you mean `db`?" in result.err
+    assert "error: 2 to correct" in result.err

@@ -1,0 +1,129 @@
+"""`init`, `config`, `schema`: one file, settings with their origin, and an editor that knows the format."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interlock.plan import parse
+from interlock.ui.cli.detect import test_command as detected
+from tests.ui.conftest import Lab, git
+
+
+def test_init_writes_one_file_that_git_sees_and_it_is_a_valid_graph(lab: Lab) -> None:
+    assert lab.run("init").code == 0
+    assert git(lab.root, "status", "--porcelain") == "?? task-graph.yaml"
+    text = (lab.root / "task-graph.yaml").read_text()
+    assert [one.id for one in parse(text, "task-graph.yaml").tasks] == ["first", "second"]
+    assert lab.run("plan").code == 0
+
+
+def test_line_one_leads_the_editor_to_a_schema_that_is_there(lab: Lab) -> None:
+    lab.run("init")
+    first = (lab.root / "task-graph.yaml").read_text().splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    schema = json.loads((lab.root / first.partition("=")[2]).read_text())
+    assert "tasks" in schema["properties"]
+
+
+def test_the_ignore_rule_goes_to_gits_own_file_and_only_once(lab: Lab) -> None:
+    lab.run("init")
+    lab.run("pause")
+    rules = (lab.root / ".git" / "info" / "exclude").read_text().splitlines()
+    assert rules.count("/.interlock/") == 1
+    assert not (lab.root / ".gitignore").exists()
+
+
+def test_init_never_overwrites(lab: Lab) -> None:
+    (lab.root / "task-graph.yaml").write_text("mine")
+    result = lab.run("init")
+    assert (result.code, "already there" in result.err) == (2, True)
+    assert (lab.root / "task-graph.yaml").read_text() == "mine"
+
+
+def test_init_uses_the_test_command_it_finds(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("all:\n\ntest: all\n\t./check\n")
+    assert lab.run("init", "--json").json["verify"] == "make test"
+    assert 'verify: "make test"' in (lab.root / "task-graph.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("Makefile", "tests:\n\ttrue\n", ""),
+        ("GNUmakefile", "test :\n\ttrue\n", "make test"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n", "python -m pytest -q"),
+        ("test_shop.py", "", "python -m pytest -q"),
+        ("package.json", '{"scripts": {"test": "vitest"}}', "npm test"),
+        ("package.json", '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}', ""),
+        ("package.json", "{broken", ""),
+        ("package.json", "[]", ""),
+        ("Cargo.toml", "[package]\n", "cargo test"),
+        ("go.mod", "module x\n", "go test ./..."),
+    ],
+)
+def test_the_test_command_is_read_from_the_files(tmp_path: Path, name: str, text: str, command: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert detected(tmp_path) == command
+
+
+def test_config_show_says_where_each_value_comes_from(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    (lab.root / "interlock.toml").write_text("max_parallel = 5\n")
+    monkeypatch.setenv("INTERLOCK_FETCH", "no")
+    out = lab.run("config", "show", "--origin").out
+    assert f"max_parallel     = 5   # {lab.root / 'interlock.toml'}:1\n" in out
+    assert "fetch            = false   # INTERLOCK_FETCH\n" in out
+    assert 'stale_after      = "5m"   # default\n' in out
+    assert lab.run("config", "show", "--json").json["max_parallel"]["value"] == 5
+
+
+def test_config_set_keeps_the_rest_of_the_file(lab: Lab) -> None:
+    path = lab.root / "interlock.toml"
+    path.write_text("# ours\nmax_parallel = 5  # enough\nfetch = false\n")
+    assert lab.run("config", "set", "max_parallel", "7").code == 0
+    assert lab.run("config", "set", "stale_after", "90s").code == 0
+    assert path.read_text() == '# ours\nmax_parallel = 7\nfetch = false\nstale_after = "90s"\n'
+    assert lab.run("config", "get", "max_parallel").out == "7\n"
+    assert lab.run("config", "get", "stale_after").out == "1m30s\n"
+
+
+def test_config_set_refuses_nonsense_and_leaves_the_file(lab: Lab) -> None:
+    result = lab.run("config", "set", "max_paralel", "7")
+    assert (result.code, "did you mean `max_parallel`?" in result.err) == (2, True)
+    assert lab.run("config", "set", "max_parallel", "lots").code == 2
+    assert not (lab.root / "interlock.toml").exists()
+
+
+def test_config_set_says_when_something_stronger_wins(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERLOCK_MAX_PARALLEL", "2")
+    assert "INTERLOCK_MAX_PARALLEL has the last word: 2" in lab.run("config", "set", "max_parallel", "7").err
+
+
+def test_a_password_in_an_address_is_never_shown(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTERLOCK_STORE", "postgresql://ada:s3cret@db/x")
+    for words in (["config", "show"], ["config", "get", "store"], ["config", "show", "--json"]):
+        out = lab.run(*words).out
+        assert "ada:***@db" in out
+        assert "s3cret" not in out
+
+
+def test_config_get_of_an_unknown_key_suggests(lab: Lab) -> None:
+    assert "did you mean `branch`?" in lab.run("config", "get", "brunch").err
+
+
+def test_a_bad_setting_stops_every_command_with_its_place(lab: Lab) -> None:
+    (lab.root / "interlock.toml").write_text("\nmax_paralel = 5\n")
+    result = lab.run("status")
+    assert result.code == 2
+    assert f"{lab.root / 'interlock.toml'}:2: unknown setting `max_paralel`" in result.err
+
+
+def test_config_path_lists_the_files(lab: Lab) -> None:
+    assert lab.run("config", "path").out.splitlines()[0] == f"{lab.root / 'interlock.toml'}  (not there)"
+
+
+def test_the_schema_is_printed_or_written(lab: Lab, tmp_path: Path) -> None:
+    printed = lab.run("schema").json
+    target = tmp_path / "deep" / "schema.json"
+    assert lab.run("schema", "--write", str(target)).code == 0
+    assert json.loads(target.read_text()) == printed
