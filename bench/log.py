@@ -43,7 +43,8 @@ async def _on_disk(path: str, facts: list[Fact]) -> list[Row]:
         state = await load_state(store)
     await store.save_snapshot(state.seq, pack(state))
     with quick.measure():
-        assert await load_state(store) == state
+        again = await load_state(store)
+    assert again == state
     with check.measure():
         assert verify_chain(await store.read(0, len(facts))) == len(facts)
     await store.close()
