@@ -1,17 +1,21 @@
 """The three kinds of log that the contract suite runs on, behind one face."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from interlock.events.facts import Fact, TaskReset
 from interlock.events.record import Recorded, verify_chain
+from interlock.model.claim import Claim
 from interlock.model.task import TaskId
 from interlock.store import Store
 from tests.sim.memory_store import MemoryStore
 
 GIVE_UP_SECONDS = 60
 """A story that hangs has failed."""
+LONG = 600.0
+SHORT = 0.05
+"""Leases that outlive a test, and that do not."""
 HOUR = 3600.0
 """For waits that are to be ended by what they wait for, and not by their time being over."""
 
@@ -79,3 +83,15 @@ def reset(name: str, why: str = "") -> Fact:
 def names(rows: list[Recorded]) -> list[str]:
     """Which tasks the facts made by `reset` are about."""
     return [row.fact.task for row in rows if isinstance(row.fact, TaskReset)]
+
+
+def nothing(_: int) -> Sequence[Fact]:
+    """No facts to go with a claim."""
+    return ()
+
+
+async def take(store: Store, resource: str, holder: str = "anna", seconds: float = LONG) -> Claim:
+    """Claim what is known to be free."""
+    got = await store.claim(resource, holder, seconds, nothing)
+    assert got is not None
+    return got[0]
