@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from interlock.git.discover import discover
 from interlock.git.place import Place
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
-from interlock.model.errors import EnvironmentProblem
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.task import Commit, TaskId
 from interlock.run import LocalExecutor, LocalProcesses
@@ -50,6 +51,7 @@ class Desk:
             timeout_seconds=60.0,
             idle_seconds=0.0,
             lease_seconds=60.0,
+            given_at=time.monotonic(),
             agent="scripted",
         )
         return replace(order, **changed)  # type: ignore[arg-type]  # each test names its own fields
@@ -131,7 +133,7 @@ def test_an_agent_that_ends_well_but_changed_nothing_has_failed(desk: Desk) -> N
         ("kill -9 $$", {}, ErrorClass.EXIT, "killed by signal 9"),
         ("sleep 600", {"timeout_seconds": 0.4}, ErrorClass.TIMEOUT, "longer than 0.4 s"),
         ("sleep 600", {"idle_seconds": 0.4}, ErrorClass.IDLE, "nothing for 0.4 s"),
-        ("sleep 600", {"lease_seconds": 0.8}, ErrorClass.ENVIRONMENT, "lease was not renewed"),
+        ("sleep 600", {"lease_seconds": 0.8}, ErrorClass.OUTSIDE, "lease was not renewed"),
     ],
 )
 def test_a_failed_attempt_says_how_and_its_work_is_kept(
@@ -170,7 +172,7 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: D
     desk.place.state.mkdir()
     (desk.place.state / "logs").write_text("a file where a folder should be")
     report = desk.carry_out("echo new > file")
-    assert report.error is ErrorClass.ENVIRONMENT
+    assert report.error is ErrorClass.OUTSIDE
     assert "cannot write" in report.summary
 
 
@@ -199,7 +201,15 @@ def test_a_workspace_that_cannot_be_collected_is_kept_and_named(desk: Desk) -> N
 
 def test_a_base_that_does_not_exist_is_reported_and_not_raised(desk: Desk) -> None:
     report = desk.carry_out("true", base=Commit("0" * 39 + "1"))
-    assert report.error is ErrorClass.ENVIRONMENT
+    assert report.error is ErrorClass.OUTSIDE
+
+
+def test_an_engine_that_was_paused_longer_than_its_lease_does_not_start_the_agent(desk: Desk) -> None:
+    """D4: whoever is in charge by now may have an agent on this task."""
+    with pytest.raises(StaleEpoch):
+        desk.carry_out("echo late > file", given_at=time.monotonic() - 61.0)
+    workspace = desk.left()
+    assert workspace is None or "late" not in (workspace.path / "file").read_text()
 
 
 def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) -> None:

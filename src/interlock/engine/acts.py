@@ -29,6 +29,8 @@ from interlock.model.task import PhaseKind, TaskId, Tree
 
 DEFER_SECONDS = 2.0
 MAX_DEFER_SECONDS = 30.0
+MAX_DEFERRALS = 20
+"""Some nine minutes of a full disk; after that it counts as the task's failure, and the breaker speaks."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,7 @@ class Acts:
         self._claim = claim
         self._options = options
         self._done = done
+        self._lease_ends = 0.0
         self.under_way: dict[TaskId, Act] = {}
         self._ended: list[TaskId] = []
         """Acts that are over, but whose last facts may not have been read yet."""
@@ -104,6 +107,7 @@ class Acts:
 
     def extend(self, seconds: float) -> None:
         """The controller's lease was renewed: its agents may live on."""
+        self._lease_ends = asyncio.get_running_loop().time() + seconds
         for name, act in self.under_way.items():
             if act.claim is not None:
                 self._env.executor.extend(name, act.attempt, seconds)
@@ -168,7 +172,7 @@ class Acts:
             attempt=attempt,
             branch=self._ledger.state.branch,
             generation=self._claim.epoch,
-            lease_seconds=self._options.controller_lease_seconds,
+            lease_left=self._lease_left,
             see_main=self._main.see,
             base_exit=self._base_exit,
             note=self._note,
@@ -195,8 +199,7 @@ class Acts:
         except StaleEpoch:
             raise
         except EnvironmentProblem as problem:
-            delay = min(MAX_DEFER_SECONDS, DEFER_SECONDS * 2**turn.task.deferrals)
-            return [f.PhaseDeferred(*turn.key, why=str(problem), retry_after_seconds=delay)]
+            return [_deferral(turn, str(problem))]
         except (InterlockError, OSError, ValueError, RuntimeError, AssertionError) as problem:
             # The loop must survive whatever one task brings up; the breaker stops a task that repeats it.
             return [_failure(turn, ErrorClass.ENVIRONMENT, f"{type(problem).__name__}: {problem}")]
@@ -256,8 +259,19 @@ class Acts:
     async def _note(self, facts: Sequence[f.Fact]) -> None:
         await self._ledger.append(facts, self._claim)
 
+    def _lease_left(self) -> float:
+        return self._lease_ends - asyncio.get_running_loop().time()
+
     def _base_exit(self, tree: Tree, command: str) -> int | None:
         return self._ledger.state.base_checks.get(f"{tree}:{command}")
+
+
+def _deferral(turn: Turn, why: str) -> f.Fact:
+    """Later, then; but not for ever."""
+    if turn.task.deferrals >= MAX_DEFERRALS:
+        return _failure(turn, ErrorClass.ENVIRONMENT, why)
+    delay = min(MAX_DEFER_SECONDS, DEFER_SECONDS * 2**turn.task.deferrals)
+    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)
 
 
 def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.PhaseFailed:

@@ -30,8 +30,6 @@ async def take_charge(
         row = await _holder(env)
         if row is None:
             return await take_charge(env, holder, lease_seconds, facts)
-        if row.claim.holder == holder:  # an earlier try whose answer was lost
-            return row.claim
         if not env.is_dead(row.claim.holder):
             raise refuse_second(row)
         taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=row.claim.epoch)

@@ -59,9 +59,11 @@ class Engine:
         """Take charge, work until nothing more can be done, and say so in the log."""
         await self._ledger.open()
         lease = self._options.controller_lease_seconds
+        began = asyncio.get_running_loop().time()
         claim = await take_charge(self._env, self.holder, lease, self._opening)
         main = Mainline(self._env, self._ledger, claim, self._tell)
         acts = Acts(self._env, self._ledger, main, claim, self._options, self._wake.set)
+        acts.extend(lease - (asyncio.get_running_loop().time() - began))
         aides = [
             asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
             asyncio.create_task(acts.renew()),

@@ -4,6 +4,7 @@ Every act here may be repeated: a workspace is opened anew, a merge happens in m
 already on main counts as landed.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.merge import Verdict, judge, message
-from interlock.model.errors import StaleEpoch
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Landing, Merge, Move, Order, Report, Tip
 from interlock.model.task import PhaseKind, Tree
@@ -46,10 +47,13 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             prompt=prompt(turn.task),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
-            lease_seconds=turn.lease_seconds,
+            lease_seconds=turn.lease_left(),
+            given_at=asyncio.get_running_loop().time(),
             agent=spec.agent.name,
         )
     )
+    if report.error is ErrorClass.OUTSIDE:
+        raise EnvironmentProblem(report.summary)
     return [_work_fact(turn, report)]
 
 

@@ -250,5 +250,7 @@ def _example(field: Field[Any]) -> str:  # Any: a field of any type
 
 
 def _suggest(key: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(key, known, n=1) or get_close_matches(key.partition("_")[0], known, n=1, cutoff=0.5)
+    near = get_close_matches(key, known, n=1) or get_close_matches(
+        key.partition("_")[0], known, n=1, cutoff=0.5
+    )
     return f"did you mean `{near[0]}`?" if near else "`interlock config show` lists every setting"

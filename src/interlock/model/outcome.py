@@ -18,6 +18,8 @@ class ErrorClass(StrEnum):
     CONFLICT = "merge-conflict"
     CHECK = "check-red"
     ENVIRONMENT = "environment"
+    OUTSIDE = "outside"
+    """A full disk, a lease that was not renewed: it says nothing about the task, and is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class Order:
     timeout_seconds: float
     idle_seconds: float
     lease_seconds: float
+    """How much of the controller's lease was left at `given_at`. The agent ends before it does."""
+    given_at: float
+    """On the clock of the event loop. An engine that is paused before the agent starts must not start it late."""
     agent: str = ""
     """The agent's name in the configuration, for messages."""
 

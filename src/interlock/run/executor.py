@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Generic
 
-from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, UserError
+from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Command, Processes, inherit
 from interlock.model.task import TaskId
@@ -44,13 +44,14 @@ class LocalExecutor(Generic[W]):
     async def carry_out(self, order: Order) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         name = _name(order.task, order.attempt)
-        self._lease_ends[name] = lease_clock() + order.lease_seconds
+        passed = asyncio.get_running_loop().time() - order.given_at
+        self._lease_ends[name] = lease_clock() + order.lease_seconds - passed
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base)
             report = await self._work(order, workspace)
             return await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
-            return Report(order.task, order.attempt, order.base, ErrorClass.ENVIRONMENT, say(problem))
+            return Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
             self._lease_ends.pop(name, None)
 
@@ -118,10 +119,12 @@ class LocalExecutor(Generic[W]):
         }
 
     def _lease_left(self, order: Order) -> float:
-        """What is left of the lease; a lease that is already over still is one."""
-        if not order.lease_seconds:
-            return 0.0
-        return max(0.001, self._lease_ends[_name(order.task, order.attempt)] - lease_clock())
+        left = self._lease_ends[_name(order.task, order.attempt)] - lease_clock()
+        if left <= 0:
+            raise StaleEpoch(
+                f"{_name(order.task, order.attempt)}: its lease was over before the agent started"
+            )
+        return left
 
     async def _bring_home(self, report: Report, workspace: W) -> Report:
         """Import what the agent made, and only then give its directory up."""

@@ -11,7 +11,7 @@ ENDED_BY = {
     Ended.TIMEOUT: ErrorClass.TIMEOUT,
     Ended.IDLE: ErrorClass.IDLE,
     Ended.OUTPUT: ErrorClass.OUTPUT,
-    Ended.LEASE: ErrorClass.ENVIRONMENT,
+    Ended.LEASE: ErrorClass.OUTSIDE,
 }
 
 
@@ -31,9 +31,10 @@ def how_it_went(report: Report, order: Order, exited: Exit) -> Report:
 def not_run(report: Report, order: Order, problem: UserError) -> Report:
     """The agent could not be run, or not be watched."""
     name = order.agent or order.argv[0]
-    report = replace(report, error=ErrorClass.ENVIRONMENT, summary=f'agent "{name}": {say(problem)}')
+    report = replace(report, error=ErrorClass.OUTSIDE, summary=f'agent "{name}": {say(problem)}')
     if isinstance(problem, CannotStart):
-        return noted(report, f"check agents.{order.agent or '<name>'}.run in task-graph.yaml")
+        hint = f"check agents.{order.agent or '<name>'}.run in task-graph.yaml"
+        return noted(replace(report, error=ErrorClass.ENVIRONMENT), hint)
     return report
 
 

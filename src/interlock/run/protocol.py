@@ -10,8 +10,11 @@ class Executor(Protocol):
     """Carries out attempts. `local` is this machine; others may come."""
 
     async def carry_out(self, order: Order) -> Report:
-        """Workspace, agent, import, in that order. Cancelling it ends the agent's whole process tree; what it
-        wrote is still archived by `recover`."""
+        """Workspace, agent, import, in that order.
+
+        Cancelling it ends the agent's whole process tree; what it wrote is still archived by `recover`. An
+        order whose lease is over is refused with `StaleEpoch`: somebody else may be in charge by now.
+        """
         ...
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
