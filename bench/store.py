@@ -9,7 +9,7 @@ from bench.table import Row, Watch, percentile
 from interlock.events.facts import MainSeen
 from interlock.model.task import Commit, Tree
 from interlock.store import Store, open_store
-from tests.store.server import running_postgres
+from tests.postgres_server import running_postgres
 
 TITLE = "store"
 

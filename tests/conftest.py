@@ -1,9 +1,12 @@
-"""What every test shares: Hypothesis without a stop-watch, and a count of tests by kind at the end."""
+"""What every test shares: a Postgres server, Hypothesis without a stop-watch, a count of tests by kind."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres_server import running_postgres
 
 KINDS = ("sim", "crash", "contract", "property")
 """A test is of the first kind it is marked with; without any it is a unit test."""
@@ -11,6 +14,13 @@ KINDS = ("sim", "crash", "contract", "property")
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("interlock", deadline=None, print_blob=True)
 settings.load_profile("interlock")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A real server, started when the first test asks for it and ended after the last."""
+    with running_postgres() as url:
+        yield url
 
 
 def kind_of(item: pytest.Item) -> str:

@@ -1,6 +1,5 @@
 """The logs under test: in memory, in a file, and on a real Postgres server."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -8,15 +7,8 @@ import pytest
 
 from interlock.store import open_store
 from tests.store.logs import Log, memory_log, wait_on_clock
-from tests.store.server import running_postgres
 
 ON_DISK = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    with running_postgres() as url:
-        yield url
 
 
 @pytest.fixture(params=["memory", *ON_DISK])
