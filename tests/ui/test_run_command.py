@@ -273,3 +273,19 @@ def _pieces(terminal: int) -> Iterator[str]:
         if not data:
             return
         yield data.decode("utf-8", "replace")
+
+
+@pytest.mark.postgres
+def test_the_log_may_be_in_postgres(
+    repository: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(repository, "one", "bad")
+    monkeypatch.setenv("INTERLOCK_STORE", postgres_url)
+    monkeypatch.setenv("INTERLOCK_PROJECT_NAME", str(root))
+    assert interlock("run", cwd=root).code == ExitCode.FAILED
+    assert not (root / ".interlock" / "log.db").exists()
+    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
+    assert states == {"one": "done", "bad": "failed"}
+    assert interlock("retry", "bad", cwd=root).code == 0
+    assert interlock("events", "--verify", cwd=root).code == 0
+    assert interlock("doctor", cwd=root).code == 0

@@ -22,6 +22,8 @@ from interlock.ui.cli.status import COLORS
 
 FRAME_SECONDS = 0.25
 TAIL_BYTES = 2048
+HEADER = "# interlock:"
+"""How a log begins before the agent has said anything."""
 
 
 class Screen:
@@ -82,7 +84,7 @@ def _counts(state: State, now: float) -> Text:
     lane = [name for name in sorted(state.train, key=state.train.__getitem__) if name not in state.running]
     if lane:
         line.append(f"lane: {', '.join(lane[:4])}{' ...' if len(lane) > 4 else ''}  ")
-    if state.run:
+    if state.run and state.run.ended is None:
         mood = ", stopping" if state.run.stopping else ", paused" if state.paused else ""
         line.append(f"{lasting(now - state.run.started)}, up to {state.run.limit} at once{mood}", style="dim")
     return line
@@ -96,4 +98,5 @@ def last_line(path: Path) -> str:
             found = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return inert(next((line for line in reversed(found) if line.strip()), "")).strip()
+    printed = (line for line in reversed(found) if line.strip() and not line.startswith(HEADER))
+    return inert(next(printed, "")).strip()

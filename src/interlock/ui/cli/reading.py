@@ -16,23 +16,16 @@ LOOK_AGAIN_SECONDS = 5.0
 """How often a follower asks whether the run is still alive when no fact comes."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What is known at one moment."""
 
     state: State
-    held: list[Held]
     now: float
-
-    @property
-    def controller(self) -> Held | None:
-        """The claim of the loop in charge, if there is one and it is alive as far as can be known."""
-        row = next((held for held in self.held if held.claim.resource == CONTROLLER), None)
-        if row is None or row.expires_in_seconds <= 0:
-            return None
-        from interlock.engine.identity import is_dead
-
-        return None if is_dead(row.claim.holder) else row
+    controller: Held | None
+    """The claim of the loop in charge, if there is one and it is alive as far as can be known."""
+    claims: dict[str, Held]
+    """By resource."""
 
     @property
     def is_live(self) -> bool:
@@ -41,13 +34,29 @@ class Reading:
 
     def claim_on(self, task: TaskId) -> Held | None:
         """Who works on a task."""
-        return next((held for held in self.held if held.claim.resource == task_resource(task)), None)
+        return self.claims.get(task_resource(task))
 
 
 async def read(store: Store) -> Reading:
     """Everything, as it is now."""
-    state = await load_state(store)
-    return Reading(state, await store.held(), await store.now())
+    return await look(store, await load_state(store))
+
+
+async def look(store: Store, state: State) -> Reading:
+    """A state that was read before, with the claims and the time as they are now."""
+    claims = {held.claim.resource: held for held in await store.held()}
+    controller = claims.get(CONTROLLER)
+    return Reading(
+        state, await store.now(), controller if controller and _is_alive(controller) else None, claims
+    )
+
+
+def _is_alive(held: Held) -> bool:
+    if held.expires_in_seconds <= 0:
+        return False
+    from interlock.engine.identity import is_dead
+
+    return not is_dead(held.claim.holder)
 
 
 async def catch_up(store: Store, state: State) -> list[Recorded]:

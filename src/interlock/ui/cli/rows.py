@@ -41,16 +41,24 @@ ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE
 """What needs eyes first comes first; removed tasks are not shown."""
 
 
-def rows(reading: Reading, only: Iterable[TaskId] | None = None) -> list[Row]:
-    """All tasks of the plan, in the order of the graph within each state."""
+def by_stage(state: State) -> dict[Stage, list[TaskId]]:
+    """The tasks of the plan in the order they are shown, in the order of the graph within each stage."""
+    found: dict[Stage, list[TaskId]] = {stage: [] for stage in ORDER}
+    for name, task in state.tasks.items():
+        if task.stage in found:
+            found[task.stage].append(name)
+    return {stage: names for stage, names in found.items() if names}
+
+
+def rows(reading: Reading, names: Iterable[TaskId] | None = None) -> list[Row]:
+    """These tasks, or all."""
     from interlock.schedule import Board
 
     state = reading.state
     board = Board(state)
-    names = state.tasks if only is None else only
-    shown = [state.tasks[name] for name in names if state.tasks[name].stage is not Stage.REMOVED]
-    shown.sort(key=lambda task: ORDER.index(task.stage))
-    return [row(reading, task, board.reason(task.spec.id, reading.now)) for task in shown]
+    if names is None:
+        names = [name for members in by_stage(state).values() for name in members]
+    return [row(reading, state.tasks[name], board.reason(name, reading.now)) for name in names]
 
 
 def row(reading: Reading, task: TaskState, reason: Reason) -> Row:

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Iterator
-from itertools import groupby
 
 import click
 
@@ -12,7 +11,7 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import Row, lasting, rows, verdict
+from interlock.ui.cli.rows import Row, by_stage, lasting, rows, verdict
 from interlock.ui.cli.session import opened, run_async
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
@@ -45,29 +44,30 @@ async def _read(invocation: Invocation) -> Reading:
 
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
     """Print the status in the form that was asked for."""
-    found = rows(reading)
     if invocation.wants_json():
-        say_json(document(reading, found))
+        say_json(document(reading, rows(reading)))
         return
-    if not found:
+    if not by_stage(reading.state):
         note("no task graph was taken in yet")
         return
-    for line in lines(reading, found, everything):
+    for line in lines(reading, everything):
         say(line)
 
 
-def lines(reading: Reading, found: list[Row], everything: bool = False) -> Iterator[str]:
+def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
     """The status as people see it."""
     yield headline(reading)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    for state, group in groupby(found, key=lambda row: row.state):
-        members = list(group)
+    groups = by_stage(reading.state)
+    listed = [name for names in groups.values() for name in names[: None if everything else MANY]]
+    found = rows(reading, listed)
+    for stage, names in groups.items():
+        members = [row for row in found if row.state == stage.value]
         yield ""
-        yield paint(f"{state} ({len(members)})", COLORS[state])
-        listed = members if everything or len(members) <= MANY else members[:MANY]
-        yield from table(listed, width)
-        if len(listed) < len(members):
-            yield f"  ... and {len(members) - len(listed)} more: interlock status --all"
+        yield paint(f"{stage.value} ({len(names)})", COLORS[stage.value])
+        yield from table(members, width)
+        if len(members) < len(names):
+            yield f"  ... and {len(names) - len(members)} more: interlock status --all"
 
 
 def document(reading: Reading, found: list[Row]) -> dict[str, object]:

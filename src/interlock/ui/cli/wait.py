@@ -8,7 +8,7 @@ from interlock.engine.settings import seconds_of
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say_json
-from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, read
+from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
 from interlock.ui.cli.rows import rows, verdict
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import document, headline
@@ -47,5 +47,5 @@ async def _wait(invocation: Invocation, seconds: float | None) -> Reading:
                 break
             if await project.store.wait(reading.state.seq, left):
                 await catch_up(project.store, reading.state)
-            reading = Reading(reading.state, await project.store.held(), await project.store.now())
+            reading = await look(project.store, reading.state)
     return reading

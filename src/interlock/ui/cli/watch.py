@@ -6,7 +6,7 @@ from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, say, say_line
 from interlock.ui.cli.progress import sentence
-from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, read
+from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
 from interlock.ui.cli.rows import rows
 from interlock.ui.cli.session import opened
 from interlock.ui.cli.status import document, headline, lines
@@ -30,7 +30,7 @@ async def watch_status(invocation: Invocation) -> int:
 async def _next(store: Store, reading: Reading, seconds: float) -> Reading:
     await store.wait(reading.state.seq, seconds)
     await catch_up(store, reading.state)
-    return Reading(reading.state, await store.held(), await store.now())
+    return await look(store, reading.state)
 
 
 async def _documents(store: Store, reading: Reading) -> None:
@@ -58,6 +58,6 @@ async def _picture(store: Store, reading: Reading) -> None:
     from interlock.ui.cli.live import Screen
 
     now = reading
-    async with Screen(lambda: Text.from_ansi("\n".join(lines(now, rows(now))), no_wrap=True)).on():
+    async with Screen(lambda: Text.from_ansi("\n".join(lines(now)), no_wrap=True)).on():
         while True:
             now = await _next(store, now, FRAME_SECONDS)
