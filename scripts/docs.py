@@ -100,7 +100,9 @@ def _command(command: click.Command, path: str, level: int) -> Iterator[str]:
 
 
 def _argument(param: click.Argument) -> str:
-    name = (param.metavar or (param.name or "").upper()) + ("..." if param.nargs == -1 else "")
+    if param.metavar:
+        return param.metavar
+    name = (param.name or "").upper() + ("..." if param.nargs == -1 else "")
     return name if param.required else f"[{name}]"
 
 

@@ -82,8 +82,9 @@ def held(lab: Lab) -> list[str]:
 def test_cancel_all_asks_the_running_loop_to_stop_its_agents(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.take_charge(RunStarted("host/7/abc", "h", 1, 3))
-    assert lab.run("cancel", "--all").code == 0
-    assert lab.facts()[-1] == StopRequested("host/7/abc", agents=True)
+    for word in ("--all", "abc", "host/7/abc"):
+        assert lab.run("cancel", word).code == 0
+        assert lab.facts()[-1] == StopRequested("host/7/abc", agents=True)
 
 
 def test_cancel_all_without_a_run_is_refused(lab: Lab) -> None:

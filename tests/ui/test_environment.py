@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from tests.ui.conftest import Lab, Result, git, interlock, task
 
 pytestmark = pytest.mark.slow
+
+SETPRIV = shutil.which("setpriv")
 
 GRAPH = """\
 version: 1
@@ -123,9 +126,7 @@ def test_paths_may_hold_spaces_and_any_letters(tmp_path: Path) -> None:
     assert interlock("--project", str(root), "status", "--exit-code", cwd=tmp_path).code == 0
 
 
-@pytest.mark.skipif(
-    os.geteuid() == 0 and not Path("/usr/bin/setpriv").exists(), reason="root writes anywhere"
-)
+@pytest.mark.skipif(os.geteuid() == 0 and not SETPRIV, reason="root writes anywhere")
 def test_the_state_folder_cannot_be_written(lab: Lab) -> None:
     commit_graph(lab.root)
     lab.accept(task("one"))
@@ -166,3 +167,19 @@ def test_the_disk_is_full(lab: Lab) -> None:
     refused(result)
     assert len(lab.facts()) == 50
     assert lab.run("events", "--verify").code == 0
+
+
+def test_a_bare_repository_has_nothing_to_init(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main")
+    refused(interlock("init", cwd=tmp_path))
+    assert not (tmp_path / "task-graph.yaml").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not SETPRIV, reason="root writes anywhere")
+def test_the_state_folder_cannot_be_made(repository: Path) -> None:
+    commit_graph(repository)
+    repository.chmod(0o500)
+    try:
+        refused(without_privileges("run", cwd=repository), ".interlock")
+    finally:
+        repository.chmod(0o700)

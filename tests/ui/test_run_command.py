@@ -116,6 +116,27 @@ def test_a_begun_task_that_left_the_graph_is_given_up_only_on_demand(repository:
     assert interlock("run", "--yes", cwd=root).code == 0
 
 
+def test_on_a_terminal_a_person_is_asked_and_may_say_no(repository: Path) -> None:
+    root = project(repository, "bad", "one")
+    interlock("run", "--only", "bad", cwd=root)
+    project(root, "one")
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "interlock", "run"], cwd=root, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    seen = ""
+    for piece in _pieces(mine):
+        seen += piece
+        if "Go on? [y/N]" in seen:
+            os.write(mine, b"n\n")
+            break
+    seen += "".join(_pieces(mine))
+    os.close(mine)
+    assert process.wait() == ExitCode.DECLINED
+    assert "nothing was started" in seen
+
+
 @pytest.fixture
 def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where slow agents say that they are ready, and wait for a word."""

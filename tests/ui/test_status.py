@@ -1,11 +1,12 @@
 """`status`, `wait` and `interlock` alone: every state has a cause and a next command (T6, W14)."""
 
+from pathlib import Path
 from typing import Any
 
 from interlock.events.facts import MainSeen, Paused, RunEnded, RunStarted, TaskCancelled
 from interlock.model.claim import CONTROLLER
 from interlock.model.task import Commit, TaskId, Tree
-from tests.ui.conftest import Lab, task
+from tests.ui.conftest import Lab, git, task
 
 
 def by_id(lab: Lab) -> dict[str, Any]:  # Any: rows as JSON
@@ -122,3 +123,13 @@ def test_a_pause_is_in_the_headline(lab: Lab) -> None:
     result = lab.run()
     assert "paused: lunch" in result.out
     assert "next: interlock unpause" in result.err
+
+
+def test_a_subfolder_and_a_linked_worktree_show_the_same_project(lab: Lab, tmp_path: Path) -> None:
+    """T2: two checkouts cannot disagree, because neither holds the state."""
+    lab.accept(task("a"))
+    git(lab.root, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "mine")
+    (lab.root / "deep" / "down").mkdir(parents=True)
+    for folder in (tmp_path / "linked", lab.root / "deep" / "down"):
+        assert [row["id"] for row in Lab(folder, lab.capsys).run("status", "--json").json["tasks"]] == ["a"]
+    assert not (tmp_path / "linked" / ".interlock").exists()

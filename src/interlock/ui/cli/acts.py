@@ -53,19 +53,19 @@ def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> N
 
 
 @click.command("cancel", cls=Command)
-@click.argument("tasks", nargs=-1)
+@click.argument("tasks", nargs=-1, metavar="[TASK|RUN]...")
 @click.option(
     "--all", "everything", is_flag=True, help="Stop the whole run and its agents; their work is kept."
 )
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: bool, why: str) -> None:
-    """Stop TASKS for good, or the whole run. What agents have written so far is archived."""
+    """Stop tasks for good, or a whole run. What agents have written so far is archived."""
     if everything == bool(tasks):
         raise UsageError(
             "say what to cancel: tasks or --all", "interlock cancel TASK, or interlock cancel --all"
         )
-    if everything:
+    if everything or run_async(_is_run(invocation, tasks)):
         run_async(_stop_run(invocation))
     else:
         run_async(_act(invocation, tasks, lambda task: TaskCancelled(task, why), "is cancelled"))
@@ -117,6 +117,13 @@ def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState
             say(f"  these need it and wait: {', '.join(waiting)}")
     if any(task.stage is Stage.WAITING for task in chosen):
         say("the run that is going on takes it up" if reading.is_live else "next: interlock run")
+
+
+async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
+    """Is it the name of the run that is meant, and not a task."""
+    async with opened(invocation) as project:
+        run = (await read(project.store)).state.run
+    return run is not None and len(words) == 1 and words[0] in (run.run, run_name(run.run))
 
 
 async def _stop_run(invocation: Invocation) -> None:

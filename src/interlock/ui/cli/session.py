@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.model.errors import EnvironmentProblem
 from interlock.store import Store, open_store
 from interlock.ui.cli.output import Invocation
 
@@ -92,7 +93,12 @@ def state_folder(invocation: Invocation) -> Path:
 def repository_root(invocation: Invocation) -> Path:
     """The top of the checkout we are in."""
     place = run_async(locate(invocation.project))
-    return place.work_tree or place.common_dir
+    if place.work_tree is None:
+        raise EnvironmentProblem(
+            f"{place.common_dir} is a bare repository, with no files to work on",
+            "git clone it, and work in the clone",
+        )
+    return place.work_tree
 
 
 def actor() -> str:
