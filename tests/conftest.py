@@ -39,5 +39,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.stats.get(outcome, [])
         if report.when == "call"
     )
+    for report in terminalreporter.stats.get("passed", []):
+        for figure in (text for name, text in report.user_properties if name == "figure"):
+            terminalreporter.write_line(f"  {figure}")
     counts = ", ".join(f"{ran[kind]} {kind}" for kind in ("unit", *reversed(KINDS)))
     terminalreporter.write_line(f"tests run: {counts}")

@@ -71,6 +71,9 @@ class FakeRepository:
     async def fetch(self) -> str:
         return ""
 
+    async def settle(self) -> str:
+        return ""
+
     async def raise_fence(self, epoch: int) -> None:
         self.fence = max(self.fence, epoch)
 

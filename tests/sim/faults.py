@@ -23,6 +23,8 @@ from tests.sim.loop import Simulation
 
 WEIGHTY = 12.0
 """Calls that change something are this much likelier to be struck than the many that only look."""
+WEIGHTIEST = {"repository.land": 60.0, "store.release": 20.0}
+"""Where an answer that is lost hurts most, and which come seldom."""
 LOOKS = (
     "store.read",
     "store.wait",
@@ -85,6 +87,10 @@ class Incarnation:
         default_factory=list
     )  # Any: what each returns is the engine's affair
 
+    def wake_by(self, time: float) -> None:
+        """A pause ends then at the latest."""
+        self.paused_until = min(self.paused_until, time)
+
     def crash(self) -> None:
         """Gone, with everything it was about to do."""
         self.alive = False
@@ -132,7 +138,7 @@ class Gate:
 
     async def call(self, name: str, method: Callable[..., Awaitable[Any]], args: Any, kwargs: Any) -> Any:
         """One call of a hand. Any: hands of all kinds pass here, unchanged."""
-        weight = 1.0 if name in LOOKS else WEIGHTY
+        weight = 1.0 if name in LOOKS else WEIGHTIEST.get(name, WEIGHTY)
         await self._moment(f"before {name}", weight)
         if (refusal := self._refusal(name)) is not None:
             return refusal
@@ -150,7 +156,7 @@ class Gate:
         if weather.pause and self._strikes(weather.pause * weight, f"pause {name}"):
             self.who.paused_until = self.simulation.now() + LEASE_SECONDS * dice.uniform(0.3, 4.0)
         while (wait := self.who.paused_until - self.simulation.now()) > 0:
-            await asyncio.sleep(wait)
+            await asyncio.sleep(min(wait, 1.0))  # in short naps: somebody may wake it early
             self._live()
         if dice.random() < (weather.latency if weight > 1.0 else weather.latency / 4):
             await asyncio.sleep(min(2.0, dice.expovariate(20.0)))

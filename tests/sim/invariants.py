@@ -17,6 +17,7 @@ A violation is noted, not raised: the engine is built to survive what its calls 
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable
 
 from interlock.events import facts as f
 from interlock.events.fold import apply, fold
@@ -54,6 +55,10 @@ class Invariants:
         self._epochs: dict[TaskId, int] = defaultdict(int)
         self._setbacks: dict[TaskId, list[str]] = defaultdict(list)
         self._on_main: list[Commit] = list(repository.on_branch)
+        self.on_fact: Callable[[f.Fact], None] = lambda _fact: None
+        self.on_main: Callable[[TaskId], None] = lambda _task: None
+        self._in_force = 0
+        """The newest generation that must have raised its fence: it has written more than its opening."""
         self._ours: dict[TaskId, Commit] = {}
         """The commit of each task that went to main."""
         repository.on_land = self.main_moved
@@ -69,18 +74,29 @@ class Invariants:
     def recorded(self, row: Recorded) -> None:
         """A row was written to the log."""
         self.simulation.note(f"fact {row.seq} {row.actor} {row.kind} {row.body[:160]}")
+        if row.seq != len(self.rows) + 1:
+            self.violate("I1", f"fact {row.seq} comes after fact {len(self.rows)}")
         self.rows.append(row)
         fact = row.fact
+        self._note_controller(row, fact)
         name = getattr(fact, "task", None)
         task = self.state.tasks.get(TaskId(name)) if isinstance(name, str) else None
         before = _shape(task)
         apply(self.state, row)
-        if task is None:
-            return
-        if row.actor != REPEATED:
+        if task is not None and row.actor != REPEATED:
             self._epochs_rise(fact)
-        if _shape(task) != before:
+        if task is not None and _shape(task) != before:
             self._accepted(task, fact)
+        self.on_fact(fact)
+
+    def _note_controller(self, row: Recorded, fact: f.Fact) -> None:
+        run = self.state.run
+        if (
+            run is not None
+            and row.actor == run.holder
+            and not isinstance(fact, f.ClutchDecided | f.RunStarted)
+        ):
+            self._in_force = run.generation
 
     def _epochs_rise(self, fact: f.Fact) -> None:
         if isinstance(fact, f.PhaseStarted):
@@ -164,12 +180,11 @@ class Invariants:
         if name in self._ours:
             self.violate("I4", f"{name} landed twice: {self._ours[name][:12]} and {landing.new[:12]}")
         self._ours[name] = landing.new
-        if landing.fence < self.repository.fence:
-            self.violate(
-                "fence", f"{name} landed under fence {landing.fence}, and {self.repository.fence} is raised"
-            )
+        if landing.fence < self._in_force:
+            self.violate("fence", f"{name} landed under fence {landing.fence} in generation {self._in_force}")
         self._main_only_grows()
         self._is_green(name, commit.id)
+        self.on_main(name)
 
     def _main_only_grows(self) -> None:
         if gone := [commit for commit in self._on_main if commit not in self.repository.on_branch]:

@@ -22,6 +22,10 @@ KEPT_LINES = 4000
 """The newest lines of the trace, for whoever looks at a failing seed."""
 
 
+MAX_TURNS = 300_000
+"""A usual run takes some thousand."""
+
+
 class Deadlock(Exception):
     """Everybody waits, and nothing will ever happen."""
 
@@ -34,10 +38,14 @@ class _VirtualSelector(selectors.SelectSelector):
     """A selector that does not wait: it puts the clock forward."""
 
     now = 0.0
+    turns = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise Deadlock(f"at {self.now:.3f} s everybody waits and no timer is set")
+        self.turns += 1
+        if self.turns > MAX_TURNS:
+            raise TooLong(f"at {self.now:.3f} s the loop has turned {self.turns} times; somebody spins")
         self.now += max(timeout, 0.0)
         return []
 

@@ -74,6 +74,10 @@ class People:
         ]
 
     async def _push(self, dice: Random) -> None:
+        self.push(dice)
+
+    def push(self, dice: Random) -> None:
+        """Somebody else changes main."""
         path = dice.choice(["src/a", "docs/c", "notes", "broken"])
         content: str | None = f"theirs {dice.randrange(10**6)}\n"
         if path == "broken" and "broken" in self.repository.files(self.repository.refs[self.repository.ref]):
@@ -82,18 +86,28 @@ class People:
         self.simulation.note(f"somebody pushes {commit[:8]} to main: {path}")
 
     async def _pause(self, dice: Random) -> None:
-        task = None if dice.random() < 0.5 else self._any_task(dice)
+        await self.pause(None if dice.random() < 0.5 else self._any_task(dice))
+
+    async def pause(self, task: TaskId | None) -> None:
+        """Somebody wants to think first."""
         await self.store.append([f.Paused(task, "a cup of tea")], PERSON)
 
     async def _unpause(self, dice: Random) -> None:
         await self.leave()
 
     async def _reset(self, dice: Random) -> None:
-        task = self._any_task(dice)
+        await self.reset(self._busy_task(dice))
+
+    async def reset(self, task: TaskId) -> None:
+        """Somebody thinks it is stuck."""
         await self.store.revoke(task_resource(task), [f.TaskReset(task, "looks stuck")], PERSON)
 
     async def _cancel(self, dice: Random) -> None:
-        await self.store.append([f.TaskCancelled(self._any_task(dice), "not needed")], PERSON)
+        await self.cancel(self._busy_task(dice))
+
+    async def cancel(self, task: TaskId) -> None:
+        """Somebody does not want it any more."""
+        await self.store.append([f.TaskCancelled(task, "not needed")], PERSON)
 
     async def _retry(self, dice: Random) -> None:
         over = [n for n, t in sorted(self._state.tasks.items()) if t.stage in (Stage.FAILED, Stage.CANCELLED)]
@@ -114,6 +128,11 @@ class People:
         reports = [row.fact for row in self.invariants.rows[-200:] if isinstance(row.fact, f.PhaseFact)]
         if reports:
             await self.store.append([dice.choice(reports)], REPEATED)
+
+    def _busy_task(self, dice: Random) -> TaskId:
+        """Mostly one that something is being done about: that is where people interfere."""
+        busy = sorted({*self._state.running, *self._state.train})
+        return dice.choice(busy) if busy and dice.random() < 0.8 else self._any_task(dice)
 
     def _any_task(self, dice: Random) -> TaskId:
         return dice.choice(sorted(self._state.tasks))

@@ -27,8 +27,14 @@ class _Account:
 class WatchedStore:
     """A `Store` that passes every call on and holds the answers against its own account."""
 
-    def __init__(self, store: Store, clock: Callable[[], float], invariants: Invariants) -> None:
-        self._store, self._clock, self._invariants = store, clock, invariants
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        invariants: Invariants,
+        is_dead: Callable[[str], bool],
+    ) -> None:
+        self._store, self._clock, self._invariants, self._is_dead = store, clock, invariants, is_dead
         self._accounts: dict[str, _Account] = {}
 
     def __getattr__(self, name: str) -> Any:  # Any: calls that change nothing pass as they are
@@ -96,7 +102,9 @@ class WatchedStore:
     def _is_free(self, account: _Account, generation: int, takeover: int | None) -> bool:
         if not account.is_held or account.expires <= self._clock():
             return True
-        return account.generation < generation or account.epoch == takeover
+        # A task may be taken by whoever is the controller; the project only from a controller that is dead.
+        may_take_over = account.epoch == takeover and (generation > 0 or self._is_dead(account.holder))
+        return account.generation < generation or may_take_over
 
     def _fences_held(self, what: str, fences: Sequence[Claim]) -> None:
         for fence in fences:

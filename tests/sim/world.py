@@ -18,13 +18,14 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
+from interlock.model.task import PIPELINE, TaskId
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine
 from tests.sim.faults import MAX_CRASHES, OWNER, Crashed, Gate, Gated, Incarnation, own_tasks, random_weather
 from tests.sim.graph import LEASE_SECONDS, random_graph
 from tests.sim.invariants import Invariants
-from tests.sim.loop import Simulation, simulate
+from tests.sim.loop import Deadlock, Simulation, TooLong, simulate
 from tests.sim.memory_store import MemoryStore
 from tests.sim.people import PERSON, DatabaseClock, People
 from tests.sim.witness import WatchedStore
@@ -52,7 +53,17 @@ class Outcome:
 
 def run_seed(seed: int) -> Outcome:
     """Live through one seed. Violations are in the outcome, not raised."""
-    return simulate(seed, lambda simulation: World(simulation).live())
+    worlds: list[World] = []
+
+    async def live(simulation: Simulation) -> None:
+        worlds.append(World(simulation))
+        await worlds[0].live()
+
+    try:
+        simulate(seed, live)
+    except (Deadlock, TooLong) as problem:
+        worlds[0].invariants.violate("I5", str(problem))
+    return worlds[0].outcome()
 
 
 class World:
@@ -68,18 +79,23 @@ class World:
         self.machine.flake_chance = dice.choice([0.0, 0.0, 0.05])
         self.invariants = Invariants(simulation, self.graph, self.repository, self.machine)
         self.clock = DatabaseClock(simulation)
-        self.watched = WatchedStore(MemoryStore(self.clock), self.clock, self.invariants)
+        self.watched = WatchedStore(MemoryStore(self.clock), self.clock, self.invariants, self._is_dead)
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
         self.weather = random_weather(dice)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
+        self._errands: list[asyncio.Task[None]] = []
         self.is_calm = False
         self._incarnations: dict[str, Incarnation] = {}
         self._gates: list[Gate] = []
         self._rested: Engine | None = None
+        self.invariants.on_fact = self._at_the_worst_moment
+        self.invariants.on_main = self._just_landed
+        self._spite = dice.choice([0.0, 0.05, 0.15])
+        """How often something happens at just the wrong moment."""
 
-    async def live(self) -> Outcome:
+    async def live(self) -> None:
         """From the first fact to rest."""
         own_tasks(self.simulation.loop)
         self.simulation.loop.set_exception_handler(self._unhandled)
@@ -92,7 +108,6 @@ class World:
             story.result()
         elif not self.invariants.violations:
             self.invariants.violate("I5", f"no rest after {REST_SECONDS:.0f} s: {self._open_ends()}")
-        return self._outcome()
 
     async def _story(self) -> None:
         trouble = [
@@ -102,11 +117,12 @@ class World:
         if self.dice.random() < 0.5:
             trouble.append(asyncio.create_task(self._operate("b", self.dice.uniform(5, 60))))
         if self.dice.random() < 0.7:
-            trouble.append(asyncio.create_task(self.people.meddle(self.dice.uniform(5, 40))))
-        await asyncio.sleep(self.dice.uniform(40, 200))
+            trouble.append(asyncio.create_task(self.people.meddle(self.dice.uniform(2, 20))))
+        await asyncio.sleep(self.dice.uniform(30, 130))
         self._calm_down()
         for task in trouble[2:]:
             task.cancel()
+        await asyncio.sleep(1.0)  # whoever was just about to do something has done it
         await self.people.leave()
         await trouble[0]
         assert self._rested is not None
@@ -121,7 +137,7 @@ class World:
         for gate in self._gates:
             gate.calm()
 
-    async def _operate(self, name: str, first_after: float = 0.0) -> None:
+    async def _operate(self, name: str, first_after: float = 0.0, once: bool = False) -> None:
         """Somebody who starts the engine, again and again, until it rests in calm weather."""
         await asyncio.sleep(first_after)
         number = 0
@@ -131,6 +147,8 @@ class World:
             context = contextvars.copy_context()
             context.run(OWNER.set, who)
             await asyncio.wait([asyncio.create_task(self._one_run(who), context=context)])
+            if once:
+                return
             if not self._is_finished():
                 await asyncio.sleep(self.dice.uniform(0.1, LEASE_SECONDS))
 
@@ -176,8 +194,50 @@ class World:
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         return Env(**gated, new_id=lambda: who.name, is_dead=self._is_dead)
 
+    def _at_the_worst_moment(self, fact: f.Fact) -> None:
+        """Chance alone finds the narrow windows too seldom."""
+        if self.is_calm:
+            return
+        if isinstance(fact, f.RunStarted):
+            self._wake_zombies(fact.holder)
+        elif isinstance(fact, f.CandidatePassed) and self.dice.random() < self._spite:
+            self.people.push(self.dice)
+        elif isinstance(fact, f.PhaseStarted) and self.dice.random() < self._spite / 2:
+            self._put_to_sleep(fact.holder)
+            if fact.phase == PIPELINE[-1].name:
+                self._interfere(fact.task)
+
+    def _just_landed(self, task: TaskId) -> None:
+        """Main has moved and nobody has said so yet."""
+        if self.is_calm or self.dice.random() >= self._spite:
+            return
+        self._interfere(task)
+        who = OWNER.get()
+        if who is not None and self.dice.random() < 0.5 and self._trouble("crash"):
+            self.simulation.note(f"{who.name}: crash before it can say that {task} landed")
+            who.crash()
+
+    def _interfere(self, task: TaskId) -> None:
+        deed = self.dice.choice([self.people.reset, self.people.cancel, self.people.pause])
+        self._errands.append(asyncio.create_task(deed(task), context=contextvars.Context()))
+
+    def _put_to_sleep(self, holder: str) -> None:
+        """Stopped between claim and act; once the lease is over, somebody starts another."""
+        who = self._incarnations[holder]
+        if who.alive and self._trouble("pause"):
+            self.simulation.note(f"{holder}: pause between claim and act")
+            who.paused_until = self.simulation.now() + LEASE_SECONDS * self.dice.uniform(1.1, 3.0)
+            another = self._operate(f"{holder}z", LEASE_SECONDS + self.dice.uniform(0.0, 8.0), once=True)
+            self._errands.append(asyncio.create_task(another, context=contextvars.Context()))
+
+    def _wake_zombies(self, holder: str) -> None:
+        """Some who slept through a takeover come back while the new one gets going."""
+        for who in self._incarnations.values():
+            if who.name != holder and who.paused_until > self.simulation.now() and self.dice.random() < 0.5:
+                who.wake_by(self.simulation.now() + self.dice.uniform(0.0, 3.0))
+
     def _is_dead(self, holder: str) -> bool:
-        return not self._incarnations[holder].alive
+        return holder in self._incarnations and not self._incarnations[holder].alive
 
     def _trouble(self, kind: str) -> bool:
         word = kind.partition(" ")[0]
@@ -212,7 +272,7 @@ class World:
         state: State = self.invariants.state
         return ", ".join(f"{n} {t.stage} {t.phase.name}" for n, t in state.tasks.items() if not t.is_over)
 
-    def _outcome(self) -> Outcome:
+    def outcome(self) -> Outcome:
         return Outcome(
             self.simulation.seed,
             tuple(self.invariants.violations),

@@ -1,0 +1,285 @@
+"""Bugs to plant, so that the simulation itself is tested: each must be caught, and soon.
+
+Every bug replaces one function for as long as its `with` block lasts, and is one that somebody could really
+write. Only tests import this.
+"""
+
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from interlock.engine import control, decide, engine, hands
+from interlock.engine.acts import Acts
+from interlock.engine.env import Env
+from interlock.engine.ledger import Ledger
+from interlock.engine.turn import Turn
+from interlock.events import facts as f
+from interlock.events import fold
+from interlock.events.lifecycle import NEXT, Stage
+from interlock.events.record import Recorded
+from interlock.events.snapshot import pack
+from interlock.events.state import State, TaskState
+from interlock.merge import message, retry
+from interlock.model.claim import Claim
+from interlock.model.outcome import Landing, Move
+from interlock.model.task import PhaseKind, TaskId
+from interlock.schedule import board
+from interlock.schedule.holds import Holds
+from tests.sim.fake_git import FakeRepository
+from tests.sim.fake_hands import Machine
+from tests.sim.memory_store import MemoryStore
+
+# Any: what a bug replaces can be of any kind, here and below.
+Swap = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """One mistake, under a name that says what it does."""
+
+    name: str
+    swaps: tuple[Swap, ...]
+
+    @contextlib.contextmanager
+    def planted(self) -> Iterator[None]:
+        """The bug is there as long as this lasts."""
+        with contextlib.ExitStack() as stack:
+            for owner, name, value in self.swaps:
+                stack.enter_context(_swapped(owner, name, value))
+            yield
+
+
+@contextlib.contextmanager
+def _swapped(owner: Any, name: Any, value: Any) -> Iterator[None]:
+    if isinstance(owner, dict):
+        missing = object()
+        before = owner.get(name, missing)
+        owner[name] = value
+        try:
+            yield
+        finally:
+            if before is missing:
+                del owner[name]
+            else:
+                owner[name] = before
+        return
+    real = owner.__dict__[name]
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, real)
+
+
+# In the store
+
+
+async def _append_unfenced(
+    self: MemoryStore, facts: Sequence[f.Fact], actor: str, fences: Sequence[Claim] = ()
+) -> list[Recorded]:
+    return self._write(self._rows(facts, actor))
+
+
+async def _release_unfenced(
+    self: MemoryStore,
+    claim: Claim,
+    facts: Sequence[f.Fact] = (),
+    actor: str = "",
+    fences: Sequence[Claim] = (),
+) -> list[Recorded]:
+    row = self._claims[claim.resource]
+    self._claims[claim.resource] = replace(row, released=True)
+    return self._write(self._rows(facts, actor or claim.holder))
+
+
+async def _renew_whoever_asks(self: MemoryStore, claim: Claim, lease_seconds: float, note: str = "") -> bool:
+    row = self._claims[claim.resource]
+    now = self._clock()
+    self._claims[claim.resource] = replace(row, expires=now + lease_seconds, renewed=now, note=note)
+    return True
+
+
+def _free_by_my_own_clock(self: MemoryStore, row: Any, generation: int, takeover: int | None) -> bool:
+    """The node that asks is two minutes ahead."""
+    lease_over = row.expires <= self._clock() + 120.0
+    return bool(
+        row.released or lease_over or row.claim.generation < generation or row.claim.epoch == takeover
+    )
+
+
+_real_claim = MemoryStore.claim
+
+
+async def _claim_keeps_the_epoch(self: MemoryStore, resource: str, *args: Any, **kwargs: Any) -> Any:
+    before = self._claims.get(resource)
+    if before is not None:
+        lower = replace(before.claim, epoch=before.claim.epoch - 1)
+        self._claims[resource] = replace(before, claim=lower)
+    taken = await _real_claim(self, resource, *args, **kwargs)
+    if taken is None and before is not None:
+        self._claims[resource] = before
+    return taken
+
+
+_real_write = MemoryStore._write
+
+
+def _write_and_forget(self: MemoryStore, rows: list[Recorded]) -> list[Recorded]:
+    """What is written between two syncs is lost now and then, though it was acknowledged."""
+    if rows and rows[0].seq > 40 and not self.__dict__.setdefault("has_lost_some", False):
+        self.__dict__["has_lost_some"] = True
+        return rows
+    return _real_write(self, rows)
+
+
+# In the fold
+
+
+def _counts_by_attempt(task: TaskState, fact: f.Fact) -> bool:
+    if isinstance(fact, f.PhaseFact) and not isinstance(fact, f.PhaseStarted | f.Landed):
+        return fact.attempt == task.attempt
+    return _real_counts(task, fact)
+
+
+def _counts_without_epoch(task: TaskState, fact: f.Fact) -> bool:
+    if isinstance(fact, f.PhaseFact) and not isinstance(fact, f.PhaseStarted | f.Landed):
+        return fact.phase == task.phase.name
+    return _real_counts(task, fact)
+
+
+_real_counts = fold._counts
+
+
+def _lost_landing_begins_again(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
+    task.losses += 1
+    task.candidate = None
+    task.phase_index, task.ready_since = 0, row.time
+
+
+async def _save_at_the_wrong_place(self: Ledger) -> None:
+    await self._store.save_snapshot(self.state.seq - 1, pack(self.state))
+
+
+# In the repository
+
+
+async def _land_without_old(self: FakeRepository, landing: Landing) -> Move:
+    if landing.fence < self.fence:
+        return Move.FENCED
+    if landing.new not in self.on_branch:
+        self._move(landing.new)
+        self.on_land(landing)
+    return Move.MOVED
+
+
+_real_land = FakeRepository.land
+
+
+async def _land_without_fence(self: FakeRepository, landing: Landing) -> Move:
+    fence, self.fence = self.fence, 0
+    self.fence = 0
+    try:
+        if landing.new not in self.on_branch and self.refs[self.ref] == landing.old:
+            self._move(landing.new)
+            self.fence = fence
+            self.on_land(landing)
+            return Move.MOVED
+        return await _real_land(self, landing)
+    finally:
+        self.fence = fence
+
+
+async def _raise_no_fence(self: FakeRepository, epoch: int) -> None:
+    """The ref is written with a plain update that somebody's lock makes fail, and nobody looks."""
+
+
+# In the engine
+
+
+async def _land_what_was_not_tested(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """Main moved: merge again and land, because it was green a minute ago."""
+    facts = await hands.land(env, turn)
+    candidate, made = turn.task.candidate, turn.task.work
+    if not isinstance(facts[0], f.CandidateStale) or candidate is None or made is None:
+        return facts
+    main = await turn.see_main()
+    merge = await env.repository.merge(main.commit, made.commit, made.base)
+    if merge.tree is None:
+        return facts
+    commit = await env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt))
+    await env.repository.land(Landing(turn.branch, commit, main.commit, turn.generation))
+    return facts
+
+
+def _could_start_without_needs(state: State, task: TaskState) -> bool:
+    unmet, task.unmet = task.unmet, 0
+    try:
+        return bool(_real_could_start(state, task))
+    finally:
+        task.unmet = unmet
+
+
+_real_could_start = board._could_start
+
+
+async def _archive_nothing(self: Acts, task: TaskState, attempt: int) -> str:
+    return ""
+
+
+def _archive_later(self: Machine, seat: Any) -> str:
+    return f"refs/interlock/{seat.order.task}/{seat.order.attempt}"
+
+
+def _nothing(*_args: Any) -> list[Any]:
+    return []
+
+
+def _never(*_args: Any) -> None:
+    return None
+
+
+def _anybody_is_dead(real: Callable[..., Awaitable[Claim]]) -> Callable[..., Awaitable[Claim]]:
+    """Whoever holds the project is taken for dead: its lease was long, so it must be."""
+
+    async def take_charge(env: Env, *args: Any) -> Claim:
+        return await real(replace(env, is_dead=lambda _holder: True), *args)
+
+    return take_charge
+
+
+def _hold_nothing(self: Holds, demand: Any) -> set[TaskId]:
+    return set()
+
+
+BUGS = (
+    Bug("append without a fence", ((MemoryStore, "append", _append_unfenced),)),
+    Bug("result written without a fence", ((MemoryStore, "release", _release_unfenced),)),
+    Bug("claim gives what is held", ((MemoryStore, "_is_free", lambda *_: True),)),
+    Bug("claim keeps the epoch", ((MemoryStore, "claim", _claim_keeps_the_epoch),)),
+    Bug("renew ignores the epoch", ((MemoryStore, "renew", _renew_whoever_asks),)),
+    Bug("leases by the node's clock", ((MemoryStore, "_is_free", _free_by_my_own_clock),)),
+    Bug("acknowledged before it is safe", ((MemoryStore, "_write", _write_and_forget),)),
+    Bug(
+        "a result counts twice",
+        ((fold, "_counts", _counts_by_attempt), (NEXT, (Stage.WAITING, f.PhasePassed), Stage.WAITING)),
+    ),
+    Bug("the fold ignores epochs", ((fold, "_counts", _counts_without_epoch),)),
+    Bug("a lost landing is implemented again", ((fold._EFFECTS, f.PhaseLost, _lost_landing_begins_again),)),
+    Bug("no look at main after a reset", ((TaskState, "must_reconcile", False),)),
+    Bug("snapshot at the wrong place", ((Ledger, "save_snapshot", _save_at_the_wrong_place),)),
+    Bug("main moved without its old value", ((FakeRepository, "land", _land_without_old),)),
+    Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),
+    Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
+    Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
+    Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
+    Bug("hard leases are ignored", ((Holds, "hard", _hold_nothing),)),
+    Bug("recovery ends and archives nothing", ((Acts, "_archive", _archive_nothing),)),
+    Bug("archived under a ref that is not there", ((Machine, "archive", _archive_later),)),
+    Bug("lost phases are not recovered", ((decide, "_recoveries", _nothing),)),
+    Bug("stopped attempts are not archived", ((decide, "_archives", _nothing),)),
+    Bug("a given-up attempt can still start", ((Machine, "close", _never),)),
+    Bug("the breaker never trips", ((retry, "_same_again", _never),)),
+    Bug("retries never end", ((retry, "_retries_used", _never),)),
+    Bug("the living are taken for dead", ((engine, "take_charge", _anybody_is_dead(control.take_charge)),)),
+)
