@@ -31,10 +31,12 @@ class Kill:
     def around(self, hand: Any, name: str) -> Any:  # Any: any hand; the shell has the same methods
         return _Shell(self, hand, name)
 
-    def passing(self, call: str, side: str) -> None:
-        if side == "before":
-            self.seen[call] = self.seen.get(call, 0) + 1
-        if self.boundary == f"{call}:{self.seen[call]}:{side}":
+    def count(self, call: str) -> int:
+        self.seen[call] = self.seen.get(call, 0) + 1
+        return self.seen[call]
+
+    def passing(self, call: str, number: int, side: str) -> None:
+        if self.boundary == f"{call}:{number}:{side}":
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -49,11 +51,12 @@ class _Shell:
         call = f"{self._name}.{method}"
 
         async def outer(*args: Any, **kwargs: Any) -> Any:
-            self._kill.passing(call, "before")
+            number = self._kill.count(call)
+            self._kill.passing(call, number, "before")
             try:
                 return await inner(*args, **kwargs)
             finally:
-                self._kill.passing(call, "after")
+                self._kill.passing(call, number, "after")
 
         return outer
 

@@ -93,7 +93,7 @@ class Workspaces(Protocol):
         ...
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
-        """A workspace that an earlier process left."""
+        """A workspace that an earlier process left. One that was still being made is removed."""
         ...
 
     async def check_out(self, tree: Tree) -> Path:

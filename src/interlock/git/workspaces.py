@@ -70,10 +70,12 @@ class GitWorkspaces:
         await self._pins.run("update-ref", "-d", _base_ref(workspace.task, workspace.attempt))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
-        """A workspace that an earlier process left."""
+        """A workspace that an earlier process left. A half-made one is removed: no agent was ever in it."""
         folder = self._folder(task, attempt)
-        opened = folder.opened()
-        return folder.workspace(opened) if opened else None
+        if opened := folder.opened():
+            return folder.workspace(opened)
+        await asyncio.to_thread(remove_tree, folder.home)
+        return None
 
     async def check_out(self, tree: Tree) -> Path:
         """A clean directory with exactly this tree. One at a time; the next call reuses it."""

@@ -38,7 +38,7 @@ class Order:
     lease_seconds: float
     """How much of the controller's lease was left at `given_at`. The agent ends before it does."""
     given_at: float
-    """On the clock of the event loop. An engine that is paused before the agent starts must not start it late."""
+    """On the clock of the event loop. An engine that was paused meanwhile must not start the agent late."""
     agent: str = ""
     """The agent's name in the configuration, for messages."""
 

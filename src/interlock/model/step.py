@@ -28,7 +28,7 @@ class Recover:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An attempt that a person took the task away from: make sure that it has ended, and keep what it left."""
+    """A person took the task away from an attempt: make sure that it has ended, and keep what it left."""
 
     task: TaskId
     attempt: int

@@ -108,7 +108,7 @@ class Told:
         return [
             "",
             "What happened",
-            f"  {m.landed} of {TASKS} tasks landed, in {m.attempts} attempts by up to {AGENTS} agents at once",
+            f"  {m.landed} of {TASKS} tasks landed: {m.attempts} attempts, up to {AGENTS} agents at once",
             *(f"  {fact.task}: {_told(fact)}" for fact in setbacks),
             *self._pair("euro", "dollar"),
             f"  checks run again on each of the {self.commits} commits of main: "
