@@ -26,6 +26,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert docs.out_of_date(REFERENCE) == [], "run `make docs`"
 
 
+@pytest.mark.slow
 def test_a_page_that_was_edited_by_hand_is_noticed(tmp_path: Path) -> None:
     assert docs.main([], tmp_path) == 0
     assert docs.main(["--check"], tmp_path) == 0

@@ -66,6 +66,7 @@ def test_a_healthy_repository_passes_and_nothing_is_made(lab: Lab) -> None:
     assert not (lab.root / ".interlock").exists()
 
 
+@pytest.mark.slow
 def test_every_bad_row_ends_in_a_command(lab: Lab) -> None:
     (lab.root / "README.md").write_text("edited\n")
     (lab.root / "task-graph.yaml").write_text(
