@@ -10,8 +10,6 @@ import platform
 import uuid
 from pathlib import Path
 
-import psutil
-
 
 def new_incarnation() -> str:
     """A fresh identity for this process."""
@@ -46,6 +44,8 @@ def _place() -> tuple[str, str, str]:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
         namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
     except OSError:  # not Linux
+        import psutil  # noqa: PLC0415 - 40 ms that Linux need not spend
+
         boot, namespace = str(int(psutil.boot_time())), "0"
     return host, boot, namespace
 
@@ -55,8 +55,14 @@ def _started(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
-        pass
+        return "" if Path("/proc/self").exists() else _started_elsewhere(pid)
+
+
+def _started_elsewhere(pid: int) -> str:
+    """The same where there is no /proc."""
+    import psutil  # noqa: PLC0415 - 40 ms that Linux need not spend
+
     try:
-        return str(int(psutil.Process(pid).create_time())) if not Path("/proc/self").exists() else ""
+        return str(int(psutil.Process(pid).create_time()))
     except psutil.Error:
         return ""

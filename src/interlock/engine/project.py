@@ -15,8 +15,9 @@ from interlock.engine import decide
 from interlock.engine.control import in_charge
 from interlock.engine.env import Env
 from interlock.engine.identity import is_dead, new_incarnation
-from interlock.engine.ledger import load_state
+from interlock.engine.ledger import SNAPSHOT_EVERY, load_state
 from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
 from interlock.git.place import Place
@@ -93,6 +94,8 @@ class Project:
         if facts := changes(state, graph):
             await self.store.append(facts, actor or new_incarnation())
             state = await load_state(self.store)
+            if len(facts) >= SNAPSHOT_EVERY:
+                await self.store.save_snapshot(state.seq, pack(state))
         return state
 
     async def free_slots(self) -> int:

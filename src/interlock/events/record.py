@@ -11,9 +11,17 @@ from functools import cache
 import msgspec
 
 from interlock.events.facts import Fact, kinds
-from interlock.model.errors import BrokenChain
+from interlock.model.errors import BrokenChain, EnvironmentProblem
 
 GENESIS = "0" * 64
+
+
+class UnknownFact(EnvironmentProblem):
+    """The log was written by a newer version."""
+
+    code = "unknown-fact"
+    hint = "install a newer version of Interlock: `interlock --version` shows this one"
+    retryable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,8 @@ class Recorded:
 
 @cache
 def _decoder(kind: str) -> msgspec.json.Decoder[Fact]:
+    if kind not in kinds():
+        raise UnknownFact(f"the log holds a fact of the kind {kind}, which this version does not know")
     return msgspec.json.Decoder(kinds()[kind], strict=False)
 
 
