@@ -212,6 +212,14 @@ def test_an_engine_that_was_paused_longer_than_its_lease_does_not_start_the_agen
     assert workspace is None or "late" not in (workspace.path / "file").read_text()
 
 
+def test_an_attempt_that_was_recovered_never_starts_any_more(desk: Desk) -> None:
+    """D4: a clock that jumps replaces an engine early; what it was about to start must not start then."""
+    assert asyncio.run(desk.executor.recover(TASK, 1)) == ""
+    with pytest.raises(StaleEpoch):
+        desk.carry_out("echo new > file")
+    assert desk.carry_out("echo new > file", attempt=2).error is None
+
+
 def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) -> None:
     async def renewed() -> Report:
         running = asyncio.create_task(

@@ -3,6 +3,8 @@
 1. Whatever the agent did, its workspace is collected before it is given up. If collecting fails, it is kept.
 2. Agents get a short list of the host's environment (`model.process.INHERITED`), never all of it: keys and
    tokens reach an agent only by name, through its own `env` or `pass_env`.
+3. An attempt that was recovered never starts any more, whoever asks. `recover` leaves its mark and then looks
+   for a workspace; `carry_out` makes the workspace and then looks for the mark: one of them sees the other.
 """
 
 import asyncio
@@ -64,6 +66,7 @@ class LocalExecutor(Generic[W]):
 
     async def recover(self, task: TaskId, attempt: int) -> str:
         """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
+        self._give_up(task, attempt)
         workspace = await self._workspaces.find(task, attempt)
         if workspace is None:
             return ""
@@ -75,6 +78,17 @@ class LocalExecutor(Generic[W]):
             return ""
         await self._workspaces.discard(workspace)
         return collected.ref
+
+    def _give_up(self, task: TaskId, attempt: int) -> None:
+        mark = self._mark(task, attempt)
+        try:
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+
+    def _mark(self, task: TaskId, attempt: int) -> Path:
+        return self._state_dir / "given-up" / task / str(attempt)
 
     async def _work(self, order: Order, workspace: W) -> Report:
         """Run the agent, and say how it went as seen from outside."""
@@ -120,6 +134,8 @@ class LocalExecutor(Generic[W]):
 
     def _lease_left(self, order: Order) -> float:
         left = self._lease_ends[_name(order.task, order.attempt)] - lease_clock()
+        if self._mark(order.task, order.attempt).exists():
+            raise StaleEpoch(f"{_name(order.task, order.attempt)} was given up before the agent started")
         if left <= 0:
             raise StaleEpoch(
                 f"{_name(order.task, order.attempt)}: its lease was over before the agent started"

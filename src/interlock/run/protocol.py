@@ -22,5 +22,5 @@ class Executor(Protocol):
         ...
 
     async def recover(self, task: TaskId, attempt: int) -> str:
-        """Make sure nothing of a lost attempt runs any more and archive what it left; the ref, or ''."""
+        """Make sure that nothing of a lost attempt runs or ever starts, and archive what it left: the ref, or ''."""
         ...
