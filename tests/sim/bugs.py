@@ -22,12 +22,12 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
 from interlock.merge import message, retry
 from interlock.model.claim import Claim
-from interlock.model.outcome import Landing, Move
+from interlock.model.outcome import Landing, Move, Order
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import board
 from interlock.schedule.holds import Holds
 from tests.sim.fake_git import FakeRepository
-from tests.sim.fake_hands import Machine
+from tests.sim.fake_hands import Machine, Seat
 from tests.sim.memory_store import MemoryStore
 
 # Any: what a bug replaces can be of any kind, here and below.
@@ -252,6 +252,15 @@ def _hold_nothing(self: Holds, demand: Any) -> set[TaskId]:
     return set()
 
 
+def _lease_counts_from_the_start(self: Machine, order: Order) -> Seat:
+    """The executor gives an agent a whole lease, however long ago its engine had one."""
+    return _real_launch(self, replace(order, given_at=self.simulation.now()))
+
+
+_real_launch = Machine.launch
+_LEASES_START_LATE: Swap = (Machine, "launch", _lease_counts_from_the_start)
+
+
 BUGS = (
     Bug("append without a fence", ((MemoryStore, "append", _append_unfenced),)),
     Bug("result written without a fence", ((MemoryStore, "release", _release_unfenced),)),
@@ -278,7 +287,7 @@ BUGS = (
     Bug("archived under a ref that is not there", ((Machine, "archive", _archive_later),)),
     Bug("lost phases are not recovered", ((decide, "_recoveries", _nothing),)),
     Bug("stopped attempts are not archived", ((decide, "_archives", _nothing),)),
-    Bug("a given-up attempt can still start", ((Machine, "close", _never),)),
+    Bug("a given-up attempt can still start", ((Machine, "give_up", _never), _LEASES_START_LATE)),
     Bug("the breaker never trips", ((retry, "_same_again", _never),)),
     Bug("retries never end", ((retry, "_retries_used", _never),)),
     Bug("the living are taken for dead", ((engine, "take_charge", _anybody_is_dead(control.take_charge)),)),

@@ -60,17 +60,19 @@ class Machine:
         self.tested: dict[Tree, dict[str, bool]] = {}
         """What checks have said about trees."""
         self.flake_chance = 0.0
-        self.closed: dict[TaskId, int] = {}
-        """The newest attempt of each task that was started or recovered here."""
+        self.given_up: set[tuple[TaskId, int]] = set()
+        """Attempts that were recovered here: they never start any more."""
         self._processes: list[asyncio.Task[None]] = []
 
     def launch(self, order: Order) -> Seat:
-        """Start an agent, unless the attempt was given up: then whoever asks is a zombie."""
-        if order.attempt <= self.closed.get(order.task, 0):
-            raise StaleEpoch(f"attempt {order.attempt} of {order.task} was given up")
-        self.close(order.task, order.attempt)
+        """Start an agent, unless its lease is over or it was given up: then whoever asks is a zombie."""
+        if (order.task, order.attempt) in self.given_up:
+            raise StaleEpoch(f"{order.task}/{order.attempt} was given up before its agent started")
         now = self.simulation.now()
-        seat = Seat(order, now, now + order.lease_seconds * LEASE_SHARE)
+        lease_ends = order.given_at + order.lease_seconds
+        if lease_ends <= now:
+            raise StaleEpoch(f"the lease of {order.task}/{order.attempt} was over before its agent started")
+        seat = Seat(order, now, now + (lease_ends - now) * LEASE_SHARE)
         self.simulation.note(f"agent {order.task}/{order.attempt} starts on {order.base[:8]}")
         self.on_start(seat)
         self.seats.append(seat)
@@ -78,9 +80,8 @@ class Machine:
         self._processes.append(asyncio.create_task(self._live(seat), context=contextvars.Context()))
         return seat
 
-    def close(self, task: TaskId, attempt: int) -> None:
-        """From now on this attempt cannot start any more."""
-        self.closed[task] = max(attempt, self.closed.get(task, 0))
+    def give_up(self, task: TaskId, attempt: int) -> None:
+        self.given_up.add((task, attempt))
 
     def alive(self) -> list[Seat]:
         return [seat for seat in self.seats if seat.alive]
@@ -164,7 +165,7 @@ class FakeExecutor:
             seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
 
     async def recover(self, task: TaskId, attempt: int) -> str:
-        self.machine.close(task, attempt)
+        self.machine.give_up(task, attempt)
         seat = self.machine.find(task, attempt)
         if seat is None:
             return ""
@@ -209,7 +210,7 @@ _ERRORS: dict[str, ErrorClass | None] = {
     Act.HANGS: ErrorClass.TIMEOUT,
     Act.SILENT: ErrorClass.IDLE,
     Act.IDLES: ErrorClass.NO_CHANGE,
-    "lease": ErrorClass.ENVIRONMENT,
+    "lease": ErrorClass.OUTSIDE,
 }
 _MOODS = ("angry", "blue", "calm", "dull", "eager", "fair", "glum", "happy")
 

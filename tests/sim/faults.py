@@ -68,9 +68,9 @@ def random_weather(dice: Random) -> Weather:
     return Weather(
         crash=some(0.0008),
         pause=some(0.0004),
-        store_down=some(0.003),
-        cut_off=some(0.0003),
-        git_trouble=some(0.006),
+        store_down=some(0.001),
+        cut_off=some(0.0005),
+        git_trouble=some(0.001),
         latency=dice.choice([0.1, 0.3, 0.6]),
     )
 
@@ -140,10 +140,10 @@ class Gate:
         """One call of a hand. Any: hands of all kinds pass here, unchanged."""
         weight = 1.0 if name in LOOKS else WEIGHTIEST.get(name, WEIGHTY)
         await self._moment(f"before {name}", weight)
-        if (refusal := self._refusal(name)) is not None:
+        if (refusal := self._refusal(name, weight)) is not None:
             return refusal
         result = await method(*args, **kwargs)
-        self._lose_the_answer(name)
+        self._lose_the_answer(name, weight)
         await self._moment(f"after {name}", weight)
         return result
 
@@ -176,28 +176,30 @@ class Gate:
         self.simulation.note(f"{self.who.name}: {kind}")
         return True
 
-    def _refusal(self, name: str) -> Any:
+    def _refusal(self, name: str, weight: float) -> Any:
         """The call fails before it does anything; or git says it is busy."""
         hand = name.partition(".")[0]
         if hand == "store":
             if self._strikes(self.weather.cut_off, f"cut off before {name}"):
                 self.who.cut_until = self.simulation.now() + LEASE_SECONDS * self.dice.uniform(0.1, 2.0)
             if self.who.cut_until > self.simulation.now() or self._strikes(
-                self.weather.store_down, f"down before {name}"
+                self.weather.store_down * weight, f"down before {name}"
             ):
                 raise StoreUnavailable(f"the simulated store is out of reach ({name})")
-        elif self._strikes(self.weather.git_trouble, f"trouble before {name}"):
+        elif self._strikes(self.weather.git_trouble * weight, f"trouble before {name}"):
             if name == "repository.land":
                 return Move.BUSY
             raise EnvironmentProblem(f"simulated trouble before {name}")
         return None
 
-    def _lose_the_answer(self, name: str) -> None:
+    def _lose_the_answer(self, name: str, weight: float) -> None:
         """The call did its work, and the caller does not get to know it."""
-        if name.startswith("store.") and self._strikes(self.weather.store_down, f"down after {name}"):
+        if name.startswith("store.") and self._strikes(
+            self.weather.store_down * weight, f"down after {name}"
+        ):
             raise StoreUnavailable(f"the simulated store broke off after {name}")
         if name.startswith("repository.") and self._strikes(
-            self.weather.git_trouble / 2, f"trouble after {name}"
+            self.weather.git_trouble * weight, f"trouble after {name}"
         ):
             raise EnvironmentProblem(f"simulated trouble after {name}")
 

@@ -87,6 +87,8 @@ class World:
         self.last_trouble = 0.0
         self._errands: list[asyncio.Task[None]] = []
         self.is_calm = False
+        self.is_quiet = False
+        """Calm, and nobody adds facts any more: a run that begins now has the last word."""
         self._incarnations: dict[str, Incarnation] = {}
         self._gates: list[Gate] = []
         self._rested: Engine | None = None
@@ -124,6 +126,7 @@ class World:
             task.cancel()
         await asyncio.sleep(1.0)  # whoever was just about to do something has done it
         await self.people.leave()
+        self.is_quiet = True
         await trouble[0]
         assert self._rested is not None
         log = await self.store.read(0, 1_000_000)
@@ -153,10 +156,7 @@ class World:
                 await asyncio.sleep(self.dice.uniform(0.1, LEASE_SECONDS))
 
     def _is_finished(self) -> bool:
-        """Rested, in calm weather, and nobody has added a fact since."""
-        return (
-            self.is_calm and self._rested is not None and self._rested.state.seq == len(self.invariants.rows)
-        )
+        return self._rested is not None
 
     async def _one_run(self, who: Incarnation) -> None:
         self._incarnations[who.name] = who
@@ -166,12 +166,13 @@ class World:
             stale_seconds=STALE_SECONDS,
             main_seconds=5.0,
         )
+        has_last_word = self.is_quiet
         try:
             engine = Engine(self._env(who), options)
             await engine.run()
             run = engine.state.run
             self.simulation.note(f"{who.name} ends: {run and run.ended_why}")
-            self._rested = engine if run is not None and not run.stopping else None
+            self._rested = engine if has_last_word and run is not None and not run.stopping else None
         except InterlockError as problem:
             self.simulation.note(f"{who.name} gives up: {type(problem).__name__} {problem}")
         except (Crashed, asyncio.CancelledError):
@@ -179,6 +180,15 @@ class World:
         except Exception:  # noqa: BLE001 - whatever else the engine raises is a finding, with its traceback
             self.invariants.violate("engine", traceback.format_exc())
         who.alive = False
+        self._nothing_broke_unseen(who)
+
+    def _nothing_broke_unseen(self, who: Incarnation) -> None:
+        """A task of the engine that nobody waits for must not end in something nobody expects."""
+        for task in who.tasks:
+            if task.done() and not task.cancelled():
+                error = task.exception()
+                if error is not None and not isinstance(error, InterlockError | Crashed):
+                    self.invariants.violate("engine", "".join(traceback.format_exception(error)))
 
     def _env(self, who: Incarnation) -> Env:
         gate = Gate(who, self.simulation, self.weather)
