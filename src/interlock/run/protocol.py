@@ -22,5 +22,5 @@ class Executor(Protocol):
         ...
 
     async def recover(self, task: TaskId, attempt: int) -> str:
-        """Make sure that nothing of a lost attempt runs or ever starts, and archive what it left: the ref, or ''."""
+        """Nothing of a lost attempt may run or ever start; what it left is archived: the ref, or ''."""
         ...
