@@ -127,6 +127,7 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
     place.ensure_ignored()
     store = open_store(store_address(settings, place.state), project_name(settings, place.state))
     try:
-        yield Project(place, settings, store)
+        async with place.kept_open() as kept:
+            yield Project(kept, settings, store)
     finally:
         await store.close()

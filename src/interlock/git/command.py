@@ -12,11 +12,11 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from interlock.git.errors import GitFailed
 from interlock.model.errors import EnvironmentProblem
@@ -106,6 +106,12 @@ def sealed_environment() -> dict[str, str]:
     }
 
 
+class Names(Protocol):
+    """Something that knows what names stand for."""
+
+    async def names(self, revisions: Sequence[str]) -> list[str | None]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Git:
     """Git on one trusted git dir."""
@@ -114,6 +120,8 @@ class Git:
     work_tree: Path | None = None
     as_user: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    lookup: "Names | None" = None
+    """Answers `names` without a process of its own for each question, while it is open."""
 
     def having(self, **variables: str) -> "Git":
         """The same git with more environment variables."""
@@ -129,22 +137,37 @@ class Git:
         timeout: float = 600.0,
     ) -> Output:
         """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
-        where = [f"--git-dir={self.git_dir}"]
-        if self.work_tree:
-            where.append(f"--work-tree={self.work_tree}")
-        env = (user_environment() if self.as_user else sealed_environment()) | dict(self.variables)
-        command = ("git", "--no-pager", *where, *_OPTIONS, *argv)
-        child = await _start(command, env, self.work_tree or self.git_dir, feed)
+        child = await start(self, *argv, feed=feed)
         output = await _finish(child, argv[0], feed, _Drain(sink or BytesIO(), limit_bytes), timeout)
         if output.code not in ok and not output.cut:
             raise GitFailed(argv[0], output.err)
         return output
 
     async def names(self, *revisions: str) -> list[str | None]:
-        """The object each revision stands for, or nothing where there is none. One process for all."""
+        """The object each revision stands for, or nothing where there is none. One process at most."""
+        if self.lookup is not None:
+            return await self.lookup.names(revisions)
         feed = "".join(f"{revision}\n" for revision in revisions).encode()
-        said = await self.run("cat-file", "--batch-check=%(objectname)", feed=feed)
-        return [None if " " in line else line for line in said.line.splitlines()]
+        said = await self.run("cat-file", BATCH_CHECK, feed=feed)
+        return [named(line) for line in said.line.splitlines()]
+
+
+BATCH_CHECK = "--batch-check=%(objectname)"
+
+
+def named(line: str) -> str | None:
+    """What `cat-file` says of one revision: an object, or a sentence about why not."""
+    return None if " " in line else line
+
+
+async def start(git: Git, *argv: str, feed: bytes | BinaryIO | None = None) -> asyncio.subprocess.Process:
+    """Start one git command. Without a `feed` its input stays open for questions."""
+    where = [f"--git-dir={git.git_dir}"]
+    if git.work_tree:
+        where.append(f"--work-tree={git.work_tree}")
+    env = (user_environment() if git.as_user else sealed_environment()) | dict(git.variables)
+    command = ("git", "--no-pager", *where, *_OPTIONS, *argv)
+    return await _start(command, env, git.work_tree or git.git_dir, feed)
 
 
 async def find_repository(path: Path, *argv: str) -> Output:
@@ -175,13 +198,13 @@ class _Drain:
 
 
 async def _start(
-    command: Iterable[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO
+    command: Iterable[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO | None
 ) -> asyncio.subprocess.Process:
-    stdin = asyncio.subprocess.PIPE if isinstance(feed, bytes) else feed
+    stdin = asyncio.subprocess.PIPE if feed is None or isinstance(feed, bytes) else feed
     try:
         return await asyncio.create_subprocess_exec(
             *command,
-            stdin=stdin if feed else asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.DEVNULL if feed == b"" else stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=env,
@@ -208,7 +231,7 @@ async def _finish(
         raise GitFailed(name, f"it was still running after {timeout:g} s and was stopped") from error
     finally:
         if child.returncode is None:
-            await _end(child)
+            await end(child)
     out = drain.sink.getvalue() if isinstance(drain.sink, BytesIO) else b""
     return Output(code, out, err.decode("utf-8", "backslashreplace"), drain.cut)
 
@@ -222,7 +245,8 @@ async def _feed(child: asyncio.subprocess.Process, feed: bytes | BinaryIO) -> No
     child.stdin.close()
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
+async def end(child: asyncio.subprocess.Process) -> None:
+    """Stop a git process, and let it remove its lock files first."""
     _signal(child, signal.SIGTERM)
     try:
         async with asyncio.timeout(_ENDING_SECONDS):

@@ -1,11 +1,13 @@
 """Where a repository is, and the few settings of its owner that matter to us."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from interlock.git.command import Git
+from interlock.git.lookup import Lookup
 
 STATE_FOLDER = ".interlock"
 
@@ -32,6 +34,8 @@ class Place:
     version: tuple[int, int]
     settings: Mapping[str, str]
     """What matters to us of the user's configuration, all files together."""
+    lookup: Lookup | None = field(default=None, compare=False)
+    """Kept open for a whole run by whoever made this; nothing for a single question."""
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
 
@@ -66,7 +70,16 @@ class Place:
     @property
     def git(self) -> Git:
         """Git on the shared git dir, without the user's configuration."""
-        return Git(self.common_dir, variables={**self.author_variables, **_FSYNC})
+        return Git(self.common_dir, variables={**self.author_variables, **_FSYNC}, lookup=self.lookup)
+
+    @asynccontextmanager
+    async def kept_open(self) -> AsyncIterator["Place"]:
+        """The same place, with one git process that answers all questions about names until this is over."""
+        lookup = Lookup(self.git)
+        try:
+            yield replace(self, lookup=lookup)
+        finally:
+            await lookup.close()
 
     @property
     def author_variables(self) -> Mapping[str, str]:

@@ -66,7 +66,7 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
 async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> _History:
     head = agent_head(folder.private, place) or base
     others = sorted({*agent_commits(folder.private, place)} - {head, base})
-    base_tree = (await git.names(f"{base}^{{tree}}"))[0] or ""
+    base_tree = (await place.git.names(f"{base}^{{tree}}"))[0] or ""
     if head == base and not others:
         return _History(base_tree, base, base_tree, builds_on_base=True)
     names = [f"{commit}^{{commit}}" for commit in (head, *others)]

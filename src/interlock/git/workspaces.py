@@ -18,6 +18,10 @@ from interlock.git.trash import Left, Trash
 from interlock.model.errors import RejectedObjects
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
 
+_AT_ONCE = 2
+"""Ten agents that end together want a hundred git processes. One after the other the first is ready, and its
+slot taken again, in a tenth of the time; all at once they are all ready last."""
+
 
 class GitWorkspaces:
     """Implements `interlock.git.protocol.Workspaces`."""
@@ -29,10 +33,15 @@ class GitWorkspaces:
         self._check = CheckFolder(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
+        self._turn = asyncio.Semaphore(_AT_ONCE)
 
     async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
         """A fresh checkout of `base` with a git dir of its own. What an earlier try left there is kept."""
         folder = self._folder(task, attempt)
+        async with self._turn:
+            return await self._open(folder, task, attempt, base)
+
+    async def _open(self, folder: AttemptFolder, task: TaskId, attempt: int, base: Commit) -> Workspace:
         if folder.home.exists():
             await self._clear(folder)
         self._write_git_dirs(folder, task, base)
@@ -49,6 +58,10 @@ class GitWorkspaces:
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir."""
+        async with self._turn:
+            return await self._collect(workspace, message)
+
+    async def _collect(self, workspace: Workspace, message: str) -> Collected:
         folder, base, git = AttemptFolder(workspace.home), workspace.base, self._place.git
         folder.forget_collected()
         taken = await snapshot.take(folder, self._place, base, message)
@@ -67,7 +80,6 @@ class GitWorkspaces:
     async def discard(self, workspace: Workspace) -> None:
         """Give up the directory. Anything in it that the repository has not goes to the trash."""
         await self._trash.give_up(AttemptFolder(workspace.home))
-        await self._pins.run("update-ref", "-d", _base_ref(workspace.task, workspace.attempt))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
         """A workspace that an earlier process left. A half-made one is removed: no agent was ever in it."""
@@ -99,7 +111,7 @@ class GitWorkspaces:
         if opened := folder.opened():
             left_over = folder.workspace(opened)
             with contextlib.suppress(RejectedObjects):  # then it goes to the trash as it is
-                await self.collect(left_over, "Left over from an earlier try\n")
+                await self._collect(left_over, "Left over from an earlier try\n")
             await self.discard(left_over)
         await asyncio.to_thread(remove_tree, folder.home)
 
@@ -118,10 +130,13 @@ class GitWorkspaces:
 
     async def _keep(self, ref: str, taken: snapshot.Snapshot) -> None:
         """Refs on all that was taken, and on what the same attempt brought before."""
-        (before,) = await self._place.git.names(ref)
+        pin = ref.replace("/work/", "/bases/", 1)
+        before, pinned = await self._place.git.names(ref, pin)
         archive = ref.replace("/work/", "/archive/", 1)
         old = {commit for commit in (before, taken.lost) if commit and commit != taken.commit}
         lines = [f"update {archive}/{commit} {commit}\n" for commit in sorted(old)]
+        # What was taken leads to the base, so that the base needs no ref of its own any more.
+        lines.append(f"delete {pin}\n" if pinned else "")
         feed = "".join([*lines, f"update {ref} {taken.commit}\n"])
         await self._place.git.run("update-ref", "--stdin", feed=feed.encode())
 
