@@ -142,7 +142,7 @@ class FakeExecutor:
     def __init__(self, machine: Machine, step: Step, is_alive: Callable[[], bool], dice: Random) -> None:
         self.machine, self._step, self._is_alive, self._dice = machine, step, is_alive, dice
 
-    async def carry_out(self, order: Order) -> Report:
+    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]]) -> Report:
         seat = self.machine.launch(order)
         try:
             await seat.over.wait()
@@ -152,6 +152,7 @@ class FakeExecutor:
             else:
                 self.machine.orphan(seat)
             raise
+        await exited()
         await self._step("executor.import")
         self.machine.archive(seat)
         await self._step("executor.report")

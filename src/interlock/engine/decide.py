@@ -8,10 +8,10 @@ Rules:
 
 from collections.abc import Collection
 
-from interlock.events.state import State, TaskState
+from interlock.events.state import State
 from interlock.merge import moves
 from interlock.model.step import Archive, Reconcile, Recover, Start, Step
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import TaskId
 from interlock.schedule import Board
 
 
@@ -36,11 +36,7 @@ def _one_a_task(steps: list[Step]) -> list[Step]:
 def free_slots(state: State) -> int:
     """How many more agents may work right now."""
     limit = state.run.limit if state.run else 0
-    return max(0, limit - sum(_has_agent(state.tasks[task]) for task in state.running))
-
-
-def _has_agent(task: TaskState) -> bool:
-    return task.phase.kind is PhaseKind.AGENT
+    return max(0, limit - sum(state.tasks[task].has_agent for task in state.running))
 
 
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:

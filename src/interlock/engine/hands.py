@@ -50,7 +50,8 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             lease_seconds=turn.lease_left(),
             given_at=asyncio.get_running_loop().time(),
             agent=spec.agent.name,
-        )
+        ),
+        lambda: turn.note([f.AgentExited(*turn.key)]),
     )
     if report.error is ErrorClass.OUTSIDE:
         raise EnvironmentProblem(report.summary)

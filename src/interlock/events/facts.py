@@ -157,6 +157,11 @@ class PhaseStarted(PhaseFact):
 
 
 @dataclass(frozen=True, slots=True)
+class AgentExited(PhaseFact):
+    """The agent's process has ended, so that its slot is free; what it made is still to be imported."""
+
+
+@dataclass(frozen=True, slots=True)
 class PhasePassed(PhaseFact):
     """The phase is over and the next one may begin."""
 

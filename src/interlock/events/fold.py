@@ -200,6 +200,11 @@ def _back_to(task: TaskState, index: int, time: float) -> None:
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
+    task.agent_exited = False
+
+
+def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
+    task.agent_exited = True
 
 
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
@@ -299,6 +304,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
 
 _EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PhaseStarted: _started,
+    f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
     f.CandidatePassed: _candidate_passed,
     f.Landed: _landed,

@@ -7,6 +7,7 @@ the tests are made from this table.
 from enum import StrEnum
 
 from interlock.events.facts import (
+    AgentExited,
     CandidateStale,
     Fact,
     Landed,
@@ -43,6 +44,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.WAITING, TaskCancelled): Stage.CANCELLED,
     (Stage.WAITING, TaskRemoved): Stage.REMOVED,
     (Stage.RUNNING, TaskAccepted): Stage.RUNNING,
+    (Stage.RUNNING, AgentExited): Stage.RUNNING,
     (Stage.RUNNING, PhasePassed): Stage.WAITING,  # DONE after the last phase
     (Stage.RUNNING, CandidateStale): Stage.WAITING,
     (Stage.RUNNING, PhaseFailed): Stage.WAITING,

@@ -55,6 +55,8 @@ class TaskState:
     attempt: int = 0
     epoch: int = 0
     holder: str = ""
+    agent_exited: bool = False
+    """Its agent has ended and needs no slot; the phase goes on until its work is imported."""
     failures: list[Failure] = field(default_factory=list)
     """Since the last reset or retry by a person; the breaker and the retry limit look at these."""
     notes: str = ""
@@ -85,6 +87,11 @@ class TaskState:
     def phase(self) -> Phase:
         """The phase it is in, or that comes next."""
         return self.spec.pipeline[min(self.phase_index, len(self.spec.pipeline) - 1)]
+
+    @property
+    def has_agent(self) -> bool:
+        """Is an agent at work on it."""
+        return self.stage is Stage.RUNNING and self.phase.kind is PhaseKind.AGENT and not self.agent_exited
 
     @property
     def is_over(self) -> bool:

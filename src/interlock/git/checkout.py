@@ -60,6 +60,8 @@ class Worktree:
 
 async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
     """All checkouts of the branch, the main one and linked ones."""
+    if _nowhere_else(place) and (here := _only_checkout(place, branch)) is not None:
+        return here
     said = await place.git.run("worktree", "list", "--porcelain", "-z")
     found = []
     for block in said.out.decode("utf-8", "surrogateescape").split("\0\0"):
@@ -72,6 +74,27 @@ async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
         if rebasing or fields.get("branch") == f"refs/heads/{branch}":
             found.append(Worktree(path, git_dir, rebasing))
     return found
+
+
+def _nowhere_else(place: Place) -> bool:
+    """Has the repository no linked worktrees, and its one checkout around its git dir."""
+    linked = place.common_dir / "worktrees"
+    beside = place.common_dir.name == ".git" and place.settings.get("core.worktree") is None
+    return beside and not (linked.is_dir() and any(linked.iterdir()))
+
+
+def _only_checkout(place: Place, branch: str) -> list[Worktree] | None:
+    """The one checkout if it is on the branch, by reading HEAD: quicker than asking git before each landing.
+
+    Nothing if HEAD does not say it in so many words (detached, or refs that are not kept in files).
+    """
+    head = (place.common_dir / "HEAD").read_text(errors="surrogateescape").strip()
+    if not head.startswith("ref: refs/heads/") or head.endswith("/.invalid"):
+        return None
+    rebasing = _is_rebasing(place.common_dir, branch)
+    if rebasing or head == f"ref: refs/heads/{branch}":
+        return [Worktree(place.common_dir.parent, place.common_dir, rebasing)]
+    return []
 
 
 def _folder(place: Place, listed: Path) -> Path:

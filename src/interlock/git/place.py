@@ -12,11 +12,14 @@ from interlock.git.lookup import Lookup
 STATE_FOLDER = ".interlock"
 
 _FSYNC = {
-    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_COUNT": "2",
     "GIT_CONFIG_KEY_0": "core.fsync",
     "GIT_CONFIG_VALUE_0": "committed,reference",
+    "GIT_CONFIG_KEY_1": "core.fsyncMethod",
+    "GIT_CONFIG_VALUE_1": "batch",
 }
-"""The log says for good that something landed, so its objects must not be lost with the power either."""
+"""The log says for good that something landed, so its objects must not be lost with the power either. Objects
+that are written together wait for the disk together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,12 +33,12 @@ class GitWorkspaces:
         self._check = CheckFolder(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
-        self._turn = asyncio.Semaphore(_AT_ONCE)
+        self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
         """A fresh checkout of `base` with a git dir of its own. What an earlier try left there is kept."""
         folder = self._folder(task, attempt)
-        async with self._turn:
+        async with self._opening:
             return await self._open(folder, task, attempt, base)
 
     async def _open(self, folder: AttemptFolder, task: TaskId, attempt: int, base: Commit) -> Workspace:
@@ -58,7 +58,7 @@ class GitWorkspaces:
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir."""
-        async with self._turn:
+        async with self._collecting:
             return await self._collect(workspace, message)
 
     async def _collect(self, workspace: Workspace, message: str) -> Collected:

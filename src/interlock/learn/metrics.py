@@ -80,13 +80,12 @@ def _begin(tally: _Tally, state: State, fact: f.PhaseStarted, time: float) -> No
 
 
 def _finish(tally: _Tally, fact: f.PhaseFact, time: float) -> None:
-    begun = tally.open.pop(fact.task, None)
-    if begun is None:
-        return
-    if begun[1]:
-        tally.agent_seconds += time - begun[0]
-    else:
-        tally.lane_seconds += time - begun[0]
+    if begun := tally.open.pop(fact.task, None):
+        since, is_agent = begun
+        if is_agent:
+            tally.agent_seconds += time - since
+        else:
+            tally.lane_seconds += time - since
     for name, matches in _COUNTED.items():
         if matches(fact):
             tally.add(name)

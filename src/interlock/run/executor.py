@@ -10,6 +10,7 @@
 import asyncio
 import os
 import shlex
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Generic
 
@@ -24,6 +25,10 @@ from interlock.run.workspaces import W, Workspaces
 
 PROMPT = "prompt.md"
 PID_FILE = "supervisor.pid"
+
+
+async def _nobody_asks() -> None:
+    pass
 
 
 class LocalExecutor(Generic[W]):
@@ -43,7 +48,7 @@ class LocalExecutor(Generic[W]):
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
 
-    async def carry_out(self, order: Order) -> Report:
+    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]] = _nobody_asks) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         name = _name(order.task, order.attempt)
         passed = asyncio.get_running_loop().time() - order.given_at
@@ -51,6 +56,7 @@ class LocalExecutor(Generic[W]):
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base)
             report = await self._work(order, workspace)
+            await exited()
             return await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
             return Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))

@@ -1,5 +1,6 @@
 """What the engine asks of an executor: carry out one attempt, wherever that may be."""
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from interlock.model.outcome import Order, Report
@@ -9,11 +10,12 @@ from interlock.model.task import TaskId
 class Executor(Protocol):
     """Carries out attempts. `local` is this machine; others may come."""
 
-    async def carry_out(self, order: Order) -> Report:
+    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]]) -> Report:
         """Workspace, agent, import, in that order.
 
-        Cancelling it ends the agent's whole process tree; what it wrote is still archived by `recover`. An
-        order whose lease is over is refused with `StaleEpoch`: somebody else may be in charge by now.
+        `exited` is awaited once, when the agent's process tree has ended: its slot is free. Cancelling ends
+        the whole tree; what it wrote is still archived by `recover`. An order whose lease is over is refused
+        with `StaleEpoch`: somebody else may be in charge by now.
         """
         ...
 

@@ -177,7 +177,7 @@ def _could_start(state: State, task: TaskState) -> bool:
 def _hold(state: State, task: TaskState) -> tuple[Task, bool] | None:
     """What the task holds: its definition, and whether its agent is at work (rules 1 to 3 of `holds`)."""
     if task.leftover or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT):
-        return task.spec, True
+        return task.spec, not task.agent_exited or task.leftover > 0
     goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(task.spec.id))
     return (task.spec, False) if task.spec.id in state.train and goes_on else None
 

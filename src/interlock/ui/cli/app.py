@@ -28,6 +28,8 @@ DISK_ERRORS = {
         "permission denied",
         "change its owner or its permissions; `interlock doctor` checks them all",
     ),
+    errno.EEXIST: ("there is a file where a folder is needed", "move it away"),
+    errno.ENOTDIR: ("there is a file where a folder is needed", "move it away"),
 }
 
 

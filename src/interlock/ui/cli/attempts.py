@@ -64,7 +64,7 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
         if isinstance(fact, f.PhaseStarted):
             story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
             story.phases.append(PhaseStory(fact.phase, fact.epoch, row.time, fact.why))
-        elif isinstance(fact, f.PhaseFact) and fact.attempt in stories:
+        elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
             _take_away(stories.values(), type(fact).__name__, row.time)

@@ -10,7 +10,7 @@ from interlock.events.state import TaskState
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.cli.attempts import AttemptStory, attempts_of
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import Reading
@@ -19,6 +19,15 @@ from interlock.ui.cli.rows import in_words, lasting, next_command
 DEPTH = 8
 WIDTH = 3
 """How far and how wide the chain is followed: more causes than this explain nothing any more."""
+
+DEEDS: dict[type[f.Fact], str] = {
+    f.TaskRetried: "asked for new attempts",
+    f.TaskReset: "took it away and started it again",
+    f.TaskCancelled: "cancelled it",
+    f.Paused: "paused it",
+    f.Unpaused: "let it start again",
+}
+"""What people do, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,43 +58,49 @@ def _reason(reading: Reading, board: Board, task: TaskState) -> Reason:
 
 
 def _stand(task: TaskState, reason: Reason) -> str:
-    stands = "" if task.stage is Stage.DONE else f"is {task.stage.value}: "
+    stands = {Stage.DONE: "", Stage.FAILED: "has failed: "}.get(task.stage, f"is {task.stage.value}: ")
     return f"{task.spec.id} {stands}{reason.text}"
 
 
 def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded]) -> Iterator[Cause]:
     """What happened to the task itself, newest first: that is the order in which one causes the other."""
     name = task.spec.id
-    for person in _acts_of_people(history)[:WIDTH]:
-        yield Cause(1, name, person)
+    told = [*_acts_of_people(name, history)[:WIDTH]]
     for story in reversed(stories[-WIDTH:]):
-        for phase in reversed(story.phases):
-            took = f", after {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
-            text = f"{clock(phase.started)} attempt {story.attempt}: {phase.phase} {phase.outcome}{took}"
-            yield Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
-            for check in phase.checks:
-                if not check.passed:
-                    yield Cause(
-                        2,
-                        name,
-                        f"`{check.command}` exited {check.exit_code}; its output: {check.log or 'not kept'}",
-                    )
-            if phase.why:
-                yield Cause(2, name, f"it started because {phase.why}")
+        told += [(phase.started, _phase(name, story.attempt, phase)) for phase in reversed(story.phases)]
+    for _, causes in sorted(told, key=lambda pair: pair[0], reverse=True):
+        yield from causes
     if len(stories) > WIDTH:
         more = counted(len(stories) - WIDTH, "attempt")
         yield Cause(1, name, f"and {more} before; `interlock show {name}` has them all")
 
 
-def _acts_of_people(history: list[Recorded]) -> list[str]:
-    said: list[str] = []
+def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
+    """How one phase went, with what made it fail and why it was started."""
+    took = f", after {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
+    text = f"{clock(phase.started)} attempt {attempt}: {phase.phase} {phase.outcome}{took}"
+    below = [
+        f"`{check.command}` {'timed out' if check.timed_out else f'exited {check.exit_code}'}; "
+        f"its output: {check.log or 'not kept'}"
+        for check in phase.checks
+        if not check.passed
+    ]
+    if phase.log and not phase.checks and phase.outcome == "failed":
+        below.append(f"what the agent printed: interlock logs {name} --attempt {attempt}")
+    if phase.why:
+        below.append(f"why it started: {phase.why}")
+    head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
+    return [head, *(Cause(2, name, line) for line in below)]
+
+
+def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, list[Cause]]]:
+    said: list[tuple[float, list[Cause]]] = []
     for row in reversed(history):
         fact = row.fact
-        if isinstance(fact, f.TaskRetried | f.TaskReset | f.TaskCancelled | f.Paused | f.Unpaused):
+        if type(fact) in DEEDS:
             why = getattr(fact, "why", "") or getattr(fact, "note", "")
-            said.append(
-                f"{clock(row.time)} {row.actor} said {type(fact).__name__}{f': {why}' if why else ''}"
-            )
+            text = f"{clock(row.time)} {row.actor} {DEEDS[type(fact)]}{f': {why}' if why else ''}"
+            said.append((row.time, [Cause(1, name, text)]))
     return said
 
 

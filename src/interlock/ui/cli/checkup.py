@@ -15,7 +15,7 @@ from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
 from interlock.model.task import Agent
 from interlock.run.containment import strongest
-from interlock.ui.cli.output import Invocation
+from interlock.ui.cli.output import Invocation, counted
 from interlock.ui.cli.reading import all_rows, read
 from interlock.ui.cli.session import opened_fully
 
@@ -128,7 +128,7 @@ async def _log(project: Project) -> list[Finding]:
     if reading.is_live:
         findings.append(Finding("run", Health.OK, "a run is going on"))
     elif reading.state.running:
-        text = f"{len(reading.state.running)} tasks were left running by a run that is gone"
+        text = f"{counted(len(reading.state.running), 'task')} left running by a run that is gone"
         findings.append(Finding("run", Health.WARNING, text, "interlock run"))
     else:
         findings.append(Finding("run", Health.OK, "none is going on"))
@@ -140,14 +140,18 @@ async def _agents(project: Project) -> list[Finding]:
         return [Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", "interlock init")]
     graph = await project.read_graph()
     used = {task.agent.name: task.agent for task in graph.tasks}
-    findings = [Finding("graph", Health.OK, f"{len(graph.tasks)} tasks")]
-    return findings + [_agent(project.root, agent) for agent in used.values()]
+    findings = [Finding("graph", Health.OK, counted(len(graph.tasks), "task"))]
+    files = await project.repository.files()
+    return findings + [_agent(project.root, agent, files) for agent in used.values()]
 
 
-def _agent(root: Path, agent: Agent) -> Finding:
+def _agent(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
     """Can the agent's program be found, from where it will be started."""
     name, program = f"agent {agent.name}", agent.run[0] if agent.run else ""
     found = shutil.which(program if "/" not in program else str(root / program))
+    if found and "/" in program and not Path(program).is_absolute() and str(Path(program)) not in files:
+        text = f"{program} is not on the branch, so no workspace will have it"
+        return Finding(name, Health.BAD, text, f"git add '{program}' and commit it")
     if found:
         return Finding(name, Health.OK, found)
     if "/" in program and (root / program).exists():

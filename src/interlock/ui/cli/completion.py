@@ -13,9 +13,9 @@ INSTALL = {
 
 
 @click.command("completion", cls=Command)
-@click.argument("shell", type=click.Choice(sorted(INSTALL)))
+@click.argument("shell", type=click.Choice(sorted(INSTALL)), metavar="SHELL")
 def completion_command(shell: str) -> None:
-    """Print the completion script for SHELL. Needs no start of Interlock to load."""
+    """Print the completion script for SHELL: bash, fish or zsh. Loading it does not start Interlock."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

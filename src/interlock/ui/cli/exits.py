@@ -31,6 +31,6 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.ENVIRONMENT: "Git, the disk, a lock, permissions or the database are in the way.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",
-    ExitCode.INTERRUPTED: "Stopped with Ctrl-C.",
+    ExitCode.INTERRUPTED: "Stopped with Ctrl-C, or by the system (SIGTERM, SIGHUP).",
     ExitCode.PIPE_CLOSED: "Whoever read the output went away, as in `interlock events | head`.",
 }

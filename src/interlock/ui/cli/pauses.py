@@ -35,6 +35,7 @@ async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
         task = _named(reading, name)
         if task and reading.state.tasks[task].is_over:
             raise UsageError(f"{task} is {reading.state.tasks[task].stage.value}", f"interlock show {task}")
+        _must_be_news(reading, task, why)
         await project.store.append([Paused(task, why)], actor())
     _report(invocation, task, paused=True)
     if not invocation.json:
@@ -56,6 +57,15 @@ async def _unpause(invocation: Invocation, name: str | None) -> None:
     _report(invocation, task, paused=False)
     if not invocation.json and not reading.is_live:
         say("next: interlock run")
+
+
+def _must_be_news(reading: Reading, task: TaskId | None, why: str) -> None:
+    """A second pause is news only if it gives a reason."""
+    paused = reading.state.tasks[task].paused if task else reading.state.paused
+    if paused and not why:
+        raise UsageError(
+            f"{task or 'the project'} is paused already", f"interlock unpause{f' {task}' if task else ''}"
+        )
 
 
 def _named(reading: Reading, name: str | None) -> TaskId | None:

@@ -13,7 +13,7 @@ from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
 from interlock.ui.cli.rows import lasting
 from interlock.ui.cli.session import opened_fully, run_async
 
@@ -71,7 +71,7 @@ def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
 
 
 def _lines(graph: Graph, analysis: Analysis, limit: int, waves: bool) -> Iterator[str]:
-    yield f"{graph.source}: {len(graph.tasks)} tasks, {len(analysis.order)} to do"
+    yield f"{graph.source}: {counted(len(graph.tasks), 'task')}, {len(analysis.order)} to do"
     if not analysis.order and not analysis.unscheduled:
         yield "nothing is left to do"
         return

@@ -15,7 +15,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: {fact.phase} started, attempt {fact.attempt} ({fact.why})",
     ),
     f.WorkFinished: lambda fact: ("", f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}"),
-    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)} on top of main, none red"),
+    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
@@ -49,7 +49,11 @@ def _files(fact: f.WorkFinished) -> str:
 
 
 def _checks(fact: f.CandidatePassed) -> str:
-    return counted(len(fact.checks), "check")
+    if not fact.checks:
+        return "merged onto main; there are no checks to run"
+    red = sum(check.red_on_base for check in fact.checks)
+    excused = f"none newly red ({red} red on main too)" if red else "none red"
+    return f"{counted(len(fact.checks), 'check')} on top of main, {excused}"
 
 
 def _why(text: str) -> str:

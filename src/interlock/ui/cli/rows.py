@@ -109,7 +109,7 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
 def _running(reading: Reading, task: TaskState) -> str:
     text = f"{task.phase.name}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
     claim = reading.claim_on(task.spec.id)
-    if not reading.is_live and (claim is None or claim.expires_in_seconds <= 0):
+    if not reading.is_live:
         return f"{text}; but its run is gone, the next one takes it up"
     if claim and claim.note:
         return f"{text}: {claim.note}"

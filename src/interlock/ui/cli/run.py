@@ -24,7 +24,7 @@ from interlock.plan import Graph, changes
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected
-from interlock.ui.cli.output import Invocation, note
+from interlock.ui.cli.output import Invocation, counted, note
 from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
@@ -160,7 +160,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
         if engine.request_stop():
             view.tell("stopping the agents; what they wrote is kept")
         else:
-            view.tell(f"finishing {running} running tasks; press Ctrl-C again to stop them")
+            view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop them")
 
     def on_end() -> None:
         got.append("end")

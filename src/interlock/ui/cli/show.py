@@ -62,7 +62,9 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[
     if found.landed:
         yield ""
         yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
-    yield f"next: {paint(row.next, 'cyan')}"
+    # For a task that has landed the next command would be this one again.
+    following = f"interlock diff {spec.id}" if found.landed else row.next
+    yield f"next: {paint(following, 'cyan')}"
 
 
 def _phase_lines(phase: PhaseStory) -> Iterator[str]:

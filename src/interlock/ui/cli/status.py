@@ -34,6 +34,8 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
         return run_async(watch_status(invocation))
     reading = run_async(_read(invocation))
     show(invocation, reading, everything)
+    if not reading.state.tasks and not invocation.wants_json():
+        note("next: interlock plan, then interlock run; interlock init if there is no graph yet")
     return verdict(reading) if exit_code else ExitCode.OK
 
 
@@ -101,6 +103,8 @@ def headline(reading: Reading) -> str:
     state, run = reading.state, reading.state.run
     counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
     parts = [", ".join(counts)]
+    if state.paused:  # early in the line: a narrow terminal cuts its end
+        parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
     if state.branch:
         parts.append(f"{state.branch} at {state.main[:12]}")
     if run and reading.is_live:
@@ -109,8 +113,6 @@ def headline(reading: Reading) -> str:
         parts.append(f"run {run_name(run.run)} for {age}, up to {run.limit} at once{stopping}")
     else:
         parts.append("no run is going on")
-    if state.paused:
-        parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
     return " | ".join(parts)
 
 

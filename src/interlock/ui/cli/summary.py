@@ -10,6 +10,8 @@ from interlock.ui.cli.rows import Row, lasting, rows
 from interlock.ui.cli.status import COLORS, table
 
 LISTED = 20
+WORTH_SAYING = 1.1
+"""One task, or tasks in a row, take a little longer than their sum: that is no news."""
 
 
 async def tell_summary(invocation: Invocation, project: Project, reading: Reading) -> None:
@@ -19,11 +21,13 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     if invocation.json:
         say_line({"summary": {"metrics": metrics, "tasks": found, "logs": str(project.state_dir / "logs")}})
         return
-    for line in _lines(found, metrics, str(project.state_dir / "logs")):
+    for line in _lines(found, metrics):
         say(line)
+    say(f"logs: {project.state_dir / 'logs'}")
+    say(f"next: {paint(_next(found, project), 'cyan')}")
 
 
-def _lines(found: list[Row], metrics: Metrics, logs: str) -> Iterator[str]:
+def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     of = {state: [row for row in found if row.state == state] for state in COLORS}
     yield ""
     yield ", ".join(
@@ -34,13 +38,18 @@ def _lines(found: list[Row], metrics: Metrics, logs: str) -> Iterator[str]:
             yield from table(of[state][:LISTED], 0)
         if len(of[state]) > LISTED:
             yield f"  ... and {len(of[state]) - LISTED} more: interlock status"
-    took = lasting(metrics.makespan_seconds)
-    yield f"{took} in all, {metrics.speedup:.1f} times as fast as one after the other"
-    yield f"logs: {logs}"
-    yield f"next: {paint(_next(of), 'cyan')}"
+    faster = ""
+    if metrics.landed and metrics.speedup >= WORTH_SAYING:
+        faster = f", {metrics.speedup:.1f} times as fast as one after the other"
+    yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
 
 
-def _next(of: dict[str, list[Row]]) -> str:
-    if of["failed"]:
-        return f"interlock explain {of['failed'][0].id}"
-    return "interlock run" if of["waiting"] or of["running"] else "git log --stat"
+def _next(found: list[Row], project: Project) -> str:
+    failed = [row.id for row in found if row.state == "failed"]
+    if failed:
+        return f"interlock explain {failed[0]}"
+    if any(row.state in ("waiting", "running") for row in found):
+        return "interlock run"
+    place = project.place
+    # What landed is on the branch, which need not be what is checked out here.
+    return "git log --stat" if place.head == place.branch else f"git log --stat {place.ref}"
