@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from interlock.engine.identity import described, is_dead, new_incarnation
+from interlock.engine.identity import described, is_dead, is_same_boot, new_incarnation
 
 
 def test_two_incarnations_of_one_process_differ_and_live() -> None:
@@ -33,3 +33,17 @@ def test_another_boot_of_this_machine_is_dead_and_another_machine_cannot_be_know
     assert not is_dead("/".join(["elsewhere", *parts[1:]]))
     assert not is_dead("/".join([*parts[:2], "othernamespace", *parts[3:]]))
     assert not is_dead("something else")
+
+
+def test_a_machine_with_the_same_name_is_not_mistaken_for_this_one() -> None:
+    """Two machines on one Postgres: nobody takes over from a run that may be alive."""
+    host, _, *rest = new_incarnation().split("/")
+    name = host.partition("~")[0]
+    assert not is_dead("/".join([f"{name}~0123456789ab", "otherboot", *rest]))
+    assert described("/".join([f"{name}~0123456789ab", "otherboot", *rest])).endswith(f" on {name}")
+
+
+def test_a_clock_that_was_set_right_is_not_a_new_boot() -> None:
+    assert is_same_boot("t1700000000", "t1700000059")
+    assert not is_same_boot("t1700000000", "t1700000060")
+    assert not is_same_boot("4f1c0a2b", "4f1c0a2c")

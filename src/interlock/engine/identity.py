@@ -2,13 +2,17 @@
 
 An incarnation names the machine, its boot, the process namespace, the pid and when that pid started, so that
 another process on the same machine can tell for sure that it is gone. Elsewhere nobody can, and has to wait
-for the lease.
+for the lease. Host names are not unique, so a machine is also known by an id of its own where it has one.
 """
 
+import hashlib
 import os
 import platform
 import uuid
 from pathlib import Path
+
+CLOCK_SECONDS = 60
+"""Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock."""
 
 
 def new_incarnation() -> str:
@@ -25,7 +29,7 @@ def is_dead(incarnation: str) -> bool:
     here = _place()
     if host != here[0]:
         return False
-    if boot != here[1]:
+    if not is_same_boot(boot, here[1]):
         return True  # this machine has been started anew since
     if namespace != here[2]:
         return False
@@ -35,19 +39,37 @@ def is_dead(incarnation: str) -> bool:
 def described(incarnation: str) -> str:
     """For people: where it runs."""
     parts = incarnation.split("/")
-    return f"process {parts[3]} on {parts[0]}" if len(parts) == 6 else incarnation
+    return f"process {parts[3]} on {parts[0].partition('~')[0]}" if len(parts) == 6 else incarnation
+
+
+def is_same_boot(one: str, other: str) -> bool:
+    """Do two names mean the same start of a machine. A boot time moves when the clock is set right."""
+    if one.startswith("t") and other.startswith("t"):
+        return abs(int(one[1:]) - int(other[1:])) < CLOCK_SECONDS
+    return one == other
 
 
 def _place() -> tuple[str, str, str]:
-    host = platform.node().replace("/", "-") or "localhost"
+    host = platform.node().replace("/", "-").replace("~", "-") or "localhost"
+    if machine := _machine():
+        host = f"{host}~{machine}"
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
         namespace = str(Path("/proc/self/ns/pid").stat().st_ino)
     except OSError:  # not Linux
         import psutil  # noqa: PLC0415 - 40 ms that Linux need not spend
 
-        boot, namespace = str(int(psutil.boot_time())), "0"
+        boot, namespace = f"t{int(psutil.boot_time())}", "0"
     return host, boot, namespace
+
+
+def _machine() -> str:
+    """An id that no other machine has; '' where there is none. Hashed: the id itself stays here."""
+    try:
+        id = Path("/etc/machine-id").read_text().strip()
+    except OSError:
+        return ""
+    return hashlib.sha256(f"interlock {id}".encode()).hexdigest()[:12] if id else ""
 
 
 def _started(pid: int) -> str:

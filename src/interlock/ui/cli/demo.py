@@ -16,6 +16,7 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
 from interlock.learn import Metrics, measure
+from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Tree
 from interlock.ui.cli.app import Command
@@ -33,12 +34,13 @@ TASKS = 12
     "--dir",
     "directory",
     type=click.Path(path_type=Path),
-    help="Make the repository there; it must not exist.",
+    help="Make the repository there: a folder that is empty, or not there yet.",
 )
 @click.pass_obj
 def demo_command(invocation: Invocation, directory: Path | None) -> int:
     """Watch twelve scripted agents work in a scratch repository. No account, no key, no network."""
     scratch = directory or Path(tempfile.mkdtemp(prefix="interlock-demo-"))
+    _refuse_occupied(scratch)
     asyncio.run(make_repository(scratch))
     note(f"a scratch repository with 12 tasks: {scratch}")
     code = _run(scratch, quiet=invocation.json)
@@ -49,6 +51,15 @@ def demo_command(invocation: Invocation, directory: Path | None) -> int:
         for line in told.lines(scratch):
             say(line)
     return code or (0 if told.is_green else ExitCode.FAILED)
+
+
+def _refuse_occupied(folder: Path) -> None:
+    """Never write among somebody's files."""
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise UsageError(
+            f"{folder} is there already and is not an empty folder",
+            "name a folder that does not exist yet, or leave --dir out",
+        )
 
 
 async def make_repository(scratch: Path) -> None:
