@@ -146,8 +146,11 @@ def test_the_log_is_a_file_in_the_state_folder_unless_an_address_is_set(tmp_path
     state = tmp_path / "shop" / ".interlock"
     assert store_address(Settings(), state) == str(state / "log.db")
     assert store_address(Settings(store="postgresql://db/x"), state) == "postgresql://db/x"
-    assert project_name(Settings(), state) == "shop"
-    assert project_name(Settings(project_name="till"), state) == "till"
+
+
+def test_a_project_is_called_after_its_lineage_unless_a_name_is_set() -> None:
+    assert project_name(Settings(), "shop-1a2b") == "shop-1a2b"
+    assert project_name(Settings(project_name="till"), "shop-1a2b") == "till"
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 60, 300, 5400, 86400, 90061, 0.5, 1.25])

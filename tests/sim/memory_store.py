@@ -38,6 +38,9 @@ class MemoryStore:
         self._snapshot: tuple[int, bytes] | None = None
         self._bell = Bell()
 
+    async def identify(self, lineage: str) -> None:
+        """Nothing to ask: there is one project."""
+
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         self._check(fences)
         return self._write(self._rows(facts, actor))

@@ -20,6 +20,7 @@ from interlock.engine.settings import Settings, load, project_name, store_addres
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
+from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
 from interlock.git.workspaces import GitWorkspaces
@@ -125,8 +126,10 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
     if settings.branch:
         place = await discover(path, settings.branch)
     place.ensure_ignored()
-    store = open_store(store_address(settings, place.state), project_name(settings, place.state))
+    lineage = ensure_lineage(place.state)
+    store = open_store(store_address(settings, place.state), project_name(settings, lineage))
     try:
+        await store.identify(lineage)
         async with place.kept_open() as kept:
             yield Project(kept, settings, store)
     finally:

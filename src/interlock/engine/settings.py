@@ -39,7 +39,7 @@ class Settings:
     store: str = ""
     """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
     project_name: str = ""
-    """The project's name in a database that several share. Empty: the name of the repository's folder."""
+    """The project's name in a database that several share. Empty: one that no other repository has."""
     stale_after_seconds: float = 300.0
     """An attempt that has given no sign of life for this long is given up, archived and started again."""
     controller_lease_seconds: float = 30.0
@@ -103,9 +103,9 @@ def store_address(settings: Settings, state_dir: Path) -> str:
     return settings.store or str(state_dir / LOG_FILE)
 
 
-def project_name(settings: Settings, state_dir: Path) -> str:
-    """The project's name in a shared database: the same from every worktree of the repository."""
-    return settings.project_name or state_dir.parent.name
+def project_name(settings: Settings, lineage: str) -> str:
+    """The project's name in a shared database: the same from every worktree, and no other repository's."""
+    return settings.project_name or lineage
 
 
 def setting_files(root: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:

@@ -5,12 +5,11 @@ cannot move anything. The blob also names the state folder it belongs to: whoeve
 counting epochs again, and must not be locked out by the old count.
 """
 
-import uuid
 from dataclasses import dataclass
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
-from interlock.git.files import write_durably
+from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
 from interlock.model.errors import StaleEpoch
 
@@ -90,9 +89,5 @@ class Fence:
 
     def _our_lineage(self) -> str:
         if not self._lineage:
-            path = self._place.state / "lineage"
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_durably(path, uuid.uuid4().hex)
-            self._lineage = path.read_text().strip()
+            self._lineage = ensure_lineage(self._place.state)
         return self._lineage

@@ -14,7 +14,7 @@ from interlock.store.bell import Bell
 from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.postgres_listener import Listener
 from interlock.store.postgres_server import SQL, Arguments, Connection, PostgresServer, rows
-from interlock.store.problems import not_empty, stale
+from interlock.store.problems import another_owner, not_empty, stale
 from interlock.store.protocol import FactsFor
 
 DEAF_SECONDS = 1.0
@@ -34,6 +34,11 @@ class PostgresStore:
         self._server = PostgresServer(url)
         self._bell = Bell()
         self._listener = Listener(self._server.connect, self._project.channel, self._bell)
+
+    async def identify(self, lineage: str) -> None:
+        known = await self._rows("owner") or await self._rows("own", {"lineage": lineage})
+        if known[0][0] != lineage:
+            raise another_owner(self._project.name, known[0][0])
 
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         async def work(connection: Connection) -> list[Recorded]:

@@ -16,6 +16,15 @@ def not_empty(facts: int) -> UsageError:
     )
 
 
+def another_owner(project: str, lineage: str) -> EnvironmentProblem:
+    """A project name that another repository uses in the same database."""
+    return lasting(
+        f"the database has a project `{project}` already, of another repository ({lineage})",
+        "set another `project_name`; or, if this is a new copy of that repository, write "
+        f"`{lineage}` into the file `lineage` in its state folder",
+    )
+
+
 def newer_schema(where: str, version: int, known: int) -> EnvironmentProblem:
     """A log that a later version of Interlock has written."""
     return lasting(

@@ -23,6 +23,10 @@ class Store(Protocol):
     4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log, then try again.
     """
 
+    async def identify(self, lineage: str) -> None:
+        """Say whose log this is. The first to say so owns it; `EnvironmentProblem` for everybody else."""
+        ...
+
     async def append(
         self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()
     ) -> list[Recorded]: ...

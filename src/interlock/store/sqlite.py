@@ -30,6 +30,9 @@ class SqliteStore:
         self._file = SqliteFile(path)
         self._bell = Bell()
 
+    async def identify(self, lineage: str) -> None:
+        """Nothing to ask: the file stands in the repository's own folder."""
+
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         def work(db: sqlite3.Connection) -> list[Recorded]:
             _check(db, fences)

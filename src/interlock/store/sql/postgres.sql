@@ -27,6 +27,12 @@ CREATE TABLE interlock.heads (
     time double precision NOT NULL
 )
 
+-- name: create_owners — which repository a project's log belongs to
+CREATE TABLE interlock.owners (
+    project text PRIMARY KEY,
+    lineage text NOT NULL
+)
+
 -- name: create_facts — the logs: one row per fact, never changed
 CREATE TABLE interlock.facts (
     project text NOT NULL,
@@ -77,6 +83,14 @@ SELECT now FROM interlock.clock
 
 -- name: head — the number of the last fact
 SELECT coalesce((SELECT seq FROM interlock.heads WHERE project = %(project)s), 0)
+
+-- name: owner — the lineage of the repository that owns a log; no row: nobody yet
+SELECT lineage FROM interlock.owners WHERE project = %(project)s
+
+-- name: own — become the owner if there is none; the owner
+INSERT INTO interlock.owners AS owners (project, lineage) VALUES (%(project)s, %(lineage)s)
+ON CONFLICT (project) DO UPDATE SET lineage = owners.lineage
+RETURNING lineage
 
 -- name: lock_head — one writer per project at a time, so that the chain has no gap and no fork
 INSERT INTO interlock.heads (project, seq, hash, time) VALUES (%(project)s, 0, %(genesis)s, 0)

@@ -43,17 +43,26 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     root = place.work_tree or place.common_dir
     settings = load(root, {}).settings
     invocation.color = settings.color
-    address = store_address(settings, place.state)
-    if settings.store == "" and not Path(address).exists():
-        if create:
-            place.ensure_ignored()
-        else:
-            address = ":memory:"
-    store = open_store(address, project_name(settings, place.state))
+    address, lineage = _log_of(settings, place, create)
+    store = open_store(address, project_name(settings, lineage))
     try:
+        await store.identify(lineage)
         yield Project(root, place.state, settings, store)
     finally:
         await store.close()
+
+
+def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]:
+    """Where the log is, and the lineage it belongs to. A repository where nothing ran yet has no log."""
+    from interlock.git.lineage import ensure_lineage, read_lineage
+
+    address, lineage = store_address(settings, place.state), read_lineage(place.state)
+    if lineage if settings.store else Path(address).exists():
+        return address, lineage
+    if not create:
+        return ":memory:", lineage
+    place.ensure_ignored()
+    return address, ensure_lineage(place.state)
 
 
 @asynccontextmanager

@@ -1,0 +1,44 @@
+"""The name of one state folder's life: made once, and the same for every worktree, process and restart.
+
+Two repositories never have the same one, even if their folders are called alike. Whoever deletes the state
+folder begins a new lineage.
+"""
+
+import os
+import re
+import uuid
+from pathlib import Path
+
+from interlock.git.files import write_durably
+
+FILE = "lineage"
+
+
+def read_lineage(state: Path) -> str:
+    """The lineage of a state folder; '' if it has none yet."""
+    try:
+        return (state / FILE).read_text().strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def ensure_lineage(state: Path) -> str:
+    """The lineage of a state folder, begun now if it has none. Of several that begin it one wins."""
+    if found := read_lineage(state):
+        return found
+    state.mkdir(parents=True, exist_ok=True)
+    mine = state / f"{FILE}.{uuid.uuid4().hex}"
+    write_durably(mine, _new_lineage(state))
+    try:
+        os.link(mine, state / FILE)
+    except FileExistsError:
+        pass
+    finally:
+        mine.unlink()
+    return read_lineage(state)
+
+
+def _new_lineage(state: Path) -> str:
+    """Dice, with the folder's name before them for people who look into a database of many projects."""
+    folder = re.sub(r"[^\w.-]+", "-", state.parent.name, flags=re.ASCII).strip("-.") or "project"
+    return f"{folder[:40]}-{uuid.uuid4().hex[:16]}"
