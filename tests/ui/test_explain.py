@@ -28,7 +28,7 @@ def test_a_task_behind_a_failed_one_leads_to_the_command_that_helps(lab: Lab) ->
     lab.accept(task("db"), task("api", "db"), task("web", "api"))
     lab.fail("db", "agent exited 1")
     text = explain(lab, "web")
-    assert "db is failed: agent exited 1" in text
+    assert "db has failed: agent exited 1" in text
     assert text.rstrip().endswith("next: interlock retry db")
 
 
@@ -37,7 +37,7 @@ def test_a_running_task_says_why_it_was_started(lab: Lab) -> None:
     lab.take_charge(RunStarted("r", "h", 1, 3))
     lab.start("api", why="next in order (priority 2)")
     text = explain(lab, "api")
-    assert "it started because next in order (priority 2)" in text
+    assert "why it started: next in order (priority 2)" in text
     assert "next: interlock logs api -f" in text
 
 
@@ -61,8 +61,8 @@ def test_what_people_did_is_part_of_the_story(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.write(TaskCancelled(TaskId("api"), "wrong idea"), TaskRetried(TaskId("api"), "better idea"))
     text = explain(lab, "api")
-    assert "said TaskCancelled: wrong idea" in text
-    assert "said TaskRetried: better idea" in text
+    assert "cancelled it: wrong idea" in text
+    assert "asked for new attempts: better idea" in text
 
 
 def test_a_commit_leads_to_the_attempt_that_made_it(lab: Lab) -> None:
