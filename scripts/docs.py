@@ -14,9 +14,10 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.settings import PREFIX, Settings, default_of, key_of, time_text
+from interlock.engine.settings import PREFIX, Settings, default_of, key_of
 from interlock.events.facts import Fact, PhaseFact, kinds
 from interlock.events.lifecycle import NEXT, Stage
+from interlock.model.durations import time_text
 from interlock.ui.cli.app import interlock
 from interlock.ui.cli.app import shared_options as fresh_options
 from interlock.ui.cli.commands import COMMANDS
@@ -28,7 +29,7 @@ HEADER = "<!-- Written by `make docs` from the code. Edit the code, not this pag
 
 
 ABOUT_COMMANDS = """\
-A task may be named by its id, by the beginning of it, or by a part of it, as long as only one fits. Data
+A task may be named by its id, or by the beginning of it as long as only one fits. Data
 goes to stdout and everything else to stderr. `interlock` alone shows the status and the next command.
 """
 

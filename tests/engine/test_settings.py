@@ -12,9 +12,7 @@ from interlock.engine.settings import (
     key_of,
     load,
     project_name,
-    seconds_of,
     store_address,
-    time_text,
 )
 from interlock.model.errors import UsageError
 
@@ -109,13 +107,6 @@ def test_a_value_that_makes_no_sense_is_refused_with_an_example(
     assert caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("2d", 172800), ("1.5m", 90)]
-)
-def test_lengths_of_time_are_written_as_people_do(text: str, seconds: float) -> None:
-    assert seconds_of(text) == seconds
-
-
 def test_a_mistyped_variable_is_noticed_and_a_stranger_is_not(tmp_path: Path, home: dict[str, str]) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, {}, home | {"INTERLOCK_MAX_PARALEL": "2"})
@@ -151,8 +142,3 @@ def test_the_log_is_a_file_in_the_state_folder_unless_an_address_is_set(tmp_path
 def test_a_project_is_called_after_its_lineage_unless_a_name_is_set() -> None:
     assert project_name(Settings(), "shop-1a2b") == "shop-1a2b"
     assert project_name(Settings(project_name="till"), "shop-1a2b") == "till"
-
-
-@pytest.mark.parametrize("seconds", [0, 1, 59, 60, 300, 5400, 86400, 90061, 0.5, 1.25])
-def test_a_length_of_time_reads_back_as_it_was_written(seconds: float) -> None:
-    assert seconds_of(time_text(seconds)) == seconds

@@ -4,7 +4,7 @@ import pytest
 
 from interlock.model.errors import UsageError
 from interlock.model.task import Agent, Task, TaskId
-from interlock.plan import Filter, find, select
+from interlock.plan import Filter, select
 
 BOT = Agent("bot", "command", ("bot",))
 
@@ -69,7 +69,3 @@ def test_a_value_that_no_task_has_is_an_error(wanted: Filter, message: str, hint
         select(TASKS, wanted)
     assert message in str(refused.value)
     assert hint in refused.value.hint
-
-
-def test_a_whole_id_wins_over_a_longer_one_that_begins_like_it() -> None:
-    assert find("a", [TaskId("ab"), TaskId("a")]) == "a"

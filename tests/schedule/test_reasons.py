@@ -76,7 +76,7 @@ def test_a_task_that_backs_off_says_how_long_and_why() -> None:
     floor = Floor(task("a"))
     floor.start("a")
     floor.tell(failed(floor.journal.task("a"), retry_after_seconds=30))
-    assert reason(floor, "a") == (Why.BACKOFF, "tries again in 30 s: exit 1")
+    assert reason(floor, "a") == (Why.BACKOFF, "tries again in 30s: exit 1")
     assert floor.board.reason(A, 0).until == floor.journal.time + 30
 
 
@@ -101,7 +101,7 @@ def test_a_running_task_says_what_and_since_when() -> None:
     floor = Floor(task("a"))
     floor.start("a")
     floor.tell(f.PlanAccepted("x", "y", 1), after=300)
-    assert reason(floor, "a") == (Why.RUNNING, "implement is running, attempt 1, for 5 min")
+    assert reason(floor, "a") == (Why.RUNNING, "implement is running, attempt 1, for 5m")
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,19 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
+from interlock.model.nearest import nearest, suggest
 
 FILE = "interlock.toml"
 LOG_FILE = "log.db"
 PREFIX = "INTERLOCK_"
+LISTING = "`interlock config show` lists every setting"
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -92,7 +94,7 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
         for key, value in layer.values.items():
             place = _place(layer, key)
             if key not in known:
-                raise UsageError(f"{place}: unknown setting `{key}`", _suggest(key, known))
+                raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
             values[known[key].name] = _value(known[key], value, place)
             origins[key] = place
     return Loaded(Settings(**values), origins, paths)  # type: ignore[arg-type] # each value was checked just above
@@ -129,29 +131,8 @@ def check(key: str, text: str, place: str) -> object:
     """The value that `text` means for `key`, or an error that begins with `place`."""
     known = {key_of(field): field for field in fields(Settings)}
     if key not in known:
-        raise UsageError(f"{place}: unknown setting `{key}`", _suggest(key, known))
+        raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
     return _value(known[key], _from_text(known[key], text), place)
-
-
-def seconds_of(text: str) -> float:
-    """`90`, `90s`, `5m`, `1h30m`, `2d` as seconds; ValueError for anything else."""
-    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd])", text)
-    if parts and not re.sub(r"\d+(?:\.\d+)?\s*[smhd]|\s", "", text):
-        return sum(float(number) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit] for number, unit in parts)
-    if not re.fullmatch(r"\d+(?:\.\d+)?", text):
-        raise ValueError(text)
-    return float(text)
-
-
-def time_text(seconds: float) -> str:
-    """What `seconds_of` reads, in as few units as are exact."""
-    if seconds != int(seconds):
-        return f"{seconds:g}s"
-    left, text = int(seconds), ""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
-        text += f"{left // size}{unit}" if left >= size else ""
-        left %= size
-    return text or "0s"
 
 
 def _environment(environ: Mapping[str, str]) -> _Layer:
@@ -161,8 +142,8 @@ def _environment(environ: Mapping[str, str]) -> _Layer:
     for name, text in environ.items():
         if name in known:
             values[key_of(known[name])] = _from_text(known[name], text)
-        elif name.startswith(PREFIX) and (near := get_close_matches(name, known, n=1, cutoff=0.88)):
-            raise UsageError(f"unknown variable {name}", f"did you mean {near[0]}?")
+        elif name.startswith(PREFIX) and (near := nearest(name, known, 0.88)):
+            raise UsageError(f"unknown variable {name}", f"did you mean {near}?")
     return _Layer("environment", values)
 
 
@@ -247,10 +228,3 @@ def _example(field: Field[Any]) -> str:  # Any: a field of any type
     default = default_of(field)
     shown = list(default) if isinstance(default, tuple) else default
     return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
-
-
-def _suggest(key: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(key, known, n=1) or get_close_matches(
-        key.partition("_")[0], known, n=1, cutoff=0.5
-    )
-    return f"did you mean `{near[0]}`?" if near else "`interlock config show` lists every setting"

@@ -7,7 +7,7 @@ from interlock.plan.analysis import Analysis, Standing, analyse
 from interlock.plan.difference import changes
 from interlock.plan.graph import Graph, json_schema, parse
 from interlock.plan.problem import GraphProblems, Problem
-from interlock.plan.selection import Filter, find, select
+from interlock.plan.selection import Filter, select
 
 __all__ = [
     "Analysis",
@@ -18,7 +18,6 @@ __all__ = [
     "Standing",
     "analyse",
     "changes",
-    "find",
     "json_schema",
     "parse",
     "select",

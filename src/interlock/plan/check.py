@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from interlock.model.nearest import suggest
 from interlock.plan.cycles import cycles
 from interlock.plan.files import FileIndex
-from interlock.plan.problem import Notes, suggest
+from interlock.plan.problem import Notes
 from interlock.plan.schema import GraphPart, TaskPart
 from interlock.plan.yaml_text import Document, Places
 

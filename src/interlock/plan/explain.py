@@ -6,7 +6,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from interlock.plan.problem import Notes, suggest
+from interlock.model.nearest import suggest
+from interlock.plan.problem import Notes
 from interlock.plan.schema import AgentPart, GraphPart, Settings, TaskPart
 from interlock.plan.yaml_text import Places
 

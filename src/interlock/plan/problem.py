@@ -1,9 +1,8 @@
 """What is wrong with a task graph, and where: a place, a reason, the line with a caret, and a hint."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 
 from interlock.model.errors import GraphError
@@ -101,16 +100,3 @@ class Notes:
 def printable(text: str) -> str:
     """The text with everything that could steer a terminal spelled out."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def nearest(word: str, names: Collection[str]) -> str:
-    """The name that was probably meant, or nothing."""
-    close: Iterable[str] = (name for name in names if abs(len(name) - len(word)) <= 3)
-    found = get_close_matches(word, list(close), n=1, cutoff=0.6)
-    return found[0] if found else ""
-
-
-def suggest(word: str, names: Collection[str], otherwise: str) -> str:
-    """A hint: the name that was probably meant, or `otherwise`."""
-    name = nearest(word, names)
-    return f"did you mean `{name}`?" if name else otherwise

@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from interlock.model.durations import PATTERN, seconds_of
 from interlock.model.task import TASK_ID
 from interlock.plan.selection import PRIORITIES
 
@@ -26,9 +27,6 @@ MAX_SECONDS = 30 * 86_400.0
 MAX_RETRIES = 100
 KINDS = ("command",)
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 OURS = "INTERLOCK_"
 """Environment names that begin like this are set by us."""
@@ -41,11 +39,12 @@ def problem(message: str, hint: str) -> PydanticCustomError:
 
 def _seconds(value: object) -> object:
     if isinstance(value, str):
-        if not _DURATION.fullmatch(value) or len(value) > 40:
+        try:
+            value = seconds_of(value)
+        except ValueError:
             raise problem(
                 f"`{value}` is not a duration", "write it like 90s, 30m, 2h or 1h30m; a number means seconds"
-            )
-        value = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(value))
+            ) from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise problem("expected a duration", "write it like 90s, 30m, 2h or 1h30m; a number means seconds")
     if not math.isfinite(value) or value < 0 or value > MAX_SECONDS:
@@ -126,7 +125,7 @@ def _own_name(value: str) -> str:
 
 
 _DURATION_SCHEMA = WithJsonSchema(
-    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^{_DURATION.pattern}$"}]}
+    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^(?:{PATTERN})$"}]}
 )
 _PRIORITY_SCHEMA = WithJsonSchema({"enum": [*range(len(PRIORITIES)), *PRIORITIES]})
 _COMMANDS_SCHEMA = WithJsonSchema(

@@ -1,14 +1,16 @@
 """Which tasks a person means by `--only`, `--from`, `--story` and the like."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from interlock.model.errors import UsageError
+from interlock.model.nearest import find_task, suggest
 from interlock.model.task import Task, TaskId
-from interlock.plan.problem import printable, suggest
+from interlock.plan.problem import printable
 
 PRIORITIES = ("critical", "high", "normal", "low", "lowest")
 """The names of the tiers, from 0."""
+LISTING = "`interlock plan` lists all tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,9 @@ def select(tasks: Sequence[Task], wanted: Filter) -> tuple[TaskId, ...]:
     ids = [task.id for task in tasks]
     left = set(ids)
     if wanted.only:
-        left &= {find(word, ids) for word in wanted.only}
+        left &= {find_task(word, ids, LISTING) for word in wanted.only}
     if wanted.start_from:
-        left &= _downstream(tasks, {find(word, ids) for word in wanted.start_from})
+        left &= _downstream(tasks, {find_task(word, ids, LISTING) for word in wanted.start_from})
     tiers = tuple(_tier(word) for word in wanted.priority)
     chosen: tuple[tuple[str, tuple[str, ...], Callable[[Task], Iterable[str]]], ...] = (
         ("story", wanted.story, lambda task: (task.story,)),
@@ -47,21 +49,6 @@ def select(tasks: Sequence[Task], wanted: Filter) -> tuple[TaskId, ...]:
         if values:
             left &= _with(tasks, name, values, of)
     return tuple(id for id in ids if id in left)
-
-
-def find(word: str, ids: Collection[TaskId]) -> TaskId:
-    """The task of this id, or the only one whose id begins like this."""
-    if word in ids:
-        return TaskId(word)
-    found = [id for id in ids if id.startswith(word)]
-    if len(found) == 1:
-        return found[0]
-    if word and found:
-        some = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-        raise UsageError(f"`{word}` could be {len(found)} tasks: {some}", "write more of the id")
-    raise UsageError(
-        f"there is no task `{printable(word)}`", suggest(word, ids, "`interlock plan` lists all tasks")
-    )
 
 
 def _downstream(tasks: Sequence[Task], start: set[TaskId]) -> set[TaskId]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
+from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule.holds import Holds, demands
@@ -88,7 +89,7 @@ def _over(_: Standing, task: TaskState) -> Reason | None:
 
 def _running(standing: Standing, task: TaskState) -> Reason | None:
     seconds = max(0.0, standing.now - task.since)
-    text = f"{task.phase.name} is running, attempt {task.attempt}, for {_duration(seconds)}"
+    text = f"{task.phase.name} is running, attempt {task.attempt}, for {lasting(seconds)}"
     return Reason(Why.RUNNING, text, (task.spec.id,))
 
 
@@ -157,7 +158,7 @@ def _backoff(standing: Standing, task: TaskState) -> Reason | None:
         return None
     seconds = task.not_before - standing.now
     because = f": {task.why}" if task.why else ""
-    return Reason(Why.BACKOFF, f"tries again in {_duration(seconds)}{because}", until=task.not_before)
+    return Reason(Why.BACKOFF, f"tries again in {lasting(seconds)}{because}", until=task.not_before)
 
 
 def _lane(standing: Standing, task: TaskState) -> Reason | None:
@@ -219,9 +220,3 @@ def _names(names: Iterable[str]) -> str:
     listed = list(names)
     shown, more = listed[:NAMES_SHOWN], len(listed) - NAMES_SHOWN
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

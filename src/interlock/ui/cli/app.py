@@ -111,10 +111,10 @@ class Interlock(CommandGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command named by the first word; for an unknown one the nearest name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from interlock.model.nearest import nearest
 
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean `interlock {near[0]}`?" if near else "`interlock --help` lists all commands"
+            near = nearest(args[0], COMMANDS)
+            hint = f"did you mean `interlock {near}`?" if near else "`interlock --help` lists all commands"
             raise UnknownCommand(f"there is no command `{args[0]}`", hint)
         return super().resolve_command(ctx, args)
 

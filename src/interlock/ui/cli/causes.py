@@ -7,6 +7,7 @@ from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
+from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -14,7 +15,7 @@ from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import Reading
-from interlock.ui.cli.rows import in_words, lasting, next_command
+from interlock.ui.cli.rows import in_words, next_command
 
 DEPTH = 8
 WIDTH = 3

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.settings import FILE, Settings, check, key_of, load, time_text
+from interlock.engine.settings import FILE, LISTING, Settings, check, key_of, load
+from interlock.model.durations import time_text
 from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.nearest import suggest
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root
@@ -95,11 +97,7 @@ def shown(settings: Settings, name: str) -> object:
 def _field_name(key: str) -> str:
     names = {key_of(field): field.name for field in fields(Settings)}
     if key not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(key, names, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else "`interlock config show` lists every setting"
-        raise UsageError(f"unknown setting `{key}`", hint)
+        raise UsageError(f"unknown setting `{key}`", suggest(key, names, LISTING))
     return names[key]
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import click
 
 from interlock.engine.project import Project
-from interlock.engine.settings import seconds_of
 from interlock.git.files import remove_tree
 from interlock.git.trash import Left, LeftState
+from interlock.model.durations import lasting, seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say, say_json
-from interlock.ui.cli.rows import lasting
 from interlock.ui.cli.session import opened_fully, run_async
 
 DAY_SECONDS = 86_400

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
 from interlock.ui.cli.output import inert, stdout_color
 from interlock.ui.cli.reading import agent_log
-from interlock.ui.cli.rows import lasting
 from interlock.ui.cli.status import COLORS
 
 FRAME_SECONDS = 0.25

@@ -8,13 +8,13 @@ import click
 from interlock.engine.ledger import load_state
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected
 from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
-from interlock.ui.cli.rows import lasting
 from interlock.ui.cli.session import opened_fully, run_async
 
 LISTED = 20

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
+from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
+from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.ui.cli.exits import ExitCode
@@ -132,36 +134,12 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     return f"interlock explain {name}"
 
 
-def lasting(seconds: float) -> str:
-    """A length of time in at most two units."""
-    whole = max(0, int(seconds))
-    for size, unit, smaller, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
-        if whole >= size:
-            rest = whole % size // smaller
-            return f"{whole // size}{unit}{rest}{name}" if rest else f"{whole // size}{unit}"
-    return f"{whole}s"
-
-
 def find(state: State, text: str) -> TaskState:
-    """The task a person means: its id, the beginning of it, or a part of it, as long as only one fits."""
+    """The task a person means."""
     names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
-    for fits in (
-        [name for name in names if name == text],
-        [name for name in names if name.startswith(text)],
-        [name for name in names if text in name],
-    ):
-        if len(fits) == 1:
-            return state.tasks[fits[0]]
-        if fits:
-            shown = ", ".join(fits[:6]) + (" ..." if len(fits) > 6 else "")
-            raise UsageError(f"`{text}` could be any of: {shown}", "write more of the id")
     if not names:
         raise UsageError(f"there is no task `{text}`: no task graph was taken in yet", "interlock run")
-    from difflib import get_close_matches
-
-    near = get_close_matches(text, names, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else "`interlock status` lists all tasks"
-    raise UsageError(f"there is no task `{text}`", hint)
+    return state.tasks[find_task(text, names, "`interlock status` lists all tasks")]
 
 
 def verdict(reading: Reading) -> ExitCode:

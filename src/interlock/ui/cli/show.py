@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import click
 
 from interlock.events.state import TaskState
+from interlock.model.durations import lasting
 from interlock.model.outcome import CheckResult
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
 from interlock.ui.cli.reading import history, read
-from interlock.ui.cli.rows import Row, find, lasting, rows
+from interlock.ui.cli.rows import Row, find, rows
 from interlock.ui.cli.session import opened, run_async
 
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}

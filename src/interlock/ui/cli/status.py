@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import click
 
 from interlock.events.lifecycle import Stage
+from interlock.model.durations import lasting
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import Row, by_stage, lasting, rows, verdict
+from interlock.ui.cli.rows import Row, by_stage, rows, verdict
 from interlock.ui.cli.session import opened, run_async
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}

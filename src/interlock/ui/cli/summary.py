@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from interlock.engine.project import Project
 from interlock.learn import Metrics, measure
+from interlock.model.durations import lasting
 from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
-from interlock.ui.cli.rows import Row, lasting, rows
+from interlock.ui.cli.rows import Row, rows
 from interlock.ui.cli.status import COLORS, table
 
 LISTED = 20

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from interlock.engine.settings import seconds_of
+from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say_json
