@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from interlock.engine import control, decide, engine, hands
-from interlock.engine.acts import Acts
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
@@ -27,7 +26,7 @@ from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import board
 from interlock.schedule.holds import Holds
 from tests.sim.fake_git import FakeRepository
-from tests.sim.fake_hands import Machine, Seat
+from tests.sim.fake_hands import FakeExecutor, Machine, Seat
 from tests.sim.memory_store import MemoryStore
 
 # Any: what a bug replaces can be of any kind, here and below.
@@ -223,7 +222,7 @@ def _could_start_without_needs(state: State, task: TaskState) -> bool:
 _real_could_start = board._could_start
 
 
-async def _archive_nothing(self: Acts, task: TaskState, attempt: int) -> str:
+async def _recover_nothing(self: FakeExecutor, task: TaskId, attempt: int) -> str:
     return ""
 
 
@@ -283,7 +282,7 @@ BUGS = (
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_nothing),)),
-    Bug("recovery ends and archives nothing", ((Acts, "_archive", _archive_nothing),)),
+    Bug("recovery ends and archives nothing", ((FakeExecutor, "recover", _recover_nothing),)),
     Bug("archived under a ref that is not there", ((Machine, "archive", _archive_later),)),
     Bug("lost phases are not recovered", ((decide, "_recoveries", _nothing),)),
     Bug("stopped attempts are not archived", ((decide, "_archives", _nothing),)),

@@ -58,6 +58,8 @@ class FakeRepository:
         self.fence = 0
         self.on_branch: dict[Commit, None] = {}
         """Every commit of the branch, oldest first."""
+        self.fallen: list[Commit] = []
+        """Commits that were on the branch and are not any more."""
         self.on_land: Callable[[Landing], None] = lambda _landing: None
         """Called after each move made through `land`."""
         self._move(self.write(files or {}, None, "start\n"))
@@ -70,6 +72,9 @@ class FakeRepository:
 
     async def fetch(self) -> str:
         return ""
+
+    async def obstacle(self, _landing: Landing) -> str:
+        return "uncommitted changes"
 
     async def settle(self) -> str:
         return ""
@@ -147,7 +152,8 @@ class FakeRepository:
             fresh.append(commit)
             commit = self.commits[commit].parent
         kept = self.on_branch if commit is not None else {}
-        self.on_branch = {**kept, **dict.fromkeys(reversed(fresh))}
+        was, self.on_branch = self.on_branch, {**kept, **dict.fromkeys(reversed(fresh))}
+        self.fallen += [commit for commit in was if commit not in self.on_branch]
         self.refs[self.ref] = new
 
     def _tree(self, files: Files) -> Tree:

@@ -177,7 +177,7 @@ class Gate:
         return True
 
     def _refusal(self, name: str, weight: float) -> Any:
-        """The call fails before it does anything; or git says it is busy."""
+        """The call fails before it does anything; or git says that main is busy or held."""
         hand = name.partition(".")[0]
         if hand == "store":
             if self._strikes(self.weather.cut_off, f"cut off before {name}"):
@@ -188,7 +188,7 @@ class Gate:
                 raise StoreUnavailable(f"the simulated store is out of reach ({name})")
         elif self._strikes(self.weather.git_trouble * weight, f"trouble before {name}"):
             if name == "repository.land":
-                return Move.BUSY
+                return self.dice.choice([Move.BUSY, Move.HELD])
             raise EnvironmentProblem(f"simulated trouble before {name}")
         return None
 

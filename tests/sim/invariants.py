@@ -18,12 +18,12 @@ A violation is noted, not raised: the engine is built to survive what its calls 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 
 from interlock.events import facts as f
-from interlock.events.fold import apply, fold
+from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
-from interlock.events.record import Recorded, verify_chain
-from interlock.events.snapshot import pack, unpack
+from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.globs import overlap
 from interlock.model.outcome import Landing
@@ -52,14 +52,14 @@ class Invariants:
         """Every fact a writer was told it had written."""
         self.state = State()
         self._results: set[tuple[TaskId, int]] = set()
+        self._exited: set[tuple[TaskId, int]] = set()
         self._epochs: dict[TaskId, int] = defaultdict(int)
         self._setbacks: dict[TaskId, list[str]] = defaultdict(list)
-        self._on_main: list[Commit] = list(repository.on_branch)
         self.on_fact: Callable[[f.Fact], None] = lambda _fact: None
         self.on_main: Callable[[TaskId], None] = lambda _task: None
         self._in_force = 0
         """The newest generation that must have raised its fence: it has written more than its opening."""
-        self._ours: dict[TaskId, Commit] = {}
+        self.landed: dict[TaskId, Commit] = {}
         """The commit of each task that went to main."""
         repository.on_land = self.main_moved
         machine.on_start = self.agent_started
@@ -79,8 +79,7 @@ class Invariants:
         self.rows.append(row)
         fact = row.fact
         self._note_controller(row, fact)
-        name = getattr(fact, "task", None)
-        task = self.state.tasks.get(TaskId(name)) if isinstance(name, str) else None
+        task = self._about(fact)
         before = _shape(task)
         apply(self.state, row)
         if task is not None and row.actor != REPEATED:
@@ -88,6 +87,10 @@ class Invariants:
         if task is not None and _shape(task) != before:
             self._accepted(task, fact)
         self.on_fact(fact)
+
+    def _about(self, fact: f.Fact) -> TaskState | None:
+        name = fact.task.id if isinstance(fact, f.TaskAccepted) else getattr(fact, "task", None)
+        return self.state.tasks.get(TaskId(name)) if isinstance(name, str) else None
 
     def _note_controller(self, row: Recorded, fact: f.Fact) -> None:
         run = self.state.run
@@ -118,6 +121,8 @@ class Invariants:
             self._setbacks[task.spec.id].clear()
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
+        if isinstance(fact, f.AgentExited):
+            self._agent_is_gone(fact)
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)
@@ -138,7 +143,7 @@ class Invariants:
             self.violate("I4", f"{fact.task} landed and is {task.stage}")
 
     def _start_is_allowed(self, task: TaskState, fact: f.PhaseStarted) -> None:
-        missing = [need for need in task.spec.needs if need not in self._ours]
+        missing = [need for need in task.spec.needs if need not in self.landed]
         if missing:
             self.violate("I6", f"{fact.task} started before {', '.join(missing)} landed")
         setbacks = self._setbacks[fact.task]
@@ -147,8 +152,21 @@ class Invariants:
         if len(setbacks) > 1 and setbacks[-1] and setbacks[-1] == setbacks[-2]:
             self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
         if task.phase.kind is PhaseKind.AGENT:
-            running = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]
-            self._hard_leases(task.spec, [t.spec for t in running if t.phase.kind is PhaseKind.AGENT])
+            others = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]
+            self._hard_leases(
+                task.spec, [self._held_by(t) for t in others if t.phase.kind is PhaseKind.AGENT]
+            )
+
+    def _held_by(self, task: TaskState) -> Task:
+        """Once its agent is gone a task still holds its paths, but nothing outside the tree."""
+        is_alone = (task.spec.id, task.epoch) in self._exited
+        return replace(task.spec, uses=()) if is_alone else task.spec
+
+    def _agent_is_gone(self, fact: f.AgentExited) -> None:
+        seat = self.machine.find(fact.task, fact.attempt)
+        if seat is None or seat.alive:
+            self.violate("I7", f"the agent of {fact.task}/{fact.attempt} is said to have ended, and has not")
+        self._exited.add((fact.task, fact.epoch))
 
     def _hard_leases(self, task: Task, others: list[Task]) -> None:
         for other in others:
@@ -177,9 +195,9 @@ class Invariants:
         if not name:
             self.violate("I4", f"main moved to {landing.new[:12]}, which names no task")
             return
-        if name in self._ours:
-            self.violate("I4", f"{name} landed twice: {self._ours[name][:12]} and {landing.new[:12]}")
-        self._ours[name] = landing.new
+        if name in self.landed:
+            self.violate("I4", f"{name} landed twice: {self.landed[name][:12]} and {landing.new[:12]}")
+        self.landed[name] = landing.new
         if landing.fence < self._in_force:
             self.violate("fence", f"{name} landed under fence {landing.fence} in generation {self._in_force}")
         self._main_only_grows()
@@ -187,9 +205,8 @@ class Invariants:
         self.on_main(name)
 
     def _main_only_grows(self) -> None:
-        if gone := [commit for commit in self._on_main if commit not in self.repository.on_branch]:
-            self.violate("I8", f"{gone[0][:12]} fell off main")
-        self._on_main = list(self.repository.on_branch)
+        if self.repository.fallen:
+            self.violate("I8", f"{self.repository.fallen[0][:12]} fell off main")
 
     def _is_green(self, name: TaskId, id: Commit) -> None:
         """It was tested as it is and passed; what is red on its parent too is not its fault."""
@@ -204,7 +221,7 @@ class Invariants:
             elif not (tested[command] and passes(command, self.repository.files(id))) and not red_before:
                 self.violate("green", f"{name} landed and `{command}` is red")
 
-    # In between, and at the end
+    # In between
 
     def work_is_kept(self) -> None:
         """I8: what an imported workspace held can be reached."""
@@ -212,71 +229,6 @@ class Invariants:
         for seat in self.machine.seats:
             if seat.ref and seat.made not in reachable:
                 self.violate("I8", f"what {seat.order.task}/{seat.order.attempt} made is unreachable")
-
-    def at_rest(self, engine: State, log: list[Recorded], snapshot: tuple[int, str, bytes] | None) -> None:
-        """Everything that must be true when the faults are over and the engine says it is done."""
-        self.work_is_kept()
-        self._everything_is_archived()
-        self._acknowledged_facts_stay(log)
-        self._landed_is_done()
-        self._nothing_is_left()
-        self._every_fold_is_equal(engine, snapshot)
-
-    def _everything_is_archived(self) -> None:
-        for seat in self.machine.seats:
-            if seat.alive:
-                self.violate(
-                    "overlap", f"the agent of {seat.order.task}/{seat.order.attempt} outlived the run"
-                )
-            if seat.made is not None and not seat.ref:
-                self.violate(
-                    "I8", f"the workspace of {seat.order.task}/{seat.order.attempt} was never archived"
-                )
-
-    def _acknowledged_facts_stay(self, log: list[Recorded]) -> None:
-        verify_chain(log)
-        if missing := [row for row in self.rows if log[row.seq - 1 : row.seq] != [row]]:
-            self.violate("I1", f"fact {missing[0].seq} was acknowledged and is gone")
-        if len(log) != len(self.rows):
-            self.violate("I1", f"the log has {len(log)} facts, and {len(self.rows)} were written")
-
-    def _landed_is_done(self) -> None:
-        done = {name for name, task in self.state.tasks.items() if task.stage is Stage.DONE}
-        for name in sorted(done ^ set(self._ours)):
-            where = "on main" if name in self._ours else "not on main"
-            self.violate("I4", f"{name} is {self.state.tasks[name].stage} and {where}")
-
-    def _nothing_is_left(self) -> None:
-        for name, task in self.state.tasks.items():
-            if task.stage is Stage.RUNNING:
-                self.violate("I5", f"{name} is still running at rest")
-            if task.stage is Stage.WAITING and not self._is_blocked(task):
-                self.violate("I5", f"{name} waits at rest, and nothing is in its way")
-
-    def _is_blocked(self, task: TaskState) -> bool:
-        needs = [self.state.tasks[need] for need in task.spec.needs]
-        return any(
-            need.stage in (Stage.FAILED, Stage.CANCELLED, Stage.REMOVED)
-            or (need.stage is Stage.WAITING and self._is_blocked(need))
-            for need in needs
-        )
-
-    def _every_fold_is_equal(self, engine: State, snapshot: tuple[int, str, bytes] | None) -> None:
-        afresh = fold(self.rows)
-        if afresh != self.state:
-            self.violate("I9", "folding at once and fact by fact differ")
-        if engine != fold(self.rows[: engine.seq]):
-            self.violate("I9", "the engine's state is not what its log adds up to")
-        half = len(self.rows) // 2
-        part = fold(self.rows[:half])
-        back = unpack(pack(part), part.hash)
-        if back is None or fold(self.rows[half:], back) != afresh:
-            self.violate("I9", f"folding on from a snapshot at fact {half} differs")
-        if snapshot is not None:
-            seq, hash, data = snapshot
-            saved = unpack(data, hash)
-            if saved is None or saved.seq != seq or fold(self.rows[seq:], saved) != afresh:
-                self.violate("I9", f"the snapshot the engine saved at fact {seq} does not fit the log")
 
 
 def collision(one: Task, other: Task) -> str:
@@ -294,5 +246,6 @@ def _shape(task: TaskState | None) -> object:
     """Everything about a task that a result could change."""
     if task is None:
         return None
-    numbers = (task.stage, task.phase_index, task.epoch, task.attempt, task.losses, task.deferrals)
-    return numbers, len(task.failures), task.work, task.candidate, task.landed, task.not_before
+    place = (task.stage, task.phase_index, task.epoch, task.attempt, task.agent_exited)
+    made = (task.work, task.candidate, task.landed)
+    return place, made, task.losses, task.deferrals, len(task.failures), task.not_before

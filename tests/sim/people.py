@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from interlock.events import facts as f
@@ -69,6 +69,8 @@ class People:
             (self._cancel, 3),
             (self._retry, 8),
             (self._stop, 3),
+            (self._edit, 5),
+            (self._remove, 2),
             (self._put_the_clock_forward, 4),
             (self._echo, 25),
         ]
@@ -113,6 +115,22 @@ class People:
         over = [n for n, t in sorted(self._state.tasks.items()) if t.stage in (Stage.FAILED, Stage.CANCELLED)]
         if over:
             await self.store.append([f.TaskRetried(dice.choice(over), "try harder")], PERSON)
+
+    async def _edit(self, dice: Random) -> None:
+        """The task graph was changed and read again."""
+        spec = self._state.tasks[self._any_task(dice)].spec
+        needs = tuple(need for need in spec.needs if dice.random() < 0.8)
+        await self.store.append(
+            [f.TaskAccepted(replace(spec, needs=needs, priority=dice.randrange(5)))], PERSON
+        )
+
+    async def _remove(self, dice: Random) -> None:
+        """A task is taken out of the graph, and mostly comes back."""
+        task = self._busy_task(dice)
+        await self.store.append([f.TaskRemoved(task)], PERSON)
+        if dice.random() < 0.7:
+            await asyncio.sleep(dice.uniform(0.0, 10.0))
+            await self.store.append([f.TaskAccepted(self._state.tasks[task].spec)], PERSON)
 
     async def _stop(self, dice: Random) -> None:
         if self._state.run is not None:

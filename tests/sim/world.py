@@ -15,10 +15,8 @@ from interlock.engine.env import Env
 from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
-from interlock.model.task import PIPELINE, TaskId
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine
@@ -27,7 +25,9 @@ from tests.sim.graph import LEASE_SECONDS, random_graph
 from tests.sim.invariants import Invariants
 from tests.sim.loop import Deadlock, Simulation, TooLong, simulate
 from tests.sim.memory_store import MemoryStore
+from tests.sim.mischief import Mischief
 from tests.sim.people import PERSON, DatabaseClock, People
+from tests.sim.rest import check_rest
 from tests.sim.witness import WatchedStore
 
 STALE_SECONDS = 60.0
@@ -85,17 +85,17 @@ class World:
         self.weather = random_weather(dice)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
-        self._errands: list[asyncio.Task[None]] = []
         self.is_calm = False
         self.is_quiet = False
         """Calm, and nobody adds facts any more: a run that begins now has the last word."""
         self._incarnations: dict[str, Incarnation] = {}
         self._gates: list[Gate] = []
         self._rested: Engine | None = None
-        self.invariants.on_fact = self._at_the_worst_moment
-        self.invariants.on_main = self._just_landed
-        self._spite = dice.choice([0.0, 0.05, 0.15])
-        """How often something happens at just the wrong moment."""
+        self.mischief = Mischief(
+            simulation, self.people, self._incarnations, self._trouble, self._operate_once
+        )
+        self.invariants.on_fact = self.mischief.after_fact
+        self.invariants.on_main = self.mischief.after_landing
 
     async def live(self) -> None:
         """From the first fact to rest."""
@@ -109,7 +109,11 @@ class World:
         if story.done():
             story.result()
         elif not self.invariants.violations:
-            self.invariants.violate("I5", f"no rest after {REST_SECONDS:.0f} s: {self._open_ends()}")
+            tasks = self.invariants.state.tasks.items()
+            left = ", ".join(
+                f"{name} {task.stage} {task.phase.name}" for name, task in tasks if not task.is_over
+            )
+            self.invariants.violate("I5", f"no rest after {REST_SECONDS:.0f} s: {left}")
 
     async def _story(self) -> None:
         trouble = [
@@ -130,38 +134,39 @@ class World:
         await trouble[0]
         assert self._rested is not None
         log = await self.store.read(0, 1_000_000)
-        self.invariants.at_rest(self._rested.state, log, await self.store.load_snapshot())
+        check_rest(self.invariants, self._rested.state, log, await self.store.load_snapshot())
         trouble[1].cancel()
 
     def _calm_down(self) -> None:
         self.simulation.note("calm")
         self.is_calm, self.weather = True, self.weather.calm
+        self.mischief.is_over = True
         self.machine.flake_chance = 0.0
         for gate in self._gates:
             gate.calm()
 
-    async def _operate(self, name: str, first_after: float = 0.0, once: bool = False) -> None:
+    async def _operate(self, name: str, first_after: float = 0.0) -> None:
         """Somebody who starts the engine, again and again, until it rests in calm weather."""
         await asyncio.sleep(first_after)
         number = 0
-        while not self._is_finished():
+        while self._rested is None:
             number += 1
-            who = Incarnation(f"{name}{number}")
-            context = contextvars.copy_context()
-            context.run(OWNER.set, who)
-            await asyncio.wait([asyncio.create_task(self._one_run(who), context=context)])
-            if once:
-                return
-            if not self._is_finished():
+            await self._operate_once(f"{name}{number}", 0.0)
+            if self._rested is None:
                 await asyncio.sleep(self.dice.uniform(0.1, LEASE_SECONDS))
 
-    def _is_finished(self) -> bool:
-        return self._rested is not None
+    async def _operate_once(self, name: str, after: float) -> None:
+        await asyncio.sleep(after)
+        who = Incarnation(name)
+        context = contextvars.copy_context()
+        context.run(OWNER.set, who)
+        await asyncio.wait([asyncio.create_task(self._one_run(who), context=context)])
 
     async def _one_run(self, who: Incarnation) -> None:
         self._incarnations[who.name] = who
         options = Options(
             max_parallel=self.graph.max_parallel,
+            selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,
             main_seconds=5.0,
@@ -169,6 +174,7 @@ class World:
         has_last_word = self.is_quiet
         try:
             engine = Engine(self._env(who), options)
+            self.mischief.press_keys(engine.request_stop)
             await engine.run()
             run = engine.state.run
             self.simulation.note(f"{who.name} ends: {run and run.ended_why}")
@@ -204,48 +210,6 @@ class World:
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         return Env(**gated, new_id=lambda: who.name, is_dead=self._is_dead)
 
-    def _at_the_worst_moment(self, fact: f.Fact) -> None:
-        """Chance alone finds the narrow windows too seldom."""
-        if self.is_calm:
-            return
-        if isinstance(fact, f.RunStarted):
-            self._wake_zombies(fact.holder)
-        elif isinstance(fact, f.CandidatePassed) and self.dice.random() < self._spite:
-            self.people.push(self.dice)
-        elif isinstance(fact, f.PhaseStarted) and self.dice.random() < self._spite / 2:
-            self._put_to_sleep(fact.holder)
-            if fact.phase == PIPELINE[-1].name:
-                self._interfere(fact.task)
-
-    def _just_landed(self, task: TaskId) -> None:
-        """Main has moved and nobody has said so yet."""
-        if self.is_calm or self.dice.random() >= self._spite:
-            return
-        self._interfere(task)
-        who = OWNER.get()
-        if who is not None and self.dice.random() < 0.5 and self._trouble("crash"):
-            self.simulation.note(f"{who.name}: crash before it can say that {task} landed")
-            who.crash()
-
-    def _interfere(self, task: TaskId) -> None:
-        deed = self.dice.choice([self.people.reset, self.people.cancel, self.people.pause])
-        self._errands.append(asyncio.create_task(deed(task), context=contextvars.Context()))
-
-    def _put_to_sleep(self, holder: str) -> None:
-        """Stopped between claim and act; once the lease is over, somebody starts another."""
-        who = self._incarnations[holder]
-        if who.alive and self._trouble("pause"):
-            self.simulation.note(f"{holder}: pause between claim and act")
-            who.paused_until = self.simulation.now() + LEASE_SECONDS * self.dice.uniform(1.1, 3.0)
-            another = self._operate(f"{holder}z", LEASE_SECONDS + self.dice.uniform(0.0, 8.0), once=True)
-            self._errands.append(asyncio.create_task(another, context=contextvars.Context()))
-
-    def _wake_zombies(self, holder: str) -> None:
-        """Some who slept through a takeover come back while the new one gets going."""
-        for who in self._incarnations.values():
-            if who.name != holder and who.paused_until > self.simulation.now() and self.dice.random() < 0.5:
-                who.wake_by(self.simulation.now() + self.dice.uniform(0.0, 3.0))
-
     def _is_dead(self, holder: str) -> bool:
         return holder in self._incarnations and not self._incarnations[holder].alive
 
@@ -277,10 +241,6 @@ class World:
         if not isinstance(error, Crashed):
             text = "".join(traceback.format_exception(error)) if error else ""
             self.invariants.violate("engine", f"{context.get('message')} {text}")
-
-    def _open_ends(self) -> str:
-        state: State = self.invariants.state
-        return ", ".join(f"{n} {t.stage} {t.phase.name}" for n, t in state.tasks.items() if not t.is_over)
 
     def outcome(self) -> Outcome:
         return Outcome(
