@@ -160,14 +160,16 @@ def named(line: str) -> str | None:
     return None if " " in line else line
 
 
-async def start(git: Git, *argv: str, feed: bytes | BinaryIO | None = None) -> asyncio.subprocess.Process:
+async def start(
+    git: Git, *argv: str, feed: bytes | BinaryIO | None = None, errors: int = asyncio.subprocess.PIPE
+) -> asyncio.subprocess.Process:
     """Start one git command. Without a `feed` its input stays open for questions."""
     where = [f"--git-dir={git.git_dir}"]
     if git.work_tree:
         where.append(f"--work-tree={git.work_tree}")
     env = (user_environment() if git.as_user else sealed_environment()) | dict(git.variables)
     command = ("git", "--no-pager", *where, *_OPTIONS, *argv)
-    return await _start(command, env, git.work_tree or git.git_dir, feed)
+    return await _start(command, env, git.work_tree or git.git_dir, feed, errors)
 
 
 async def find_repository(path: Path, *argv: str) -> Output:
@@ -198,7 +200,11 @@ class _Drain:
 
 
 async def _start(
-    command: Iterable[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO | None
+    command: Iterable[str],
+    env: dict[str, str],
+    directory: Path,
+    feed: bytes | BinaryIO | None,
+    errors: int = asyncio.subprocess.PIPE,
 ) -> asyncio.subprocess.Process:
     stdin = asyncio.subprocess.PIPE if feed is None or isinstance(feed, bytes) else feed
     try:
@@ -206,7 +212,7 @@ async def _start(
             *command,
             stdin=asyncio.subprocess.DEVNULL if feed == b"" else stdin,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stderr=errors,
             env=env,
             cwd=directory,
             start_new_session=True,
@@ -217,6 +223,8 @@ async def _start(
         raise EnvironmentProblem(
             "git is not installed, or not on the PATH", "install git 2.38 or newer, then try again"
         ) from error
+    except OSError as error:
+        raise EnvironmentProblem(f"git cannot be started: {error.strerror}") from error
 
 
 async def _finish(
