@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from interlock.engine.env import Env
-from interlock.engine.identity import described, is_dead
+from interlock.engine.identity import described
 from interlock.events.facts import Fact
 from interlock.model.claim import CONTROLLER, Claim, Held
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, StoreUnavailable
@@ -42,12 +42,6 @@ async def take_charge(
 
 async def _holder(env: Env) -> Held | None:
     return next((row for row in await env.store.held() if row.claim.resource == CONTROLLER), None)
-
-
-def in_charge(held: Sequence[Held]) -> Held | None:
-    """The controller that may be alive, if there is one."""
-    rows = (row for row in held if row.claim.resource == CONTROLLER)
-    return next((row for row in rows if row.expires_in_seconds > 0 and not is_dead(row.claim.holder)), None)
 
 
 def refuse_second(row: Held) -> AlreadyRunning:

@@ -23,6 +23,9 @@ from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 
+HALT_SECONDS = 20.0
+"""Agents get five seconds to end politely; then what they wrote is archived."""
+CLOSE_SECONDS = 5.0
 IDLE_SECONDS = 1.0
 """The longest the loop sleeps while something is under way: a safety net, everything else wakes it."""
 
@@ -40,6 +43,7 @@ class Engine:
         """This incarnation; also the name of the run."""
         self._ledger = Ledger(env.store, self.holder, watch, tell)
         self._wake = asyncio.Event()
+        self._halted = asyncio.Event()
         self._told = ""
         self._stop: bool | None = None
         """None: go on; False: no new starts; True: end the agents too."""
@@ -53,6 +57,8 @@ class Engine:
         """Ask for an end: first no agent starts any more, the second time (True) those that run are ended."""
         self._stop = self._stop is not None
         self._wake.set()
+        if self._stop:
+            self._halted.set()
         return self._stop
 
     async def run(self) -> State:
@@ -70,13 +76,20 @@ class Engine:
             asyncio.create_task(main.watch(self._options.main_seconds, self._options.fetch_seconds)),
         ]
         loop = asyncio.create_task(self._loop(main, acts, claim))
+        halt = asyncio.create_task(self._halt(acts))
         try:
-            await _first_of([loop, *aides])
+            await _first_of([loop, halt, *aides])
         finally:
-            await _end([loop, *aides])
             await _end([act.task for act in acts.under_way.values()])
         await self._close(claim)
         return self.state
+
+    async def _halt(self, acts: Acts) -> None:
+        """Asked twice to stop: end the agents at once, and leave even if the log cannot be told."""
+        await self._halted.wait()
+        acts.stop_all()
+        await asyncio.sleep(HALT_SECONDS)
+        self._tell("leaving without having heard from everything; the next run puts it in order")
 
     def _opening(self, epoch: int) -> Sequence[f.Fact]:
         options = self._options
@@ -87,9 +100,13 @@ class Engine:
 
     async def _close(self, claim: Claim) -> None:
         why = "stopped" if self.state.run and self.state.run.stopping else "at rest"
-        await self._ledger.release(claim, [f.RunEnded(self.holder, why)])
-        await self._ledger.catch_up()
-        await self._ledger.save_snapshot()
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS if self._stop else None):
+                await self._ledger.release(claim, [f.RunEnded(self.holder, why)])
+                await self._ledger.catch_up()
+                await self._ledger.save_snapshot()
+        except (TimeoutError, StoreUnavailable):
+            self._tell("the log could not be told that the run has ended; the next run will notice")
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
         await main.begin(fetch=self._options.fetch_seconds > 0)
@@ -166,14 +183,19 @@ async def _first_of(tasks: Sequence[asyncio.Task[None]]) -> None:
     """Wait for one of them; raise what it raised; nothing of the others runs on."""
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
+        for task in tasks:  # not in the order of the set, which differs from run to run
+            if task in done:
+                task.result()
     finally:
         await _end(tasks)
 
 
 async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
-    listed = list(tasks)
-    for task in listed:
-        task.cancel()
-    await asyncio.gather(*listed, return_exceptions=True)
+    """Cancel them and wait; those that have something to put in order get a while, and then none."""
+    left = list(tasks)
+    for patience in (HALT_SECONDS, None):
+        for task in left:
+            task.cancel()
+        if left:
+            _, pending = await asyncio.wait(left, timeout=patience)
+            left = list(pending)

@@ -25,7 +25,8 @@ FEEDBACK_CHARS = 8_000
 BACKOFF_SECONDS = 1.0
 """After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
 MAX_BACKOFF_SECONDS = 60.0
-HELD_SECONDS = 5.0
+HELD_SECONDS = 2.0
+MAX_HELD_SECONDS = 30.0
 BUSY_SECONDS = 0.5
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             given_at=asyncio.get_running_loop().time(),
             agent=spec.agent.name,
         ),
-        lambda: turn.note([f.AgentExited(*turn.key)]),
+        lambda: turn.mention([f.AgentExited(*turn.key)]),
     )
     if report.error is ErrorClass.OUTSIDE:
         raise EnvironmentProblem(report.summary)
@@ -190,8 +191,9 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = await turn.see_main()
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     if move is Move.HELD:
-        why = "your working tree is on the branch and has uncommitted changes; commit or stash them"
-        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=HELD_SECONDS)]
+        why = await env.repository.obstacle(landing)
+        delay = min(MAX_HELD_SECONDS, HELD_SECONDS * 2**turn.task.deferrals)
+        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)]
     why = "another git process holds the lock of the branch"
     return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=BUSY_SECONDS)]
 

@@ -9,7 +9,10 @@ import hashlib
 import os
 import platform
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
+
+from interlock.model.claim import CONTROLLER, Held
 
 CLOCK_SECONDS = 60
 """Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock."""
@@ -34,6 +37,12 @@ def is_dead(incarnation: str) -> bool:
     if namespace != here[2]:
         return False
     return _started(int(pid)) != started
+
+
+def in_charge(held: Iterable[Held]) -> Held | None:
+    """The controller that may be alive, if there is one."""
+    rows = (row for row in held if row.claim.resource == CONTROLLER)
+    return next((row for row in rows if row.expires_in_seconds > 0 and not is_dead(row.claim.holder)), None)
 
 
 def described(incarnation: str) -> str:

@@ -34,7 +34,7 @@ class Ledger:
         self._store = store
         self._actor = actor
         self._watch = watch
-        self._tell = tell
+        self.tell = tell
         self._snapshot_at = 0
         self.state = State()
         self.board = Board(self.state)
@@ -82,7 +82,7 @@ class Ledger:
                 await write()
                 return
             except StoreUnavailable as problem:
-                self._tell(f"the log cannot be written: {problem}; trying again in {delay:.0f} s")
+                self.tell(f"the log cannot be written: {problem}; trying again in {delay:.0f} s")
                 await asyncio.sleep(delay)
                 delay = min(MAX_RETRY_SECONDS, delay * 2)
 

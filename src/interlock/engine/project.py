@@ -7,14 +7,13 @@ with `env()`.
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from interlock.engine import decide
-from interlock.engine.control import in_charge
 from interlock.engine.env import Env
-from interlock.engine.identity import is_dead, new_incarnation
+from interlock.engine.identity import in_charge, is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, load_state
 from interlock.engine.settings import Settings, load, project_name, store_address
 from interlock.events.snapshot import pack
@@ -39,6 +38,8 @@ class Project:
     place: Place
     settings: Settings
     store: Store
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Where each setting was said."""
 
     @property
     def root(self) -> Path:
@@ -122,7 +123,8 @@ class Project:
 async def open_project(path: Path, flags: Mapping[str, object] | None = None) -> AsyncIterator[Project]:
     """The project around a path, for work. Makes the state folder if it is not there yet."""
     place = await discover(path)
-    settings = load(place.work_tree or place.common_dir, flags or {}).settings
+    loaded = load(place.work_tree or place.common_dir, flags or {})
+    settings = loaded.settings
     if settings.branch:
         place = await discover(path, settings.branch)
     place.ensure_ignored()
@@ -131,6 +133,6 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
     try:
         await store.identify(lineage)
         async with place.kept_open() as kept:
-            yield Project(kept, settings, store)
+            yield Project(kept, settings, store, loaded.origins)
     finally:
         await store.close()

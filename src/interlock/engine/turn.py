@@ -29,6 +29,8 @@ class Turn:
     """How a check is known to end on a tree of main."""
     note: Callable[[Sequence[Fact]], Awaitable[None]]
     """Record facts that are true whatever becomes of this turn."""
+    mention: Callable[[Sequence[Fact]], Awaitable[None]]
+    """The same if the log can be written right now."""
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:

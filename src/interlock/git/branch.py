@@ -63,6 +63,10 @@ async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a corout
         raise
 
 
+def _some(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+
+
 class Branch:
     """The protected branch and the checkouts that follow it."""
 
@@ -98,6 +102,30 @@ class Branch:
         """Finish what a crash left between a move of the branch and its checkouts. Says what it could not."""
         async with self._lock:
             return await to_the_end(self._settle())
+
+    async def obstacle(self, advance: Advance) -> str:
+        """What is in the way of a move, in words."""
+        async with self._lock:
+            if problem := await to_the_end(self._settle()):
+                return problem
+            trees = await worktrees_on(self._place, advance.branch)
+            for tree in trees:
+                if words := await self._in_words(tree, advance):
+                    return words
+        return "nothing is in the way any more"
+
+    async def _in_words(self, tree: Worktree, advance: Advance) -> str:
+        if tree.rebasing:
+            return f"a rebase of {advance.branch} is under way in {tree.path}; finish or abort it"
+        changed, covered = await asyncio.gather(
+            dirty(tree), in_the_way(tree, self._git, advance.old, advance.new)
+        )
+        if changed:
+            where = f"{tree.path} is on {advance.branch}"
+            return f"{where} and has uncommitted changes ({_some(changed)}); commit or stash them"
+        if covered:
+            return f"untracked files in {tree.path} would be overwritten ({_some(covered)}); move them away"
+        return ""
 
     async def _obstacle(self, tree: Worktree, advance: Advance) -> Move | None:
         if tree.rebasing:

@@ -67,6 +67,10 @@ class Repository(Protocol):
         """
         ...
 
+    async def obstacle(self, landing: Landing) -> str:
+        """What holds a landing up (`Move.HELD`), and what the user can do about it."""
+        ...
+
     async def contains(self, commit: Commit) -> bool:
         """Is the commit on the protected branch."""
         ...

@@ -90,6 +90,10 @@ class GitRepository:
         )
         return await self._branch.move(advance)
 
+    async def obstacle(self, landing: Landing) -> str:
+        """What holds a landing up, and what the user can do about it."""
+        return await self._branch.obstacle(Advance(landing.branch, landing.new, landing.old, ""))
+
     async def contains(self, commit: Commit) -> bool:
         """Is the commit on the protected branch."""
         return await self._branch.contains(self.place.branch, commit)

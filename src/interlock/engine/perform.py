@@ -1,0 +1,192 @@
+"""Carrying steps out: each is performed and recorded here, whatever happens on the way.
+
+Rules:
+1. The result names the epoch under which it was claimed. One that comes too late is dropped, except that main
+   moved: that is true whoever moved it.
+2. What is stopped archives what the agent wrote before it lets go.
+3. Trouble outside a task puts it off; anything else is its failure, and the breaker stops a repetition.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from interlock.engine.env import Env
+from interlock.engine.hands import HANDS, landed
+from interlock.engine.ledger import Ledger
+from interlock.engine.mainline import Mainline
+from interlock.engine.turn import Turn, frozen_copy
+from interlock.events import facts as f
+from interlock.events.state import TaskState
+from interlock.merge import give_up
+from interlock.model.claim import Claim, task_resource
+from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
+from interlock.model.outcome import ErrorClass
+from interlock.model.step import Archive, Reconcile, Recover, Start
+from interlock.model.task import PhaseKind, TaskId, Tree
+
+DEFER_SECONDS = 2.0
+MAX_DEFER_SECONDS = 30.0
+MAX_DEFERRALS = 20
+"""Some nine minutes of a full disk; after that it counts as the task's failure, and the breaker speaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performer:
+    """What one controller can do about a task."""
+
+    env: Env
+    ledger: Ledger
+    main: Mainline
+    controller: Claim
+    stale_seconds: float
+    lease_left: Callable[[], float]
+
+    async def claim(self, step: Start) -> Turn | None:
+        """Claim a task for its phase; nothing if somebody else has it."""
+        task = self.ledger.state.tasks[step.task]
+
+        def facts(epoch: int) -> Sequence[f.Fact]:
+            key = (step.task, step.attempt, step.phase, epoch)
+            holder = self.controller.holder
+            return [f.PhaseStarted(*key, holder=holder, why=step.why, agent=task.spec.agent.name)]
+
+        taken = await self._claim(step.task, facts)
+        return self._turn(task, taken, step.attempt) if taken else None
+
+    async def _claim(
+        self, name: TaskId, facts: Callable[[int], Sequence[f.Fact]], takeover: int | None = None
+    ) -> Claim | None:
+        taken = await self.env.store.claim(
+            task_resource(name), self.controller.holder, self.stale_seconds, facts, self.controller, takeover
+        )
+        return taken[0] if taken else None
+
+    def _turn(self, task: TaskState, claim: Claim, attempt: int) -> Turn:
+        return Turn(
+            task=frozen_copy(task),
+            claim=claim,
+            attempt=attempt,
+            branch=self.ledger.state.branch,
+            generation=self.controller.epoch,
+            lease_left=self.lease_left,
+            see_main=self.main.see,
+            base_exit=self._base_exit,
+            note=self._note,
+            mention=self._mention,
+        )
+
+    async def perform(self, turn: Turn) -> None:
+        """Carry out a claimed phase and record how it went, whatever happens on the way."""
+        try:
+            facts = await self._attempt(turn)
+        except asyncio.CancelledError:
+            facts = await self._interrupted(turn)
+        await self._record(turn, facts)
+
+    async def _attempt(self, turn: Turn) -> Sequence[f.Fact]:
+        limit = _patience(turn.task) + self.stale_seconds
+        try:
+            async with asyncio.timeout(limit):
+                return await HANDS[turn.task.phase.kind](self.env, turn)
+        except TimeoutError:
+            await self._archive(turn.task, turn.attempt)
+            return [_failure(turn, ErrorClass.TIMEOUT, f"no result after {limit:.0f} s")]
+        except StaleEpoch:
+            raise
+        except EnvironmentProblem as problem:
+            return [_deferral(turn, str(problem))]
+        except Exception as problem:  # noqa: BLE001 - the loop must survive it; the breaker stops a repetition
+            return [_failure(turn, ErrorClass.ENVIRONMENT, said(problem))]
+
+    async def _interrupted(self, turn: Turn) -> Sequence[f.Fact]:
+        if turn.task.phase.kind is PhaseKind.AGENT:
+            await self.end_and_archive(Archive(turn.task.spec.id, turn.attempt))
+        return [f.PhaseDeferred(*turn.key, why="stopped on request", retry_after_seconds=0.0)]
+
+    async def end_and_archive(self, step: Archive) -> None:
+        """Make sure that nothing of an attempt runs any more, and keep what it left."""
+        ref = await self.env.executor.recover(step.task, step.attempt)
+        await self._note([f.WorkspaceArchived(step.task, step.attempt, ref, why="the attempt was stopped")])
+
+    async def _archive(self, task: TaskState, attempt: int) -> str:
+        if task.phase.kind is not PhaseKind.AGENT:
+            return ""
+        return await self.env.executor.recover(task.spec.id, attempt)
+
+    async def _record(self, turn: Turn, facts: Sequence[f.Fact]) -> None:
+        try:
+            await self.ledger.release(turn.claim, [*facts, *_endings(turn.task, facts)], self.controller)
+        except StaleEpoch:
+            if true_anyway := [fact for fact in facts if isinstance(fact, f.Landed | f.MainSeen)]:
+                await self._note(true_anyway)
+
+    async def recover(self, step: Recover) -> None:
+        """Nobody works on this phase any more: fence whoever did, keep what is left, let the task go on."""
+        task = frozen_copy(self.ledger.state.tasks[step.task])
+        claim = await self._take_over(step.task)
+        if claim is None:
+            return
+        archived = await self._archive(task, step.attempt)
+        lost = f.PhaseLost(step.task, step.attempt, step.phase, step.epoch, why=step.why, archived=archived)
+        await self.ledger.release(claim, [lost, *_endings(task, [lost])], self.controller)
+
+    async def _take_over(self, name: TaskId) -> Claim | None:
+        resource = task_resource(name)
+        epochs = [row.claim.epoch for row in await self.env.store.held() if row.claim.resource == resource]
+        return await self._claim(name, lambda _epoch: [], takeover=epochs[0] if epochs else None)
+
+    async def reconcile(self, step: Reconcile) -> None:
+        """Find out whether a tested commit of a task that has moved on is on main."""
+        task = self.ledger.state.tasks[step.task]
+        candidate = task.candidate
+        if candidate is None or candidate.commit != step.commit:
+            return
+        on_main = await self.env.repository.contains(step.commit)
+        await self._note([landed(task, candidate) if on_main else f.CandidateDropped(step.task, step.commit)])
+
+    async def _note(self, facts: Sequence[f.Fact]) -> None:
+        await self.ledger.append(facts, self.controller)
+
+    async def _mention(self, facts: Sequence[f.Fact]) -> None:
+        """Good to know, but not worth waiting for a log that cannot be written."""
+        with contextlib.suppress(StoreUnavailable):
+            await self.env.store.append(facts, self.controller.holder, [self.controller])
+
+    def _base_exit(self, tree: Tree, command: str) -> int | None:
+        return self.ledger.state.base_checks.get(f"{tree}:{command}")
+
+
+def _patience(task: TaskState) -> float:
+    """The longest a phase may take by its own limits. What goes on beyond that hangs."""
+    spec = task.spec
+    if task.phase.kind is PhaseKind.AGENT:
+        return spec.timeout_seconds
+    # Every command once on the change, and up to twice on main itself.
+    return spec.check_seconds * 3 * len({*spec.done_when, *spec.verify})
+
+
+def said(problem: Exception) -> str:
+    """An error in words."""
+    return str(problem) if isinstance(problem, InterlockError) else f"{type(problem).__name__}: {problem}"
+
+
+def _deferral(turn: Turn, why: str) -> f.Fact:
+    """Later, then; but not for ever."""
+    if turn.task.deferrals >= MAX_DEFERRALS:
+        return _failure(turn, ErrorClass.ENVIRONMENT, why)
+    delay = min(MAX_DEFER_SECONDS, DEFER_SECONDS * 2**turn.task.deferrals)
+    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)
+
+
+def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.PhaseFailed:
+    return f.PhaseFailed(
+        *turn.key, error=error, summary=summary, fingerprint=summary, retry_after_seconds=DEFER_SECONDS
+    )
+
+
+def _endings(task: TaskState, facts: Sequence[f.Fact]) -> list[f.Fact]:
+    """The end of the task, if what happened is one setback too many."""
+    setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed | f.PhaseLost)]
+    return [end for setback in setbacks if (end := give_up(task, setback))]

@@ -1,0 +1,92 @@
+"""What goes wrong around the tasks must neither end the loop nor keep it from ending."""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Background, Scratch
+
+pytestmark = pytest.mark.slow
+
+WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
+    made = Scratch(tmp_path / "repository")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "gate"
+    yield path
+    path.touch()
+
+
+def test_what_cannot_be_recovered_does_not_keep_the_task_or_the_loop(scratch: Scratch, gate: Path) -> None:
+    """D10, W5: the agent wrecked its workspace, and then the whole run was killed."""
+    wreck = 'rm -rf "$(git rev-parse --absolute-git-dir)"; echo wrecked; ' + WAIT.format(gate=gate)
+    scratch.graph("  t: {goal: x}\n", f'if test "$INTERLOCK_ATTEMPT" = 1; then {wreck}; fi\necho x > x.txt')
+    run = _at_work(scratch, "wrecked")
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+    assert len(scratch.facts("PhaseLost")) == 1
+
+
+def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_still_ends_everything(
+    scratch: Scratch, gate: Path
+) -> None:
+    """The stop is a fact like any other, but it does not wait for the log."""
+    scratch.graph("  t: {goal: x}\n", "echo at work\n" + WAIT.format(gate=gate))
+    run = _at_work(scratch, "at work")
+    log = sqlite3.connect(next((scratch.root / ".interlock").glob("*.db")))
+    log.execute("BEGIN IMMEDIATE")
+    run.interrupt()
+    run.wait_for_line("Ctrl-C again")
+    run.interrupt()
+    run.wait_for_line("leaving")
+    log.rollback()
+    log.close()
+    assert run.wait() == 130
+    assert "t" in scratch.states()
+
+
+def test_many_checks_may_each_take_their_time(scratch: Scratch) -> None:
+    """The limit of a check is per command; only what goes on beyond all of them hangs."""
+    scratch.graph(
+        "  t: {goal: x, check_timeout: 2s}\n",
+        verify='["sleep 1", "sleep 1; true", "sleep 1; :", "sleep 1 ; true"]',
+    )
+    (scratch.root / "interlock.toml").write_text('stale_after = "1s"\n')
+    scratch.commit()
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+
+
+def test_a_held_landing_names_what_is_in_the_way(scratch: Scratch, gate: Path) -> None:
+    """W6: an untracked file of the person's is neither overwritten nor called an uncommitted change."""
+    scratch.graph("  t: {goal: x}\n", "echo at work\n" + WAIT.format(gate=gate) + "\necho mine > new.txt")
+    run = _at_work(scratch, "at work")
+    (scratch.root / "new.txt").write_text("yours\n")
+    gate.touch()
+    run.wait_for_line("untracked files")
+    assert (scratch.root / "new.txt").read_text() == "yours\n"
+    (scratch.root / "new.txt").unlink()
+    assert run.wait() == 0
+    assert (scratch.root / "new.txt").read_text() == "mine\n"
+
+
+def _at_work(scratch: Scratch, sign: str) -> Background:
+    """A run whose agent has said `sign`."""
+    run = scratch.start("run")
+    run.wait_for_line("implement started")
+    scratch.start("logs", "t", "-f").wait_for_line(sign)
+    return run
