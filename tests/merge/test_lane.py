@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 
 from interlock.events import facts as f
-from interlock.merge import lane_position, moves
+from interlock.merge import moves
 from interlock.model.step import Start
 from interlock.model.task import Commit, Task, TaskId
 from tests.events.journal import AGENT, Journal, Move, failed, play
 from tests.events.journal import moves as any_moves
 
-A, B, C = map(TaskId, "abc")
+A, B = map(TaskId, "ab")
 
 
 def finished(*names: str) -> Journal:
@@ -104,12 +104,6 @@ def test_a_change_that_may_have_landed_is_left_to_be_looked_up() -> None:
     journal.tell(failed(journal.task("a")))  # back to verify, but its tested commit may be on main
     assert journal.state.reconcile == {A}
     assert step(journal) is None
-
-
-def test_a_place_in_the_lane_is_the_number_of_changes_ahead() -> None:
-    journal = finished("c", "a", "b")
-    assert [lane_position(journal.state, name) for name in (C, A, B)] == [0, 1, 2]
-    assert lane_position(journal.state, TaskId("nobody")) is None
 
 
 @pytest.mark.property

@@ -4,7 +4,8 @@ import pytest
 
 from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
-from interlock.merge import MAX_LOSSES, give_up
+from interlock.merge import give_up
+from interlock.merge.retry import MAX_LOSSES
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal, failed
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried
+from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried, WorkspaceArchived
 from interlock.model.task import Commit, TaskId
 from tests.ui.conftest import Lab, task
 
@@ -100,6 +100,15 @@ def test_show_has_the_evidence_with_commands_exit_codes_and_logs(lab: Lab) -> No
     text = lab.run("show", "api").out
     assert "ok  `make test` exit 0, logs/checks/1.log" in text
     assert f"landed as {'d' * 40}" in text
+
+
+def test_show_says_where_the_work_of_a_stopped_attempt_is_kept(lab: Lab) -> None:
+    """D10: cancelled is not deleted."""
+    lab.accept(task("api"))
+    lab.start("api")
+    lab.run("cancel", "api")
+    lab.write(WorkspaceArchived(TaskId("api"), 1, "refs/interlock/archive/api/1", why="stopped"))
+    assert "kept as refs/interlock/archive/api/1" in lab.run("show", "api").out
 
 
 def test_a_late_fact_changes_no_attempt(lab: Lab) -> None:

@@ -3,9 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from interlock.events.facts import MainSeen, Paused, RunEnded, RunStarted, TaskCancelled
-from interlock.model.claim import CONTROLLER
+from interlock.events.facts import (
+    MainSeen,
+    Paused,
+    PhaseStarted,
+    RunEnded,
+    RunStarted,
+    TaskAccepted,
+    TaskCancelled,
+)
+from interlock.events.fold import apply
+from interlock.events.state import State
+from interlock.model.claim import CONTROLLER, Claim, Held, task_resource
 from interlock.model.task import Commit, TaskId, Tree
+from interlock.store.log import Head, rows_after
+from interlock.ui.cli.reading import Reading
+from interlock.ui.cli.rows import rows as status_rows
 from tests.ui.conftest import Lab, git, task
 
 
@@ -133,3 +146,19 @@ def test_a_subfolder_and_a_linked_worktree_show_the_same_project(lab: Lab, tmp_p
     for folder in (tmp_path / "linked", lab.root / "deep" / "down"):
         assert [row["id"] for row in Lab(folder, lab.capsys).run("status", "--json").json["tasks"]] == ["a"]
     assert not (tmp_path / "linked" / ".interlock").exists()
+
+
+def test_a_running_task_shows_its_last_words_until_it_gives_no_sign_of_life() -> None:
+    state = State()
+    fold = [TaskAccepted(task("api")), PhaseStarted(TaskId("api"), 1, "implement", 1, "h", "first", "coder")]
+    for row in rows_after(Head(), 100.0, "test", fold):
+        apply(state, row)
+
+    def reason(note: str, renewed_seconds_ago: float) -> str:
+        held = Held(Claim(task_resource("api"), 1, "h"), 300.0, note, renewed_seconds_ago)
+        reading = Reading(state, 160.0, held, {held.claim.resource: held})
+        return status_rows(reading)[0].reason
+
+    assert reason("", 5.0) == "implement, attempt 1, for 1m"
+    assert reason("writing \x1b[2Jmain.py", 5.0) == "implement, attempt 1, for 1m: writing main.py"
+    assert reason("writing main.py", 45.0) == "implement, attempt 1, for 1m; no sign of life for 45s"

@@ -266,7 +266,6 @@ class WorkspaceArchived(Fact):
     task: TaskId
     attempt: int
     ref: str
-    commit: Commit | None = None
     why: str = ""
 
 

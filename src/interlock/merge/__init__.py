@@ -4,8 +4,8 @@ Pure: it says what to do next with finished work and never touches a repository.
 """
 
 from interlock.merge.judge import Verdict, judge
-from interlock.merge.lane import lane_position, moves
+from interlock.merge.lane import moves
 from interlock.merge.message import message
-from interlock.merge.retry import MAX_LOSSES, give_up
+from interlock.merge.retry import give_up
 
-__all__ = ["MAX_LOSSES", "Verdict", "give_up", "judge", "lane_position", "message", "moves"]
+__all__ = ["Verdict", "give_up", "judge", "message", "moves"]

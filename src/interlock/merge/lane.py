@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.step import Start
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import PhaseKind
 
 
 def moves(state: State, now: float) -> list[Start]:
@@ -25,13 +25,6 @@ def moves(state: State, now: float) -> list[Start]:
         return []
     following = next(_tested(state, now), None) or next(_waiting(state, now), None)
     return [_start(following)] if following else []
-
-
-def lane_position(state: State, task: TaskId) -> int | None:
-    """How many changes are ahead of this one; None if it is not in the train."""
-    if task not in state.train:
-        return None
-    return next(place for place, name in enumerate(state.train) if name == task)
 
 
 def _tested(state: State, now: float) -> Iterator[TaskState]:

@@ -68,6 +68,8 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
             _take_away(stories.values(), type(fact).__name__, row.time)
+        elif isinstance(fact, f.WorkspaceArchived) and fact.attempt in stories:
+            stories[fact.attempt].phases[-1].archived = fact.ref
     return list(stories.values())
 
 

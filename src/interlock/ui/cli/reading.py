@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from interlock.engine.identity import in_charge
 from interlock.engine.ledger import load_state
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State
-from interlock.model.claim import CONTROLLER, Held, task_resource
+from interlock.model.claim import Held, task_resource
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 
@@ -45,18 +46,7 @@ async def read(store: Store) -> Reading:
 async def look(store: Store, state: State) -> Reading:
     """A state that was read before, with the claims and the time as they are now."""
     claims = {held.claim.resource: held for held in await store.held()}
-    controller = claims.get(CONTROLLER)
-    return Reading(
-        state, await store.now(), controller if controller and _is_alive(controller) else None, claims
-    )
-
-
-def _is_alive(held: Held) -> bool:
-    if held.expires_in_seconds <= 0:
-        return False
-    from interlock.engine.identity import is_dead
-
-    return not is_dead(held.claim.holder)
+    return Reading(state, await store.now(), in_charge(claims.values()), claims)
 
 
 async def catch_up(store: Store, state: State) -> list[Recorded]:

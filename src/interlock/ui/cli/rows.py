@@ -11,7 +11,7 @@ from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import counted
+from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.reading import Reading
 
 
@@ -91,6 +91,8 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
 
 NEEDS_A_RUN = (Why.READY, Why.SLOTS, Why.LANE, Why.LEASE, Why.OVERLAP, Why.BACKOFF, Why.STOPPING, Why.NO_RUN)
 """Reasons that mean nothing once the loop is gone."""
+QUIET_SECONDS = 30.0
+"""A loop that is well renews its claims three times as often."""
 
 
 def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
@@ -113,8 +115,10 @@ def _running(reading: Reading, task: TaskState) -> str:
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
         return f"{text}; but its run is gone, the next one takes it up"
+    if claim and claim.renewed_seconds_ago > QUIET_SECONDS:
+        return f"{text}; no sign of life for {lasting(claim.renewed_seconds_ago)}"
     if claim and claim.note:
-        return f"{text}: {claim.note}"
+        return f"{text}: {inert(claim.note)}"
     return text
 
 

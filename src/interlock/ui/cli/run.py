@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.control import in_charge, refuse_second
+from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
+from interlock.engine.identity import in_charge
 from interlock.engine.ledger import load_state
 from interlock.engine.options import Options
 from interlock.engine.project import Project, open_project
-from interlock.engine.settings import load
 from interlock.events.facts import TaskRemoved
 from interlock.events.state import State
 from interlock.git.checkout import CheckoutState
@@ -94,18 +94,17 @@ async def _run(
         await project.accept_graph(graph, actor())
         for warning in graph.warnings:
             note(str(warning))
-        why = load(project.root, flags).origins["max_parallel"]
-        stopped = await _work(invocation, project, _options(project, selection, why))
+        stopped = await _work(invocation, project, _options(project, selection))
         reading = await read(project.store)
         await tell_summary(invocation, project, reading)
         return stopped or verdict(reading)
 
 
-def _options(project: Project, selection: tuple[TaskId, ...] | None, why: str) -> Options:
+def _options(project: Project, selection: tuple[TaskId, ...] | None) -> Options:
     settings = project.settings
     return Options(
         max_parallel=settings.max_parallel,
-        limit_why=f"max_parallel is {settings.max_parallel} ({why})",
+        limit_why=f"max_parallel is {settings.max_parallel} ({project.origins['max_parallel']})",
         selection=selection,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

@@ -15,15 +15,15 @@ from interlock.store import Store, open_store
 from interlock.ui.cli.output import Invocation
 
 if TYPE_CHECKING:
-    from interlock.engine.project import Project as FullProject
+    from interlock.engine.project import Project
     from interlock.git.place import Place
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    """A project as readers and people's acts need it."""
+class ProjectLog:
+    """A project as readers and people's acts need it: its log, and where it is."""
 
     root: Path
     state_dir: Path
@@ -37,7 +37,7 @@ def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a corou
 
 
 @asynccontextmanager
-async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[Project]:
+async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[ProjectLog]:
     """The project around us. Without `create`, a repository without a log looks empty and stays untouched."""
     place = await locate(invocation.project)
     root = place.work_tree or place.common_dir
@@ -47,7 +47,7 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     store = open_store(address, project_name(settings, lineage))
     try:
         await store.identify(lineage)
-        yield Project(root, place.state, settings, store)
+        yield ProjectLog(root, place.state, settings, store)
     finally:
         await store.close()
 
@@ -66,14 +66,14 @@ def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]
 
 
 @asynccontextmanager
-async def opened_fully(invocation: Invocation) -> AsyncIterator["FullProject"]:
+async def opened_fully(invocation: Invocation) -> AsyncIterator["Project"]:
     """The project with its repository, for commands that look but leave nothing behind."""
-    from interlock.engine.project import Project as FullProject
+    from interlock.engine.project import Project
     from interlock.git.discover import discover
 
     async with opened(invocation) as project:
         place = await discover(invocation.project, project.settings.branch)
-        yield FullProject(place, project.settings, project.store)
+        yield Project(place, project.settings, project.store)
 
 
 async def locate(path: Path) -> "Place":
