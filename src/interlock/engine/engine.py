@@ -105,8 +105,15 @@ class Engine:
                 await self._ledger.release(claim, [f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
                 await self._ledger.save_snapshot()
+                await self._say_what_came_late()
         except (TimeoutError, StoreUnavailable):
             self._tell("the log could not be told that the run has ended; the next run will notice")
+
+    async def _say_what_came_late(self) -> None:
+        """A person may have added work between the decision to end and the end."""
+        now = await self._env.store.now()
+        if self.state.run and not self.state.run.stopping and decide(self.state, self._ledger.board, now, ()):
+            self._tell("work was added while the run ended: `interlock run` goes on with it")
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
         await main.begin(fetch=self._options.fetch_seconds > 0)
@@ -198,4 +205,4 @@ async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
             task.cancel()
         if left:
             _, pending = await asyncio.wait(left, timeout=patience)
-            left = list(pending)
+            left = [task for task in left if task in pending]
