@@ -4,17 +4,17 @@ import json
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from interlock.ui.cli.exits import ExitCode
-from tests.ui.conftest import Result, git, interlock
+from tests.engine.scratch import Background
+from tests.ui.conftest import git, interlock
 
 pytestmark = pytest.mark.slow
 
@@ -85,13 +85,6 @@ def test_programs_get_facts_line_by_line_and_a_summary_at_the_end(repository: Pa
     assert lines[-1]["summary"]["metrics"]["landed"] == 1
 
 
-def test_only_what_was_asked_for_runs(repository: Path) -> None:
-    root = project(repository, "one", "two", "three")
-    assert interlock("run", "--only", "two", cwd=root).code == 0
-    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
-    assert states == {"one": "waiting", "two": "done", "three": "waiting"}
-
-
 def test_a_filter_that_fits_nothing_is_an_error(repository: Path) -> None:
     result = interlock("run", "--story", "nowhere", cwd=project(repository, "one"))
     assert (result.code, "no task has the story `nowhere`" in result.err) == (2, True)
@@ -148,115 +141,26 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-class Started:
+@contextmanager
+def started(root: Path, *words: str) -> Iterator[Background]:
     """A run in the background, its lines read as they come."""
-
-    def __init__(self, root: Path, *words: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "interlock", "run", *words],
-            cwd=root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
-        self.lines: list[str] = []
-
-    def __enter__(self) -> "Started":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        self.out.close()
-
-    @property
-    def out(self) -> IO[str]:
-        assert self._process.stdout
-        return self._process.stdout
-
-    def until(self, words: str) -> str:
-        """Read on to the line with these words."""
-        for line in self.out:
-            self.lines.append(line)
-            if words in line:
-                return line
-        raise AssertionError(f"ended without {words!r}: {''.join(self.lines)}")
-
-    def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
-
-    def end(self) -> Result:
-        """Read to the end."""
-        self.lines += self.out
-        return Result(self._process.wait(), "".join(self.lines), "")
+    run = Background([sys.executable, "-m", "interlock", "run", *words], root)
+    try:
+        yield run
+    finally:
+        run.close()
 
 
 def open_gate(gate: Path) -> None:
     (gate / "gate").write_text("go\n")
 
 
-def test_ctrl_c_once_finishes_what_runs_and_starts_nothing_new(repository: Path, gate: Path) -> None:
-    root = project(repository, "slow", "next slow")
-    with Started(root) as run:
-        run.until("slow: implement started")
-        run.interrupt()
-        run.until("finishing 1 running tasks; press Ctrl-C again")
-        open_gate(gate)
-        result = run.end()
-    assert result.code == ExitCode.INTERRUPTED
-    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
-    assert states == {"slow": "done", "next": "waiting"}
-
-
-def test_ctrl_c_twice_stops_agents_keeps_their_work_and_a_new_run_goes_on(
-    repository: Path, gate: Path
-) -> None:
-    root = project(repository, "slow")
-    with Started(root) as run:
-        run.until("slow: implement started")
-        run.interrupt()
-        run.until("press Ctrl-C again")
-        run.interrupt()
-        run.until("stopping the agents")
-        assert run.end().code == ExitCode.INTERRUPTED
-    with Started(root) as again:
-        again.until("slow: implement started")
-        open_gate(gate)
-        assert again.end().code == 0
-    assert git(root, "show", "main:slow.txt") == "slow"
-
-
-def test_a_second_run_is_refused_and_says_why(repository: Path, gate: Path) -> None:
-    root = project(repository, "slow")
-    with Started(root) as run:
-        run.until("slow: implement started")
-        second = interlock("run", cwd=root)
-        assert second.code == ExitCode.ENVIRONMENT
-        assert "another run is in charge" in second.err
-        assert "interlock cancel --all" in second.err
-        assert interlock("wait", "--timeout", "0s", cwd=root).code == ExitCode.RUNNING
-        open_gate(gate)
-        assert run.end().code == 0
-    assert interlock("wait", cwd=root).code == 0
-
-
-def test_another_terminal_cancels_a_task_and_the_agent_ends(repository: Path, gate: Path) -> None:
-    root = project(repository, "slow", "one")
-    with Started(root) as run:
-        run.until("one: landed")
-        assert interlock("cancel", "slow", "-m", "no longer wanted", cwd=root).code == 0
-        result = run.end()
-    assert result.code == ExitCode.FAILED
-    assert "slow: cancelled: no longer wanted" in result.out
-
-
 def test_another_terminal_stops_the_whole_run(repository: Path, gate: Path) -> None:
     root = project(repository, "slow")
-    with Started(root) as run:
-        run.until("slow: implement started")
+    with started(root) as run:
+        run.wait_for_line("slow: implement started")
         assert interlock("cancel", "--all", cwd=root).code == 0
-        assert run.end().code == ExitCode.DECLINED
+        assert run.wait() == ExitCode.DECLINED
 
 
 def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, gate: Path) -> None:
