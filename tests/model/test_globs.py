@@ -5,12 +5,13 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from interlock.model.globs import is_literal, matches, overlap
 
-WORDS = ["".join(word) for size in range(1, 7) for word in product("ab", repeat=size)]
+WORDS = ["".join(word) for size in range(1, 11) for word in product("ab", repeat=size)]
+"""As long as two names of five characters need to lie behind one another."""
 SHORT = WORDS[:6]
 PATHS = ["/".join(parts) for depth in range(1, 5) for parts in product(SHORT, repeat=depth)]
 """Deep enough for two globs of two names each, and wide enough for names of two characters."""
@@ -121,6 +122,7 @@ def meant(glob: str) -> frozenset[str]:
 
 
 @pytest.mark.property
+@example("??aa", "*bb")
 @given(st.text("ab*?", min_size=1, max_size=4), st.text("ab*?", min_size=1, max_size=4))
 def test_names_overlap_exactly_when_a_word_fits_both(a: str, b: str) -> None:
     assume("**" not in (a, b))
