@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 INTERLOCK = (sys.executable, "-m", "interlock")
+GIVE_UP_SECONDS = 60
+"""Nothing here takes longer; a test that waits for ever says nothing."""
 
 
 class Scratch:
@@ -66,6 +69,12 @@ class Scratch:
         )
         return done.stdout + done.stderr
 
+    def wait_for_output(self, task: str, words: str) -> None:
+        """Until the agent at work on a task has printed these words."""
+        following = self.start("logs", task, "--follow")
+        following.wait_for_line(words)
+        following.close()
+
     def start(self, *argv: str) -> "Background":
         """Run the command in the background."""
         started = Background([*INTERLOCK, *argv], self.root)
@@ -97,7 +106,12 @@ class Background:
 
     def __init__(self, argv: list[str], root: Path) -> None:
         self._process = subprocess.Popen(
-            argv, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            argv,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.pid = self._process.pid
         self._lines: list[str] = []
@@ -116,8 +130,11 @@ class Background:
     def wait_for_line(self, part: str) -> None:
         """Until a line holds `part`."""
         with self._news:
-            found = self._news.wait_for(lambda: any(part in line for line in self._lines), timeout=60)
-        assert found, f"{part!r} never came: {''.join(self._lines)}"
+            found = self._news.wait_for(self._has(part), timeout=GIVE_UP_SECONDS)
+            assert found, f"{part!r} never came: {''.join(self._lines)}"
+
+    def _has(self, part: str) -> Callable[[], bool]:
+        return lambda: any(part in line for line in self._lines)
 
     def interrupt(self) -> None:
         """What Ctrl-C does."""
@@ -126,9 +143,16 @@ class Background:
     def wait(self) -> int:
         """Until it has ended; its exit code."""
         try:
-            return self._process.wait(60)
+            return self._process.wait(GIVE_UP_SECONDS)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"it did not end: {''.join(self._lines)}") from None
+
+    @property
+    def output(self) -> str:
+        """All it has printed, once it has ended."""
+        self.wait()
+        self._reader.join()
+        return "".join(self._lines)
 
     def close(self) -> None:
         """End it if it still runs."""

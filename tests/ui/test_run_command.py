@@ -155,6 +155,46 @@ def open_gate(gate: Path) -> None:
     (gate / "gate").write_text("go\n")
 
 
+def test_a_reader_who_leaves_does_not_end_the_run(repository: Path) -> None:
+    """`interlock run | head -1`"""
+    root = project(repository, "one", "two one", "three two")
+    for words in ([], ["--json"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "interlock", "run", *words],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline()
+        process.stdout.close()
+        with process.stderr as complaints:
+            assert complaints.read() == ""
+        assert process.wait() == 0
+    states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
+    assert states == {"one": "done", "two": "done", "three": "done"}
+
+
+def test_ctrl_c_while_the_upstream_is_being_fetched_stops_at_once(repository: Path, tmp_path: Path) -> None:
+    root = project(repository, "one")
+    os.mkfifo(tmp_path / "asked")
+    asked = os.open(tmp_path / "asked", os.O_RDONLY | os.O_NONBLOCK)
+    git(root, "remote", "add", "origin", "ssh://localhost/nowhere")
+    git(root, "config", "branch.main.remote", "origin")
+    git(root, "config", "branch.main.merge", "refs/heads/main")
+    git(root, "config", "core.sshCommand", f"echo asked > '{tmp_path}/asked'; exec sleep 600 #")
+    with started(root) as run:
+        assert select.select([asked], [], [], 60)[0], "the upstream was never asked"
+        run.interrupt()
+        run.wait_for_line("stopping; nothing is running")
+        assert run.wait() == ExitCode.INTERRUPTED
+    os.close(asked)
+    assert interlock("status", "--json", cwd=root).json["tasks"][0]["state"] == "waiting"
+
+
 def test_another_terminal_stops_the_whole_run(repository: Path, gate: Path) -> None:
     root = project(repository, "slow")
     with started(root) as run:

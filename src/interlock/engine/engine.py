@@ -116,7 +116,13 @@ class Engine:
             self._tell("work was added while the run ended: `interlock run` goes on with it")
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
-        await main.begin(fetch=self._options.fetch_seconds > 0)
+        # Before the first round only a person's stop rings; a fetch may take a minute and must not delay it.
+        await _first_of(
+            [
+                asyncio.create_task(main.begin(fetch=self._options.fetch_seconds > 0)),
+                asyncio.create_task(_only(self._wake.wait())),
+            ]
+        )
         while True:
             try:
                 if await self._round(acts, claim):

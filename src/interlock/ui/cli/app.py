@@ -15,7 +15,7 @@ from interlock import __version__
 from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
 from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, note, paint, say_line
+from interlock.ui.cli.output import Invocation, go_quiet, note, paint, say_line
 
 DISK_ERRORS = {
     errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes what is no longer needed)"),
@@ -165,8 +165,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except BrokenPipeError:
-        # Python would complain once more when it closes stdout at the end; give it something that is open.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        go_quiet()  # Python would complain once more when it closes stdout at the end
         return ExitCode.PIPE_CLOSED
     except (KeyboardInterrupt, click.Abort):
         note("interrupted")

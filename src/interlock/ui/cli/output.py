@@ -3,7 +3,8 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -54,6 +55,24 @@ def say(text: str = "") -> None:
 def note(text: str) -> None:
     """A line for people that is not data."""
     click.echo(text, err=True, color=_color(sys.stderr))
+
+
+def go_quiet() -> None:
+    """Let what is printed from now on go nowhere, on each stream that nobody reads any more."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def even_if_unread() -> Iterator[None]:
+    """For printing beside work that must go on: a reader who leaves (`| head`) does not end it."""
+    try:
+        yield
+    except BrokenPipeError:
+        go_quiet()
 
 
 def say_json(value: object) -> None:

@@ -24,7 +24,7 @@ from interlock.plan import Graph, changes
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected
-from interlock.ui.cli.output import Invocation, counted, note
+from interlock.ui.cli.output import Invocation, counted, even_if_unread, note
 from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
@@ -96,7 +96,8 @@ async def _run(
             note(str(warning))
         stopped = await _work(invocation, project, _options(project, selection))
         reading = await read(project.store)
-        await tell_summary(invocation, project, reading)
+        with even_if_unread():
+            await tell_summary(invocation, project, reading)
         return stopped or verdict(reading)
 
 
@@ -158,8 +159,10 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
         running = len(engine.state.running)
         if engine.request_stop():
             view.tell("stopping the agents; what they wrote is kept")
-        else:
+        elif running:
             view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop them")
+        else:
+            view.tell("stopping; nothing is running")
 
     def on_end() -> None:
         got.append("end")

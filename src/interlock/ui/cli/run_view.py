@@ -11,7 +11,7 @@ from interlock.engine.project import Project
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.ui.cli.events import as_object
-from interlock.ui.cli.output import Invocation, note, paint, say, say_line
+from interlock.ui.cli.output import Invocation, even_if_unread, note, paint, say, say_line
 from interlock.ui.cli.progress import sentence
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ class PlainLines:
 
     def see(self, row: Recorded, _: State) -> None:
         if said := sentence(row):
-            say(paint(said[1], said[0]) if said[0] else said[1])
-            sys.stdout.flush()
+            with even_if_unread():
+                say(paint(said[1], said[0]) if said[0] else said[1])
 
     def tell(self, text: str) -> None:
-        note(text)
+        with even_if_unread():
+            note(text)
 
     @asynccontextmanager
     async def on(self, _: Engine) -> AsyncIterator[None]:
@@ -70,10 +71,12 @@ class JsonLines:
     """The facts themselves."""
 
     def see(self, row: Recorded, _: State) -> None:
-        say_line(as_object(row))
+        with even_if_unread():
+            say_line(as_object(row))
 
     def tell(self, text: str) -> None:
-        note(text)
+        with even_if_unread():
+            note(text)
 
     @asynccontextmanager
     async def on(self, _: Engine) -> AsyncIterator[None]:

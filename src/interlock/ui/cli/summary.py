@@ -39,6 +39,9 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
             yield from table(of[state][:LISTED], 0)
         if len(of[state]) > LISTED:
             yield f"  ... and {len(of[state]) - LISTED} more: interlock status"
+    if not metrics.attempts and len(of["done"]) == len(found):
+        yield "nothing was left to do"
+        return
     faster = ""
     if metrics.landed and metrics.speedup >= WORTH_SAYING:
         faster = f", {metrics.speedup:.1f} times as fast as one after the other"
