@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from interlock.events import facts as f
 from interlock.events.fold import apply
+from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import PhaseKind, TaskId
 
@@ -36,6 +37,16 @@ class Metrics:
     lost: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A phase under way."""
+
+    time: float
+    is_agent: bool
+    waited: float
+    """From being free to start, or from the start of the run."""
+
+
 @dataclass(slots=True)
 class _Tally:
     started: float = 0.0
@@ -44,48 +55,62 @@ class _Tally:
     agent_seconds: float = 0.0
     lane_seconds: float = 0.0
     waits: list[float] = field(default_factory=list)
-    open: dict[TaskId, tuple[float, bool]] = field(default_factory=dict)
-    """Phases under way: when they began, and whether an agent works on them."""
+    open: dict[TaskId, _Begun] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, name: str) -> None:
         self.counts[name] = self.counts.get(name, 0) + 1
 
 
-def measure(rows: Iterable[Recorded]) -> Metrics:
-    """The figures of the last run, from the whole log."""
-    state, tally = State(), _Tally()
+def measure(rows: Iterable[Recorded], state: State | None = None) -> Metrics:
+    """The figures of the last run in these rows. They go on from `state`, which is carried along with them;
+    without one they are the whole log. What the fold ignores (late, or written twice) is not counted."""
+    state, tally = state or State(), _Tally()
     for row in rows:
         fact = row.fact
         if isinstance(fact, f.RunStarted):
             tally = _Tally(started=row.time, limit=max(1, fact.max_parallel))
-        elif isinstance(fact, f.PhaseStarted):
-            _begin(tally, state, fact, row.time)
-        elif isinstance(fact, f.PhaseFact):
-            _finish(tally, fact, row.time)
         tally.ended = row.time
-        apply(state, row)
+        begins = _beginning(tally, state, fact, row.time) if isinstance(fact, f.PhaseStarted) else None
+        changed = apply(state, row)
+        if isinstance(fact, f.PhaseFact) and fact.task in changed:
+            _count(tally, fact)
+            if begins:
+                _begin(tally, fact, begins)
+        for task in changed & tally.open.keys():
+            _end_if_over(tally, state.tasks[task], row.time)
     return _figures(tally)
 
 
-def _begin(tally: _Tally, state: State, fact: f.PhaseStarted, time: float) -> None:
-    task = state.tasks[fact.task]
-    is_agent = task.phase.kind is PhaseKind.AGENT
-    tally.open[fact.task] = (time, is_agent)
-    if is_agent:
+def _beginning(tally: _Tally, state: State, fact: f.PhaseStarted, time: float) -> _Begun | None:
+    """What only the state before the start knows."""
+    if (task := state.tasks.get(fact.task)) is None:
+        return None
+    waited = time - max(tally.started, task.ready_since, task.not_before)
+    return _Begun(time, task.phase.kind is PhaseKind.AGENT, waited)
+
+
+def _begin(tally: _Tally, fact: f.PhaseFact, begun: _Begun) -> None:
+    tally.open[fact.task] = begun
+    if begun.is_agent:
         tally.add("attempts")
-        tally.waits.append(time - max(tally.started, task.ready_since, task.not_before))
+        tally.waits.append(begun.waited)
         if fact.attempt > 1:
             tally.add("retries")
 
 
-def _finish(tally: _Tally, fact: f.PhaseFact, time: float) -> None:
-    if begun := tally.open.pop(fact.task, None):
-        since, is_agent = begun
-        if is_agent:
-            tally.agent_seconds += time - since
-        else:
-            tally.lane_seconds += time - since
+def _end_if_over(tally: _Tally, task: TaskState, time: float) -> None:
+    begun = tally.open[task.spec.id]
+    if task.stage is Stage.RUNNING and not (begun.is_agent and task.agent_exited):
+        return
+    del tally.open[task.spec.id]
+    if begun.is_agent:
+        tally.agent_seconds += time - begun.time
+    else:
+        tally.lane_seconds += time - begun.time
+
+
+def _count(tally: _Tally, fact: f.PhaseFact) -> None:
     for name, matches in _COUNTED.items():
         if matches(fact):
             tally.add(name)

@@ -91,13 +91,13 @@ async def _run(
         selection = selected(graph, chosen)
         await _refuse_unready(project)
         _ask_about_removals(await load_state(project.store), graph, consent)
-        await project.accept_graph(graph, actor())
+        before = await project.accept_graph(graph, actor())
         for warning in graph.warnings:
             note(str(warning))
         stopped = await _work(invocation, project, _options(project, selection))
         reading = await read(project.store)
         with even_if_unread():
-            await tell_summary(invocation, project, reading)
+            await tell_summary(invocation, project, reading, before)
         return stopped or verdict(reading)
 
 
@@ -160,7 +160,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
         if engine.request_stop():
             view.tell("stopping the agents; what they wrote is kept")
         elif running:
-            view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop them")
+            view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop the agents")
         else:
             view.tell("stopping; nothing is running")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from interlock.engine.project import Project
+from interlock.events.state import State
 from interlock.learn import Metrics, measure
 from interlock.model.durations import lasting
 from interlock.ui.cli.output import Invocation, paint, say, say_line
@@ -15,9 +16,10 @@ WORTH_SAYING = 1.1
 """One task, or tasks in a row, take a little longer than their sum: that is no news."""
 
 
-async def tell_summary(invocation: Invocation, project: Project, reading: Reading) -> None:
-    """Print it in the form that was asked for."""
-    metrics = measure([row async for row in all_rows(project.store)])
+async def tell_summary(invocation: Invocation, project: Project, reading: Reading, before: State) -> None:
+    """Print it in the form that was asked for. `before` is how things stood before the run: a log may be
+    long, and only the rows since then are looked at."""
+    metrics = measure([row async for row in all_rows(project.store, before.seq)], before)
     found = rows(reading)
     if invocation.json:
         say_line({"summary": {"metrics": metrics, "tasks": found, "logs": str(project.state_dir / "logs")}})
@@ -34,11 +36,11 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     yield ", ".join(
         f"{len(members)} {paint(state, COLORS[state])}" for state, members in of.items() if members
     )
-    for state in ("failed", "cancelled", "waiting", "running"):
-        if of[state]:
-            yield from table(of[state][:LISTED], 0)
-        if len(of[state]) > LISTED:
-            yield f"  ... and {len(of[state]) - LISTED} more: interlock status"
+    left = {state: of[state] for state in ("failed", "cancelled", "waiting", "running")}
+    if listed := [row for members in left.values() for row in members[:LISTED]]:
+        yield from table(listed, 0)
+    if more := sum(map(len, left.values())) - len(listed):
+        yield f"  ... and {more} more: interlock status"
     if not metrics.attempts and len(of["done"]) == len(found):
         yield "nothing was left to do"
         return
