@@ -58,7 +58,7 @@ class Machine:
         self.seats: list[Seat] = []
         self.on_start: Callable[[Seat], None] = lambda _seat: None
         self.tested: dict[Tree, dict[str, bool]] = {}
-        """What checks have said about trees."""
+        """Which checks have run on which trees, and whether they ever passed there."""
         self.flake_chance = 0.0
         self.given_up: set[tuple[TaskId, int]] = set()
         """Attempts that were recovered here: they never start any more."""
@@ -232,5 +232,6 @@ class FakeChecker:
         green = passes(command, self.machine.repository.trees[order.tree])
         if green and self._dice.random() < self.machine.flake_chance:
             green = False
-        self.machine.tested.setdefault(order.tree, {})[command] = green
+        said = self.machine.tested.setdefault(order.tree, {})
+        said[command] = green or said.get(command, False)  # a zombie's flake takes nothing back
         return CheckResult(command, 0 if green else 1, seconds, "" if green else f"{command} is red")
