@@ -1,0 +1,77 @@
+"""A disk that fills up during a run: said clearly, nothing lost, and the run goes on when there is room."""
+
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+AGENT = """\
+echo work > "$INTERLOCK_TASK_ID.txt"
+echo written
+while ! test -e "{gate}"; do sleep 0.05; done
+"""
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
+    """A repository whose state folder is a small disk of its own."""
+    made = Scratch(tmp_path / "repository")
+    state = made.root / ".interlock"
+    state.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "interlock-test", state],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield made
+        made.close()
+    finally:
+        subprocess.run(["umount", "--lazy", state], check=True)
+
+
+def fill(path: Path) -> None:
+    """Take all the room there is, to the last byte."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    block = bytes(1 << 20)
+    try:
+        while block:
+            try:
+                os.write(file, block)
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+                block = block[: len(block) // 2]
+    finally:
+        os.close(file)
+
+
+def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratch, tmp_path: Path) -> None:
+    gate, ballast = tmp_path / "gate", scratch.root / ".interlock" / "ballast"
+    scratch.graph("  a: {goal: x}\n  b: {goal: x, needs: [a]}\n", AGENT.format(gate=gate), verify="'true'")
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.wait_for_output("a", "written")
+    fill(ballast)
+    gate.touch()
+    run.wait_for_line("disk is full")
+    assert scratch.states()["a"] == "running"
+    ballast.unlink()
+    assert run.wait() == 0, run.output
+    assert scratch.states() == {"a": "done", "b": "done"}
+    assert [scratch.git("show", f"main:{name}.txt") for name in ("a", "b")] == ["work", "work"]
+    # The work of the first attempt could not be brought in; it is where its agent left it.
+    assert {fact["fact"]["error"] for fact in scratch.facts("PhaseFailed")} == {"environment"}
+    kept = scratch.root / ".interlock" / "workspaces" / "a" / "1" / "tree" / "a.txt"
+    assert kept.read_text() == "work\n"
+    assert scratch.facts("PhaseLost", "TaskFailed") == []
+    scratch.interlock("events", "--verify")
