@@ -125,11 +125,14 @@ class Machine:
     async def _pass(self, seat: Seat, until: float) -> None:
         """Let time pass until so long after the start, or the end of the lease."""
         finish = seat.started + until
-        # ASYNC110 below: time itself is what it waits for, and a lease can be moved meanwhile.
-        while seat.alive and (wait := min(finish, seat.deadline) - self.simulation.now()) > 1e-9:  # noqa: ASYNC110
+        while seat.alive and (wait := self._left(seat, finish)) > 1e-9:  # noqa: ASYNC110 - it waits for time itself
             await asyncio.sleep(wait)
         if seat.alive and seat.deadline < finish:
             self.end(seat, "lease")
+
+    def _left(self, seat: Seat, finish: float) -> float:
+        """Asked again after every wait: the lease may have been moved meanwhile."""
+        return min(finish, seat.deadline) - self.simulation.now()
 
     def _write(self, seat: Seat, changes: dict[str, str]) -> None:
         message = f"work of {seat.order.task}/{seat.order.attempt}\n"
