@@ -222,6 +222,17 @@ def test_deleting_the_state_folder_does_not_lock_the_user_out(world: World) -> N
     assert run(fresh.land(Landing("main", world.made({"a.txt": "x\n"}, old), old, 1))) is Move.MOVED
 
 
+def test_a_controller_whose_state_folder_was_deleted_cannot_land_any_more(world: World) -> None:
+    """D4: whoever started anew since is in charge, however low its epoch."""
+    stale = world.repository
+    run(stale.raise_fence(57))
+    (world.root / ".interlock" / "lineage").unlink()
+    run(world.repository.raise_fence(1))
+    old = world.main
+    assert run(stale.land(Landing("main", world.made({"a.txt": "x\n"}, old), old, 57))) is Move.FENCED
+    assert world.main == old
+
+
 def test_a_commit_that_is_not_what_was_tested_is_refused(world: World) -> None:
     old = world.main
     new = world.made({"a.txt": "x\n"}, old)

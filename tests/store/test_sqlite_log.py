@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pytest
 
+from interlock.events.facts import Paused
 from interlock.events.record import Recorded, verify_chain
 from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
 from interlock.store.sqlite import SqliteStore
@@ -224,3 +225,19 @@ def test_a_folder_that_cannot_be_written_is_reported_and_the_log_stays_as_it_was
         error = problem(path, lambda store: store.append([reset("no")], "anna"))
         assert isinstance(error, StoreUnavailable)
     assert use(path, whole_log) == rows
+
+
+def test_a_log_that_was_deleted_under_a_running_loop_is_noticed_at_the_next_use(tmp_path: Path) -> None:
+    """Otherwise the loop would go on for ever in a file that nobody can find any more."""
+
+    async def go_on_without_the_file() -> None:
+        store = SqliteStore(str(tmp_path / "log.db"))
+        await store.append([Paused()], "me")
+        (tmp_path / "log.db").unlink()
+        try:
+            with pytest.raises(EnvironmentProblem, match="deleted or replaced"):
+                await store.append([Paused()], "me")
+        finally:
+            await store.close()
+
+    asyncio.run(go_on_without_the_file())

@@ -8,6 +8,7 @@ Rules:
 
 from collections.abc import Collection
 
+from interlock.engine.identity import described
 from interlock.events.state import State
 from interlock.merge import moves
 from interlock.model.step import Archive, Reconcile, Recover, Start, Step
@@ -44,7 +45,13 @@ def free_slots(state: State) -> int:
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
     lost = [state.tasks[name] for name in sorted(state.running) if name not in busy]
     return [
-        Recover(task.spec.id, task.attempt, task.phase.name, task.epoch, f"its holder {task.holder} is gone")
+        Recover(
+            task.spec.id,
+            task.attempt,
+            task.phase.name,
+            task.epoch,
+            f"its holder ({described(task.holder)}) is gone",
+        )
         for task in lost
     ]
 

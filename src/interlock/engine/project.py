@@ -80,13 +80,13 @@ class Project:
         """The task graph of the checkout, checked."""
         path = self.root / (name or self.settings.graph)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_bytes()
         except FileNotFoundError:
             raise UsageError(
                 f"there is no {path.name} in {path.parent}", "`interlock init` writes a first one"
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}", "it must be a text file in UTF-8") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}", "make the file readable") from None
         return parse(text, path.name, await self.repository.files())
 
     async def accept_graph(self, graph: Graph | None = None, actor: str = "") -> State:

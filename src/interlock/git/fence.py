@@ -42,6 +42,9 @@ class Fence:
         """May this epoch land, given what the ref points to now? A newer one raises the fence to itself."""
         if standing == self.object_id(epoch):
             return True
+        seen = await self._look()
+        if seen.object is not None and seen.lineage != self._our_lineage():
+            return False  # the state folder we began with is gone, and somebody else is in charge
         try:
             await self.to(epoch)
         except StaleEpoch:

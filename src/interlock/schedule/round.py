@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.state import State
+from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.schedule.holds import Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
@@ -86,5 +87,5 @@ class Round:
     def _place_in_order(self, name: TaskId) -> str:
         spec = self._state.tasks[name].spec
         hanging = self._tails.seconds(name) - spec.estimate_seconds
-        chain = f", {hanging / 60:.0f} min of work hang on it" if 0 < hanging < float("inf") else ""
+        chain = f", {lasting(hanging)} of work behind it" if 0 < hanging < float("inf") else ""
         return f"next in order (priority {spec.priority}{chain})"

@@ -36,6 +36,8 @@ class SqliteFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        """Which file is open: a path can come to name another."""
 
     async def run(self, work: Work[Result]) -> Result:
         """Do `work`; while another process holds the lock, again."""
@@ -45,6 +47,12 @@ class SqliteFile:
             try:
                 if self._connection is None:
                     self._connection = _open(self.path)
+                    self._file = _identity(self.path)
+                if _identity(self.path) != self._file:
+                    raise lasting(
+                        f"{self.path} was deleted or replaced while it was in use",
+                        "what had landed is on the branch; start again with `interlock run`",
+                    )
                 return work(self._connection)
             except sqlite3.DatabaseError as error:
                 if not _is_busy(error) or loop.time() >= deadline:
@@ -65,6 +73,14 @@ class SqliteFile:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _in_transaction(db: sqlite3.Connection, work: Work[Result]) -> Result:
