@@ -1,4 +1,4 @@
-"""The options that say which tasks are meant, the same for `plan` and `run`."""
+"""What `plan` and `run` share: the options that say which tasks are meant, and the warnings about a graph."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -7,6 +7,7 @@ import click
 
 from interlock.model.task import TaskId
 from interlock.plan import Filter, Graph, select
+from interlock.ui.cli.output import note
 
 Function = TypeVar("Function", bound=Callable[..., Any])  # Any: a command takes what its options say
 
@@ -31,3 +32,13 @@ def filter_options(command: Function) -> Function:
 def selected(graph: Graph, chosen: dict[str, tuple[str, ...]]) -> tuple[TaskId, ...] | None:
     """The tasks that were asked for; None when nothing was said, and so all are meant."""
     return select(graph.tasks, Filter(**chosen)) if any(chosen.values()) else None
+
+
+def tell_warnings(graph: Graph) -> None:
+    """What is allowed, but better known before anything starts."""
+    for warning in graph.warnings:
+        note(str(warning))
+    unchecked = [task.id for task in graph.tasks if not task.verify and not task.done_when]
+    if unchecked:
+        some = ", ".join(unchecked[:3]) + (", ..." if len(unchecked) > 3 else "")
+        note(f"warning: nothing checks {some} before it lands; set `verify` or `done_when`")

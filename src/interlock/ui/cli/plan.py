@@ -13,8 +13,8 @@ from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
-from interlock.ui.cli.filters import filter_options, selected
-from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
+from interlock.ui.cli.filters import filter_options, selected, tell_warnings
+from interlock.ui.cli.output import Invocation, counted, paint, say, say_json
 from interlock.ui.cli.session import opened_fully, run_async
 
 LISTED = 20
@@ -47,8 +47,7 @@ def plan_command(
         draw = mermaid if form == "mermaid" else dot
         say(draw(read, analysis))
     else:
-        for warning in read.warnings:
-            note(str(warning))
+        tell_warnings(read)
         for line in _lines(read, analysis, max_parallel or limit, waves):
             say(line)
 

@@ -23,7 +23,7 @@ from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.filters import filter_options, selected
+from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, counted, even_if_unread, note
 from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
@@ -92,8 +92,7 @@ async def _run(
         await _refuse_unready(project)
         _ask_about_removals(await load_state(project.store), graph, consent)
         before = await project.accept_graph(graph, actor())
-        for warning in graph.warnings:
-            note(str(warning))
+        tell_warnings(graph)
         stopped = await _work(invocation, project, _options(project, selection))
         reading = await read(project.store)
         with even_if_unread():
@@ -124,6 +123,8 @@ async def _refuse_unready(project: Project) -> None:
             f"{checkout.path} is on {project.place.branch} and has uncommitted changes: {some}",
             "commit or stash them, or work on another branch: git switch -c mine",
         )
+    if checkout.state is CheckoutState.ELSEWHERE:
+        note(f"work lands on {project.place.branch}; your checkout is elsewhere and stays as it is")
 
 
 def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
