@@ -43,7 +43,7 @@ class Settings:
     project_name: str = ""
     """The project's name in a database that several share. Empty: one that no other repository has."""
     stale_after_seconds: float = 300.0
-    """A phase that goes on for this long beyond its own limits is given up, archived and tried again, and a task
+    """A phase that goes on this long beyond its own limits is given up, archived and tried again; and a task
     whose claim nobody renews for this long is free."""
     controller_lease_seconds: float = 30.0
     """How long a run that no longer answers keeps others from taking over."""
