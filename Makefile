@@ -31,10 +31,10 @@ demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; u
 	@$(PY) -m interlock demo $(ARGS)
 
 test: $(DEV) ## all tests but the night ones
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadscope -m "not night" $(ARGS)
+	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night" $(ARGS)
 
 test-night: $(DEV) ## the long tests, and ten thousand simulated runs
-	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist loadscope -m "night or sim" $(ARGS)
+	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
 
 check: $(DEV) ## format, lint, types, layers, and a reason beside every ignore
 	@$(PY) -m ruff format --check $(CODE)

@@ -137,11 +137,13 @@ def test_a_wait_survives_a_lost_connection(postgres_url: str) -> None:
 
 
 class Wire:
-    """A wire to the server that is cut at its first commit: before it is delivered, or before the answer."""
+    """A wire to the server that is cut once, at the first question with a word: before it is delivered, or
+    before the answer."""
 
-    def __init__(self, url: str, delivers_commit: bool) -> None:
+    def __init__(self, url: str, word: bytes, delivers: bool) -> None:
         self.server = str(conninfo_to_dict(url)["host"])
-        self.delivers_commit = delivers_commit
+        self.word = word
+        self.delivers = delivers
         self.is_cut = False
         self.sessions: list[asyncio.Task[None]] = []
 
@@ -165,9 +167,9 @@ class Wire:
 
     async def _ask(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while chunk := await source.read(65536):
-            if b"COMMIT\x00" in chunk and not self.is_cut:
+            if self.word in chunk and not self.is_cut:
                 self.is_cut = True
-                if not self.delivers_commit:
+                if not self.delivers:
                     return
             sink.write(chunk)
 
@@ -183,7 +185,7 @@ def test_a_commit_without_an_answer_is_reported_as_unknown(
     postgres_url: str, tmp_path: Path, delivered: bool
 ) -> None:
     """Protocol rule 4: the caller must look at the log, which has the fact in one case, in the other not."""
-    wire = Wire(postgres_url, delivered)
+    wire = Wire(postgres_url, b"COMMIT\x00", delivered)
 
     async def story(direct: Store) -> None:
         await direct.append([reset("before")], "anna")
@@ -196,6 +198,24 @@ def test_a_commit_without_an_answer_is_reported_as_unknown(
                 assert names(await whole_log(store)) == names(await whole_log(direct)) == expected
                 await store.append([reset("after")], "anna")
                 assert names(await whole_log(direct)) == [*expected, "after"]
+            finally:
+                await store.close()
+                await asyncio.gather(*wire.sessions)
+
+    project = str(uuid4())
+    use(postgres_url, story, project)
+
+
+def test_a_session_that_is_cut_while_it_begins_is_begun_again(postgres_url: str, tmp_path: Path) -> None:
+    wire = Wire(postgres_url, b"synchronous_commit", delivers=False)
+
+    async def story(direct: Store) -> None:
+        async with await asyncio.start_unix_server(wire.connected, tmp_path / ".s.PGSQL.5432"):
+            store = open_store(postgres_url.replace(wire.server, str(tmp_path)), project)
+            try:
+                await store.append([reset("a")], "anna")
+                assert wire.is_cut
+                assert names(await whole_log(direct)) == ["a"]
             finally:
                 await store.close()
                 await asyncio.gather(*wire.sessions)

@@ -59,6 +59,12 @@ class PostgresServer:
         try:
             await connection.execute(SQL["settings"])
             await self._prepare(connection)
+        except psycopg.Error as error:
+            lost = _is_lost(error, connection)
+            await connection.close()
+            if lost:
+                raise _Lost(error) from error
+            raise
         except BaseException:
             await connection.close()
             raise
@@ -163,7 +169,7 @@ async def _create(connection: Connection) -> None:
             await connection.execute(sql)
 
 
-class _Lost(Exception):
+class _Lost(psycopg.OperationalError):
     """The session is gone, and what it did was not committed."""
 
     def __init__(self, error: psycopg.Error) -> None:
