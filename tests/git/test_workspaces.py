@@ -144,6 +144,50 @@ def test_a_git_dir_that_was_deleted_does_not_matter(world: World) -> None:
 
 
 @pytest.mark.slow
+def test_what_the_agent_committed_counts_also_where_a_rule_ignores_it(world: World) -> None:
+    """D10: half of a commit would land without the other half."""
+    workspace = opened(world)
+    write(
+        workspace.path, {"build/b.js": "b\n", "build/gone.js": "g\n", "build/c.js": "c\n", "src.txt": "s\n"}
+    )
+    git(workspace.path, "add", "-f", "build/b.js", "build/gone.js", "build/c.js", "src.txt")
+    git(workspace.path, "commit", "-q", "-m", "x")
+    tip = git(workspace.path, "rev-parse", "HEAD")
+    assert collected(world, workspace).commit == tip
+    (workspace.path / "build/gone.js").unlink()
+    write(workspace.path, {"build/b.js": "changed\n", "build/never-added.js": "n\n"})
+    result = collected(world, workspace)
+    assert result.touched == ("build/b.js", "build/c.js", "src.txt")
+    assert git(world.root, "cat-file", "blob", f"{result.commit}:build/b.js") == "changed"
+    assert git(world.root, "rev-parse", f"{result.commit}^") == tip
+
+
+@pytest.mark.slow
+def test_what_the_agent_took_out_of_git_stays_out_if_a_rule_ignores_it(world: World) -> None:
+    workspace = opened(world)
+    write(workspace.path, {".gitignore": "*.log\nbuild/\na.txt\n"})
+    git(workspace.path, "rm", "-q", "--cached", "a.txt")
+    tip = committed(workspace, {})
+    result = collected(world, workspace)
+    assert (result.commit, result.touched) == (tip, (".gitignore", "a.txt"))
+    assert (workspace.path / "a.txt").exists()
+
+
+@pytest.mark.slow
+def test_a_repository_that_the_agent_committed_as_a_link_becomes_plain_files(world: World) -> None:
+    workspace = opened(world)
+    inner = workspace.path / "vendor"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    write(inner, {"code.c": "c\n"})
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "inner")
+    committed(workspace, {"x.txt": "x\n"})
+    assert git(workspace.path, "ls-files", "--stage", "vendor").startswith("160000")
+    assert collected(world, workspace).touched == ("vendor/code.c", "x.txt")
+
+
+@pytest.mark.slow
 def test_odd_files_are_collected_as_they_are(world: World, tmp_path: Path) -> None:
     workspace = opened(world)
     odd = ["-x", "--help", "new\nline.txt", "ünï 项目.txt", " lead", 'quote".txt', "a\\b.txt", ":(glob)*"]
@@ -242,6 +286,8 @@ def test_a_half_made_workspace_is_not_found_and_made_again(world: World) -> None
     workspace = opened(world)
     (workspace.home / "workspace.json").unlink()
     assert run(world.workspaces.find(TASK, 1)) is None
+    assert run(world.workspaces.find(TASK, 1)) is None
+    assert git(world.root, "for-each-ref", "refs/interlock") == ""
     assert opened(world) == workspace
 
 

@@ -10,11 +10,16 @@ from pathlib import Path
 from interlock.git.files import read_beneath, write_durably
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Workspace
+from interlock.model.errors import InterlockError
 from interlock.model.task import Commit, TaskId
 
 _OPENED = "workspace.json"
 _COLLECTED = "collected.json"
 _REFLOG_ENTRIES = 200
+
+
+class DamagedNote(InterlockError):
+    """Notes are written in one piece, so somebody changed this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +65,23 @@ class AttemptFolder:
         return self.home / "trusted.git"
 
     def opened(self) -> Opened | None:
-        """How it was made; nothing if that was not finished."""
+        """How it was made; nothing if that was not finished. `DamagedNote` if an agent has been at it."""
         try:
-            return Opened(**json.loads((self.home / _OPENED).read_text()))
+            found = Opened(**json.loads((self.home / _OPENED).read_text()))
         except FileNotFoundError:
             return None
+        except (OSError, ValueError, TypeError) as error:
+            raise DamagedNote(f"{self.home / _OPENED}: {error}") from error
+        return found
 
     def kept(self) -> Kept | None:
         """What came of collecting it; nothing if that was not finished."""
         try:
             found = json.loads((self.home / _COLLECTED).read_text())
-        except FileNotFoundError:
+            return Kept(found["commit"], found["ref"], tuple(found["leftovers"]))
+        except (OSError, ValueError, LookupError, TypeError):
+            # Not there; or an agent has been at it, and then it is as good as never collected.
             return None
-        return Kept(found["commit"], found["ref"], tuple(found["leftovers"]))
 
     def note(self, what: Opened | Kept) -> None:
         """Write a note; when this returns, it is on the disk."""

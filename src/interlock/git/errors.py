@@ -6,7 +6,10 @@ InterlockError
   UnsafeLanding      a landing would do what no landing may; nothing was moved, and it must not be retried
 """
 
-from interlock.model.errors import EnvironmentProblem, InterlockError
+import errno
+import os
+
+from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 
 _HINTS = {
     "No space left on device": "free some disk space, then run the same command again",
@@ -26,6 +29,34 @@ class GitFailed(EnvironmentProblem):
         self.said = said.strip()
         hint = next((hint for sign, hint in _HINTS.items() if sign in said), "")
         super().__init__(f"git {command} failed: {self.said or 'it said nothing'}", hint)
+
+
+_OUTSIDE = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.ENOMEM,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.EAGAIN,
+)
+
+
+def is_outside(problem: GitFailed | OSError) -> bool:
+    """Is the machine to blame (a full disk, no memory), and not what git was given to work on."""
+    if isinstance(problem, OSError):
+        return problem.errno in _OUTSIDE
+    # At the end of a line only: before that stand names that an agent may have chosen.
+    endings = tuple(f": {os.strerror(number)}" for number in _OUTSIDE)
+    return any(line.endswith(endings) for line in problem.said.splitlines())
+
+
+def refused(command: str, said: str) -> InterlockError:
+    """What to raise when git fails on something that an agent made."""
+    if is_outside(failed := GitFailed(command, said)):
+        return failed
+    lines = [line for line in said.splitlines() if line.startswith(("error:", "fatal:"))]
+    return RejectedObjects("git refuses what the agent made: " + "; ".join(lines or [said.strip()]))
 
 
 class UnsafeLanding(InterlockError):

@@ -53,7 +53,10 @@ def read_beneath(root: Path, relative: str, limit_bytes: int = 1 << 20) -> str |
 
     For files an agent could have replaced by links or pipes.
     """
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
     try:
         *parents, name = relative.split("/")
         for parent in parents:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.git.command import Git
-from interlock.git.errors import GitFailed
+from interlock.git.errors import refused
 from interlock.git.files import remove_tree
 from interlock.git.place import Place
 from interlock.model.errors import RejectedObjects
@@ -50,7 +50,7 @@ async def _pack(trusted: Git, wanted: Sequence[str], base: str, stream: Path, li
     if said.cut:
         raise RejectedObjects(f"the attempt holds more than {limit_bytes / (1 << 20):g} MiB of new content")
     if said.code:
-        raise _refused("pack-objects", said.err)
+        raise refused("pack-objects", said.err)
 
 
 async def _inspect(quarantine: Git, stream: Path) -> None:
@@ -60,15 +60,7 @@ async def _inspect(quarantine: Git, stream: Path) -> None:
             "index-pack", "--stdin", "--fix-thin", "--strict", "--threads=1", feed=feed, ok=range(256)
         )
     if said.code:
-        raise _refused("index-pack", said.err)
-
-
-def _refused(command: str, said: str) -> Exception:
-    """A full disk is not the agent's doing."""
-    if "No space left" in said or "Read-only file system" in said:
-        return GitFailed(command, said)
-    lines = [line for line in said.splitlines() if line.startswith(("error:", "fatal:"))]
-    return RejectedObjects("git refuses what the agent made: " + "; ".join(lines or [said.strip()]))
+        raise refused("index-pack", said.err)
 
 
 async def _release(place: Place, scratch: Path) -> None:

@@ -88,12 +88,12 @@ class Workspaces(Protocol):
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir.
 
-        Raises `RejectedObjects` when git refuses what the agent made.
+        Raises `RejectedObjects` when git refuses what the agent made, or the agent damaged the workspace.
         """
         ...
 
-    async def discard(self, workspace: Workspace) -> None:
-        """Give up the directory of a collected workspace; files git ignores move to the trash."""
+    async def discard(self, workspace: Workspace) -> Path | None:
+        """Give up the directory. What the repository has not moves to the trash: where it is now."""
         ...
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:

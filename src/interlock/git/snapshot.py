@@ -1,8 +1,10 @@
 """Turns what an attempt left on disk into commits, without ever using the agent's own git dir.
 
 1. The agent's refs are text, and only say which objects to look at.
-2. The files decide: whatever is in the tree becomes the last commit. If the agent's history does not build on
-   the base it was given, the files are committed on the base and the history is kept beside it.
+2. The files decide: whatever is in the tree becomes the last commit. Ignore rules hold for what the agent
+   never committed; what it only staged against them (`add -f`) is not taken, as its index is not read.
+   If the agent's history does not build on the base it was given, the files are committed on the base and
+   the history is kept beside it.
 3. A repository inside the tree becomes plain files, unless `.gitmodules` says it is a submodule. As a bare
    link its content would be lost.
 """
@@ -17,11 +19,12 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder, agent_commits, agent_head, objects_are_plain
 from interlock.git.command import Git
-from interlock.git.errors import GitFailed
+from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath
 from interlock.git.place import Place
 from interlock.model.errors import RejectedObjects
 
+_LINK = b"160000"
 _BORROWED = "../../private.git/objects"
 
 
@@ -56,10 +59,11 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
     alternates = folder.trusted / "objects" / "info" / "alternates"
     alternates.write_text("".join(f"{lender}\n" for lender in lenders), errors="surrogateescape")
     git = Git(folder.trusted, folder.tree, variables=place.author_variables)
-    history, (tree, leftovers) = await asyncio.gather(_history(git, folder, place, base), _stage(git, folder))
+    history = await _history(git, folder, place, base)
+    tree, leftovers = await _stage(git, folder, await _committed(git, history))
     commit = await _commit(git, history, base, tree, message)
     lost = await _lost(git, history, base, commit)
-    odd = () if plain else ("commits of the agent, whose object store has links in it",)
+    odd = () if plain else ("commits of the agent, whose object store is gone or has links in it",)
     return Snapshot(commit, lost, (*leftovers, *history.leftovers, *odd))
 
 
@@ -107,16 +111,37 @@ async def _lost(git: Git, history: _History, base: str, commit: str) -> str | No
     ).line
 
 
-async def _stage(git: Git, folder: AttemptFolder) -> tuple[str, tuple[str, ...]]:
+async def _committed(git: Git, history: _History) -> bytes:
+    """What the agent's commits changed, as `update-index` reads it: ignore rules do not undo a commit.
+
+    New links to repositories are left out: their files are to be found (rule 3).
+    """
+    if not history.builds_on_base or not history.head_tree or history.head_tree == history.base_tree:
+        return b""
+    said = await git.run(
+        "diff-tree", "-r", "-z", "--no-renames", history.base_tree, history.head_tree, ok=range(256)
+    )
+    if said.code:
+        raise refused("diff-tree", said.err)
+    words = said.out.split(b"\0")
+    entries = []
+    for change, path in zip(words[::2], words[1::2], strict=False):
+        old_mode, new_mode, _, new, _ = change.removeprefix(b":").split(b" ")
+        if new_mode != _LINK or old_mode == _LINK:
+            entries.append(b"%s %s\t%s\0" % (new_mode, new, path))
+    return b"".join(entries)
+
+
+async def _stage(git: Git, folder: AttemptFolder, committed: bytes) -> tuple[str, tuple[str, ...]]:
     """All files as a tree, and what could not be part of it."""
-    _fresh_index(folder)
+    await _fresh_index(git, folder, committed)
     said = await git.run("add", "-A", "--", ".", ok=range(256))
     leftovers: tuple[str, ...] = ()
     if said.code or "could not open" in said.err or "embedded git repository" in said.err:
         await asyncio.to_thread(make_readable, folder.tree)
         nested = _nested(folder.tree, await _links(git, folder))
         with _hidden(nested, folder.home / "nested"):
-            _fresh_index(folder)
+            await _fresh_index(git, folder, committed)
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
         if "invalid path" in said.err:
             raise RejectedObjects(f"git refuses what the agent made: {said.err.strip()}")
@@ -127,15 +152,19 @@ async def _stage(git: Git, folder: AttemptFolder) -> tuple[str, tuple[str, ...]]
     return (await git.run("write-tree")).line, leftovers
 
 
-def _fresh_index(folder: AttemptFolder) -> None:
+async def _fresh_index(git: Git, folder: AttemptFolder, committed: bytes = b"") -> None:
     """Start from the checkout as it was made: collecting twice gives the same."""
     (folder.trusted / "index.lock").unlink(missing_ok=True)
     shutil.copyfile(folder.trusted / "index.base", folder.trusted / "index")
+    if committed:
+        said = await git.run("update-index", "-z", "--index-info", feed=committed, ok=range(256))
+        if said.code:
+            raise refused("update-index", said.err)
 
 
 async def _links(git: Git, folder: AttemptFolder) -> set[str]:
     """Paths that are meant to be links to other repositories."""
-    _fresh_index(folder)
+    await _fresh_index(git, folder)
     said = await git.run("ls-files", "--stage", "-z")
     known = {entry.partition("\t")[2] for entry in said.items if entry.startswith("160000 ")}
     modules = read_beneath(folder.tree, ".gitmodules") or ""

@@ -7,6 +7,7 @@
 import asyncio
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from interlock.git.command import Git
 from interlock.git.files import remove_tree
 from interlock.git.include import fingerprint
 from interlock.git.place import Place
+from interlock.model.errors import InterlockError
 
 _TO_DELETE = ".deleting-"
 
@@ -53,10 +55,14 @@ class Trash:
         """Delete the folder, or move it to the trash; where it is now."""
         if not folder.home.exists():
             return None
-        keep = await _holds_more(folder)
+        try:
+            keep = await _holds_more(folder)
+        except (InterlockError, OSError):
+            keep = True  # it was damaged, so nobody can tell
         name = f"{folder.home.parent.name}-{folder.home.name}-{time.time_ns()}"
         target = self._trash / (name if keep else _TO_DELETE + name)
         self._trash.mkdir(parents=True, exist_ok=True)
+        folder.home.chmod(folder.home.stat().st_mode | stat.S_IRWXU)  # a shut folder cannot be moved
         folder.home.rename(target)
         os.utime(target)
         with contextlib.suppress(OSError):  # other attempts of the task may still be there

@@ -7,15 +7,16 @@ import shutil
 from pathlib import Path
 
 from interlock.git import include, intake, snapshot
-from interlock.git.attempt import AttemptFolder, Kept, Opened, agent_branch
+from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened, agent_branch
 from interlock.git.checkdir import CheckFolder
 from interlock.git.command import Git
+from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
 from interlock.git.layout import point_to, write_git_dir
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Collected, Workspace
 from interlock.git.trash import Left, Trash
-from interlock.model.errors import RejectedObjects
+from interlock.model.errors import EnvironmentProblem, RejectedObjects
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
 
 _AT_ONCE = 2
@@ -43,7 +44,7 @@ class GitWorkspaces:
 
     async def _open(self, folder: AttemptFolder, task: TaskId, attempt: int, base: Commit) -> Workspace:
         if folder.home.exists():
-            await self._clear(folder)
+            await self._clear(task, attempt)
         self._write_git_dirs(folder, task, base)
         git = Git(folder.trusted, folder.tree)
         await asyncio.gather(
@@ -63,12 +64,13 @@ class GitWorkspaces:
 
     async def _collect(self, workspace: Workspace, message: str) -> Collected:
         folder, base, git = AttemptFolder(workspace.home), workspace.base, self._place.git
-        folder.forget_collected()
-        taken = await snapshot.take(folder, self._place, base, message)
-        wanted = [commit for commit in (taken.commit, taken.lost) if commit and commit != base]
-        if wanted:
-            trusted = Git(folder.trusted, folder.tree)
-            await intake.take_in(self._place, trusted, wanted, base, self._limit_bytes)
+        try:
+            taken = await self._take(folder, base, message)
+        except (GitFailed, OSError) as problem:
+            if is_outside(problem):
+                raise EnvironmentProblem(f"{folder.home} cannot be imported: {problem}") from problem
+            # Agents can reach these files. What is damaged stays so: trying again would fail for ever.
+            raise RejectedObjects(f"the workspace is damaged: {problem}") from problem
         ref = _work_ref(workspace.task, workspace.attempt)
         said, _ = await asyncio.gather(
             git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, taken.commit),
@@ -77,16 +79,33 @@ class GitWorkspaces:
         folder.note(Kept(taken.commit, ref, taken.leftovers))
         return Collected(Commit(taken.commit), ref, bool(said.items), said.items)
 
-    async def discard(self, workspace: Workspace) -> None:
-        """Give up the directory. Anything in it that the repository has not goes to the trash."""
-        await self._trash.give_up(AttemptFolder(workspace.home))
+    async def _take(self, folder: AttemptFolder, base: Commit, message: str) -> snapshot.Snapshot:
+        """Commits of all that the folder holds, with their objects in the repository."""
+        folder.forget_collected()
+        taken = await snapshot.take(folder, self._place, base, message)
+        wanted = [commit for commit in (taken.commit, taken.lost) if commit and commit != base]
+        if wanted:
+            trusted = Git(folder.trusted, folder.tree)
+            await intake.take_in(self._place, trusted, wanted, base, self._limit_bytes)
+        return taken
+
+    async def discard(self, workspace: Workspace) -> Path | None:
+        """Give up the directory. What the repository has not goes to the trash: where it is now."""
+        return await self._trash.give_up(AttemptFolder(workspace.home))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
         """A workspace that an earlier process left. A half-made one is removed: no agent was ever in it."""
         folder = self._folder(task, attempt)
-        if opened := folder.opened():
+        try:
+            opened = folder.opened()
+        except DamagedNote:
+            await self._trash.give_up(folder)
+            return None
+        if opened:
             return folder.workspace(opened)
-        await asyncio.to_thread(remove_tree, folder.home)
+        if folder.home.exists():
+            await self._pins.run("update-ref", "-d", _base_ref(task, attempt))
+            await asyncio.to_thread(remove_tree, folder.home)
         return None
 
     async def check_out(self, tree: Tree) -> Path:
@@ -106,14 +125,12 @@ class GitWorkspaces:
             raise ValueError(f"{task!r} is not a task id")
         return AttemptFolder(self._place.state / "workspaces" / task / str(attempt))
 
-    async def _clear(self, folder: AttemptFolder) -> None:
+    async def _clear(self, task: TaskId, attempt: int) -> None:
         """Make room: a left-over workspace is collected first, so that nothing in it is lost."""
-        if opened := folder.opened():
-            left_over = folder.workspace(opened)
+        if left_over := await self.find(task, attempt):
             with contextlib.suppress(RejectedObjects):  # then it goes to the trash as it is
                 await self._collect(left_over, "Left over from an earlier try\n")
             await self.discard(left_over)
-        await asyncio.to_thread(remove_tree, folder.home)
 
     def _write_git_dirs(self, folder: AttemptFolder, task: str, base: str) -> None:
         folder.tree.mkdir(parents=True)
