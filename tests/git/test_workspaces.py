@@ -1,7 +1,9 @@
 """Workspaces: made by plain files, private to the attempt, collected whole (W7, T1, D10)."""
 
 import os
+import select
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,17 @@ def test_files_that_were_never_committed_are_collected(world: World) -> None:
     assert (
         git(world.root, "log", "-1", "--format=%an|%cn|%s", result.ref) == "Ada|Interlock|What the agent left"
     )
+
+
+@pytest.mark.slow
+def test_an_edit_in_the_same_second_and_of_the_same_size_is_seen(world: World) -> None:
+    """Git looks at sizes and seconds, and only the time of its index tells when that is not enough."""
+    workspace = opened(world)
+    write(workspace.path, {"src/b.txt": "c\n"})
+    edited = int((workspace.path / "src/b.txt").stat().st_mtime)
+    while int(time.time()) == edited:
+        select.select([], [], [], 0.01)
+    assert collected(world, workspace).touched == ("src/b.txt",)
 
 
 def test_commits_of_the_agent_stay_as_they_are(world: World) -> None:

@@ -59,6 +59,18 @@ class Desk:
     def carry_out(self, script: str, **changed: object) -> Report:
         return asyncio.run(self.executor.carry_out(self.order(script, **changed)))
 
+    def recovered_after(self, script: str) -> str:
+        """The engine dies when the agent has run, and the next one recovers the attempt."""
+
+        workspace = asyncio.run(self.workspaces.open(TASK, 1, self.base))
+        subprocess.run(["sh", "-c", script], cwd=workspace.path, check=True)
+        return asyncio.run(self.executor.recover(TASK, 1))
+
+    def evidence(self) -> Path:
+        (left,) = self.workspaces.listing()
+        assert left.state == "evidence"
+        return left.path
+
     def left(self) -> Workspace | None:
         return asyncio.run(self.workspaces.find(TASK, 1))
 
@@ -176,7 +188,7 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: D
     assert "cannot write" in report.summary
 
 
-def test_objects_that_git_refuses_are_not_imported_and_the_workspace_stays(desk: Desk) -> None:
+def test_objects_that_git_refuses_are_not_imported_and_the_workspace_is_evidence(desk: Desk) -> None:
     """The agent commits a tree that holds a `.git` folder, which git itself would never write."""
     script = (
         "blob=$(echo x | git hash-object -w --stdin) && "
@@ -186,17 +198,74 @@ def test_objects_that_git_refuses_are_not_imported_and_the_workspace_stays(desk:
         'git update-ref "$(git symbolic-ref HEAD)" $commit'
     )
     report = desk.carry_out(script)
-    workspace = desk.left()
     assert report.error is ErrorClass.REJECTED, report
     assert report.commit is None
-    assert workspace is not None
-    assert f"kept at {workspace.path}" in report.summary
+    assert report.summary.endswith(f"kept at {desk.evidence()}")
 
 
 def test_a_workspace_that_cannot_be_collected_is_kept_and_named(desk: Desk) -> None:
     report = desk.carry_out('rm -rf "$(dirname "$INTERLOCK_PROMPT_FILE")"/trusted.git; exit 3')
     assert report.error is ErrorClass.EXIT
-    assert "kept at" in report.summary
+    assert report.summary.endswith(f"kept at {desk.evidence()}")
+
+
+@pytest.mark.parametrize("end", ["recovered", "brought home"])
+def test_an_agent_that_deletes_its_git_dir_loses_its_history_and_not_its_files(desk: Desk, end: str) -> None:
+    script = 'echo new > file; rm -rf "$(git rev-parse --absolute-git-dir)"'
+    ref = desk.carry_out(script).archived if end == "brought home" else desk.recovered_after(script)
+    assert desk.git("show", f"{ref}:file") == "new"
+
+
+def test_what_cannot_be_recovered_is_evidence_and_the_task_goes_on(desk: Desk) -> None:
+    """D10: an attempt that fails to be archived for ever would hold its task for ever."""
+    script = "echo new > file; rm -rf ../trusted.git"
+    assert desk.recovered_after(script) == ""
+    assert (desk.evidence() / "tree" / "file").read_text() == "new\n"
+    assert asyncio.run(desk.executor.recover(TASK, 1)) == ""
+    assert desk.carry_out("echo again > file", attempt=2).error is None
+
+
+def test_a_full_disk_is_raised_so_that_recovering_is_tried_again(desk: Desk) -> None:
+    script = "echo new > file; ln -sf /dev/full ../trusted.git/objects/info/alternates"
+    with pytest.raises(EnvironmentProblem, match="No space left"):
+        desk.recovered_after(script)
+    workspace = desk.left()
+    assert workspace is not None
+    (workspace.home / "trusted.git/objects/info/alternates").unlink()
+    assert desk.git("show", f"{asyncio.run(desk.executor.recover(TASK, 1))}:file") == "new"
+
+
+def test_marks_of_attempts_that_were_given_up_go_when_a_later_one_comes_home(desk: Desk) -> None:
+    for attempt in (1, 2, 4):
+        asyncio.run(desk.executor.recover(TASK, attempt))
+    desk.carry_out("echo new > file", attempt=3)
+    assert [mark.name for mark in (desk.place.state / "given-up" / TASK).iterdir()] == ["4"]
+    desk.carry_out("echo new > file", attempt=5)
+    assert not (desk.place.state / "given-up" / TASK).exists()
+
+
+def test_the_prompt_reaches_the_agent_in_utf_8(desk: Desk) -> None:
+    report = desk.carry_out('od -An -tx1 "$INTERLOCK_PROMPT_FILE" | tr -d " \\n"', prompt="né 项")
+    assert report.tail == "né 项".encode().hex()
+
+
+def test_the_last_line_of_a_running_agent_can_be_asked_for(desk: Desk, tmp_path: Path) -> None:
+    here = marked(tmp_path)
+    long = "x" * 500
+
+    async def scenario() -> tuple[str, str]:
+        order = desk.order(
+            f"printf 'first\\n\\033[31mre\\007d\\033[0m\\t{long}\\n\\n  \\n'; {DAEMON} sleep 600",
+            env=here.env,
+        )
+        running = asyncio.create_task(desk.executor.carry_out(order))
+        await asyncio.to_thread(here.wait_until, lambda: desk.executor.last_line(TASK, 1).startswith("red"))
+        said = desk.executor.last_line(TASK, 1)
+        running.cancel()
+        await asyncio.wait([running])
+        return said, desk.executor.last_line(TASK, 1)
+
+    assert asyncio.run(scenario()) == (f"red {long}"[:200], "")
 
 
 def test_a_base_that_does_not_exist_is_reported_and_not_raised(desk: Desk) -> None:
@@ -299,7 +368,18 @@ def test_a_process_that_only_has_the_same_number_is_left_alone(tmp_path: Path) -
         stranger.wait()
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"pid": 1}', "[]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"pid": 1}',
+        "[]",
+        '{"pid": 2, "started": "", "mark": null}',
+        '{"pid": 2, "started": "", "mark": ""}',
+        '{"pid": "self", "started": "", "mark": "x"}',
+    ],
+)
 def test_a_half_written_note_is_thrown_away(tmp_path: Path, text: str) -> None:
     note = tmp_path / "pid"
     note.write_text(text)

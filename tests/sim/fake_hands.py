@@ -168,6 +168,10 @@ class FakeExecutor:
         if seat is not None and seat.alive:
             seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
 
+    def last_line(self, task: TaskId, attempt: int) -> str:
+        seat = self.machine.find(task, attempt)
+        return "at work" if seat is not None and seat.alive else ""
+
     async def recover(self, task: TaskId, attempt: int) -> str:
         self.machine.give_up(task, attempt)
         seat = self.machine.find(task, attempt)
@@ -227,6 +231,8 @@ class FakeChecker:
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         return [await self._run(order, command) for command in order.commands]
+
+    def extend(self, seconds: float) -> None: ...
 
     async def _run(self, order: CheckOrder, command: str) -> CheckResult:
         seconds = self._dice.uniform(0.1, 4.0)

@@ -1,10 +1,11 @@
-"""One directory for checks, brought to any tree by touching only what differs.
+"""A directory for checks, brought to any tree by touching only what differs.
 
 Checks may call git, and in a directory without a repository they would find the user's own around it. So it
 has a git dir of its own, made anew each time: one commit without a parent, holding exactly the tree.
 """
 
 import asyncio
+import shutil
 import zlib
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from interlock.git.place import Place
 class CheckFolder:
     """The reusable checkout. One user at a time."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, number: int) -> None:
         self._place = place
-        self._home = place.state / "check"
+        self._home = place.state / "check" / str(number)
         self.tree = self._home / "tree"
         self._trusted = self._home / "trusted.git"
         self._private = self._home / "private.git"
@@ -59,7 +60,7 @@ class CheckFolder:
         loose = self._private / "objects" / commit[:2] / commit[2:]
         loose.parent.mkdir()
         loose.write_bytes(zlib.compress(f"commit {len(content)}\0".encode() + content, 1))
-        (self._private / "index").write_bytes((self._trusted / "index").read_bytes())
+        shutil.copy2(self._trusted / "index", self._private / "index")
         point_to(self.tree, "../private.git")
 
     def _remove(self) -> None:

@@ -100,6 +100,6 @@ class Workspaces(Protocol):
         """A workspace that an earlier process left. One that was still being made is removed."""
         ...
 
-    async def check_out(self, tree: Tree) -> Path:
-        """A clean directory with exactly this tree, for checks. One at a time; the next call reuses it."""
+    async def check_out(self, tree: Tree, number: int = 1) -> Path:
+        """A clean directory with exactly this tree, for checks. One user at a time of each number."""
         ...

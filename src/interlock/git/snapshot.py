@@ -155,7 +155,8 @@ async def _stage(git: Git, folder: AttemptFolder, committed: bytes) -> tuple[str
 async def _fresh_index(git: Git, folder: AttemptFolder, committed: bytes = b"") -> None:
     """Start from the checkout as it was made: collecting twice gives the same."""
     (folder.trusted / "index.lock").unlink(missing_ok=True)
-    shutil.copyfile(folder.trusted / "index.base", folder.trusted / "index")
+    # With its time: by that git knows which files may have changed in the same instant as they were recorded.
+    shutil.copy2(folder.trusted / "index.base", folder.trusted / "index")
     if committed:
         said = await git.run("update-index", "-z", "--index-info", feed=committed, ok=range(256))
         if said.code:

@@ -16,7 +16,7 @@ from interlock.git.layout import point_to, write_git_dir
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Collected, Workspace
 from interlock.git.trash import Left, Trash
-from interlock.model.errors import EnvironmentProblem, RejectedObjects
+from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
 
 _AT_ONCE = 2
@@ -31,7 +31,6 @@ class GitWorkspaces:
         self._place = place
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
-        self._check = CheckFolder(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
@@ -52,7 +51,7 @@ class GitWorkspaces:
             self._pins.run("update-ref", _base_ref(task, attempt), base),
         )
         for copy in (folder.trusted / "index.base", folder.private / "index"):
-            shutil.copyfile(folder.trusted / "index", copy)
+            shutil.copy2(folder.trusted / "index", copy)  # with its time: see `_fresh_index`
         opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
         folder.note(opened)
         return folder.workspace(opened)
@@ -60,17 +59,17 @@ class GitWorkspaces:
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir."""
         async with self._collecting:
-            return await self._collect(workspace, message)
+            try:
+                return await self._collect(workspace, message)
+            except OSError as problem:
+                raise _damage(workspace, problem) from problem
 
     async def _collect(self, workspace: Workspace, message: str) -> Collected:
         folder, base, git = AttemptFolder(workspace.home), workspace.base, self._place.git
         try:
             taken = await self._take(folder, base, message)
-        except (GitFailed, OSError) as problem:
-            if is_outside(problem):
-                raise EnvironmentProblem(f"{folder.home} cannot be imported: {problem}") from problem
-            # Agents can reach these files. What is damaged stays so: trying again would fail for ever.
-            raise RejectedObjects(f"the workspace is damaged: {problem}") from problem
+        except GitFailed as problem:
+            raise _damage(workspace, problem) from problem
         ref = _work_ref(workspace.task, workspace.attempt)
         said, _ = await asyncio.gather(
             git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, taken.commit),
@@ -108,9 +107,9 @@ class GitWorkspaces:
             await asyncio.to_thread(remove_tree, folder.home)
         return None
 
-    async def check_out(self, tree: Tree) -> Path:
-        """A clean directory with exactly this tree. One at a time; the next call reuses it."""
-        return await self._check.bring_to(tree)
+    async def check_out(self, tree: Tree, number: int = 1) -> Path:
+        """A clean directory with exactly this tree. One user at a time; the next call reuses it."""
+        return await CheckFolder(self._place, number).bring_to(tree)
 
     def listing(self) -> list[Left]:
         """Every workspace on disk, and what the trash holds."""
@@ -129,7 +128,7 @@ class GitWorkspaces:
         """Make room: a left-over workspace is collected first, so that nothing in it is lost."""
         if left_over := await self.find(task, attempt):
             with contextlib.suppress(RejectedObjects):  # then it goes to the trash as it is
-                await self._collect(left_over, "Left over from an earlier try\n")
+                await self.collect(left_over, "Left over from an earlier try\n")
             await self.discard(left_over)
 
     def _write_git_dirs(self, folder: AttemptFolder, task: str, base: str) -> None:
@@ -156,6 +155,13 @@ class GitWorkspaces:
         lines.append(f"delete {pin}\n" if pinned else "")
         feed = "".join([*lines, f"update {ref} {taken.commit}\n"])
         await self._place.git.run("update-ref", "--stdin", feed=feed.encode())
+
+
+def _damage(workspace: Workspace, problem: GitFailed | OSError) -> InterlockError:
+    """Agents can reach these files. What they damaged stays so: trying again would fail for ever."""
+    if is_outside(problem):
+        return EnvironmentProblem(f"{workspace.home} cannot be imported: {problem}")
+    return RejectedObjects(f"the workspace is damaged: {problem}")
 
 
 def _work_ref(task: str, attempt: int) -> str:

@@ -35,6 +35,8 @@ class Command:
     """The key for `extend`."""
     pid_file: str = ""
     """Where the process to end is noted while it runs, for whoever comes after a crash."""
+    grace: bool = True
+    """When cancelled: is it asked to end and given time, before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,10 @@ class Processes(Protocol):
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
     def extend(self, name: str, seconds: float) -> None: ...
+
+    async def end_survivors(self, pid_file: str) -> None:
+        """End what an earlier process, which may be dead or stopped, started and noted there."""
+        ...
 
 
 INHERITED = (

@@ -8,6 +8,8 @@
 """
 
 import asyncio
+import contextlib
+import functools
 import os
 import shlex
 from collections.abc import Awaitable, Callable
@@ -19,8 +21,8 @@ from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Command, Processes, inherit
 from interlock.model.task import TaskId
 from interlock.run.outcome import how_it_went, kept, not_run, noted, say, with_work
+from interlock.run.output import shown
 from interlock.run.supervised import lease_clock
-from interlock.run.survivors import end_survivors
 from interlock.run.workspaces import W, Workspaces
 
 PROMPT = "prompt.md"
@@ -47,6 +49,7 @@ class LocalExecutor(Generic[W]):
         self._pass_env = pass_env
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
+        self._last_lines: dict[str, str] = {}
 
     async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]] = _nobody_asks) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
@@ -62,6 +65,7 @@ class LocalExecutor(Generic[W]):
             return Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
             self._lease_ends.pop(name, None)
+            self._last_lines.pop(name, None)
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: it ends this long from now."""
@@ -76,14 +80,31 @@ class LocalExecutor(Generic[W]):
         workspace = await self._workspaces.find(task, attempt)
         if workspace is None:
             return ""
-        await asyncio.to_thread(end_survivors, workspace.home / PID_FILE)
+        await self._processes.end_survivors(str(workspace.home / PID_FILE))
         try:
             collected = await self._workspaces.collect(workspace, f"{_name(task, attempt)}, recovered")
         except RejectedObjects:
-            # It would be refused for ever. The workspace stays, and the task goes on without it.
+            # It would be refused for ever. What it holds is kept, and the task goes on without it.
+            await self._set_aside(workspace)
             return ""
-        await self._workspaces.discard(workspace)
+        await self._set_aside(workspace)
         return collected.ref
+
+    async def _set_aside(self, workspace: W) -> Path:
+        """Give the workspace up; where what is left of it can be found."""
+        try:
+            return await self._workspaces.discard(workspace) or workspace.home
+        except (InterlockError, OSError):
+            # A directory that stays where it is is a matter for `gc`.
+            return workspace.home
+
+    def last_line(self, task: TaskId, attempt: int) -> str:
+        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
+        return shown(self._last_lines.get(_name(task, attempt), ""))
+
+    def _listen(self, name: str, line: str) -> None:
+        if line.strip():
+            self._last_lines[name] = line
 
     def _give_up(self, task: TaskId, attempt: int) -> None:
         mark = self._mark(task, attempt)
@@ -96,21 +117,31 @@ class LocalExecutor(Generic[W]):
     def _mark(self, task: TaskId, attempt: int) -> Path:
         return self._state_dir / "given-up" / task / str(attempt)
 
+    def _forget_given_up(self, task: TaskId, attempt: int) -> None:
+        """An attempt was brought home: whoever still knew of the ones before it has long been replaced."""
+        marks = self._mark(task, attempt).parent
+        with contextlib.suppress(OSError):
+            for mark in marks.iterdir():
+                if int(mark.name) < attempt:
+                    mark.unlink()
+            marks.rmdir()
+
     async def _work(self, order: Order, workspace: W) -> Report:
         """Run the agent, and say how it went as seen from outside."""
         report = Report(order.task, order.attempt, order.base, log=f"logs/{order.task}/{order.attempt}.log")
         try:
             command = self._command(order, workspace, self._state_dir / report.log)
-            return how_it_went(report, order, await self._processes.run(command))
+            listen = functools.partial(self._listen, command.name)
+            return how_it_went(report, order, await self._processes.run(command, listen))
         except UserError as problem:
             return not_run(report, order, problem)
 
     def _command(self, order: Order, workspace: W, log: Path) -> Command:
         prompt = workspace.home / PROMPT
         try:
-            prompt.write_text(order.prompt)
+            prompt.write_text(order.prompt, encoding="utf-8")
             log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a") as file:
+            with log.open("a", encoding="utf-8") as file:
                 file.write(
                     f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "
                     f"{shlex.join(order.argv)}\n"
@@ -154,7 +185,8 @@ class LocalExecutor(Generic[W]):
             collected = await self._workspaces.collect(workspace, _name(report.task, report.attempt))
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
-            return kept(report, problem, str(workspace.path))
+            return kept(report, problem, str(await self._set_aside(workspace)))
+        self._forget_given_up(report.task, report.attempt)
         report = with_work(report, collected)
         try:
             await self._workspaces.discard(workspace)

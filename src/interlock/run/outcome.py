@@ -49,7 +49,7 @@ def with_work(report: Report, collected: Collected) -> Report:
 
 
 def kept(report: Report, problem: InterlockError | OSError, path: str) -> Report:
-    """The agent's work could not be imported, so its directory stays where it is."""
+    """The agent's work could not be imported, so its directory is kept."""
     refused = isinstance(problem, RejectedObjects)
     error = report.error or (ErrorClass.REJECTED if refused else ErrorClass.ENVIRONMENT)
     why = str(problem) if refused else f"its work cannot be imported: {say(problem)}"

@@ -1,13 +1,16 @@
 """Programs on this machine, each beside a supervisor that ends it when the engine cannot."""
 
+import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Exit
 from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
 from interlock.run.supervised import Supervised
+from interlock.run.survivors import end_survivors
 
 
 class LocalProcesses:
@@ -44,6 +47,10 @@ class LocalProcesses:
         """The lease was renewed: it ends this long from now. A program that has ended does not care."""
         if program := self._running.get(name):
             program.extend(seconds)
+
+    async def end_survivors(self, pid_file: str) -> None:
+        """End what an earlier process started and noted there."""
+        await asyncio.to_thread(end_survivors, Path(pid_file))
 
     def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
         try:

@@ -23,6 +23,13 @@ class Executor(Protocol):
         """The claim was renewed: the attempt may live this much longer. Without it, it ends by itself."""
         ...
 
+    def last_line(self, task: TaskId, attempt: int) -> str:
+        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
+        ...
+
     async def recover(self, task: TaskId, attempt: int) -> str:
-        """Nothing of a lost attempt may run or ever start; what it left is archived: the ref, or ''."""
+        """Nothing of a lost attempt may run or ever start; what it left is archived: the ref, or ''.
+
+        What cannot be archived because the agent damaged it is kept as evidence. A full disk is raised.
+        """
         ...

@@ -108,7 +108,7 @@ class Supervised:
         try:
             await asyncio.shield(self._gone)
         except asyncio.CancelledError:
-            self.stop()
+            self.stop(word="stop" if self._command.grace else "kill")
             while not self._gone.done():
                 try:
                     await asyncio.shield(self._gone)
@@ -132,10 +132,10 @@ class Supervised:
         """The lease ends this long from now; earlier than that, the tree does."""
         self._say(f"until {lease_clock() + seconds - lease_margin(seconds)!r}")
 
-    def stop(self, cause: Ended | None = None) -> None:
+    def stop(self, cause: Ended | None = None, word: str = "stop") -> None:
         """End the program politely, then not."""
         self._cause = self._cause or cause
-        self._say("stop")
+        self._say(word)
         self._later(self._patience, self._force)
 
     def close(self) -> None:

@@ -47,22 +47,48 @@ def started(pid: int) -> str:
 
 def end_survivors(pid_file: Path) -> None:
     """End what the noted supervisor left running, and the supervisor. Does nothing the second time."""
-    try:
-        note = Note(**json.loads(pid_file.read_text()))
-    except FileNotFoundError:
-        return
-    except (ValueError, TypeError):
-        # The engine died while it wrote the note; the supervisor ended with it.
-        pid_file.unlink(missing_ok=True)
+    note = read_note(pid_file)
+    if note is None:
         return
     if note.started and started(note.pid) == note.started:
         with contextlib.suppress(psutil.NoSuchProcess):
             supervisor = psutil.Process(note.pid)
-            tree = [*supervisor.children(recursive=True), supervisor]
+            # The supervisor first: it must not report the end of its program as one that came by itself.
+            tree = [supervisor, *supervisor.children(recursive=True)]
             _kill(tree)
-            psutil.wait_procs(tree, timeout=END_SECONDS)
+            _wait_until_over(tree)
     end_marked(note.mark)
     pid_file.unlink(missing_ok=True)
+
+
+def read_note(pid_file: Path) -> Note | None:
+    """What is noted there. Nothing of a note that makes no sense is believed: agents can reach it."""
+    try:
+        found = json.loads(pid_file.read_text())
+    except (OSError, ValueError):
+        # There is none; or the engine died while it wrote the note, and the supervisor ended with it.
+        found = None
+    match found:
+        # A mark that is no text would be carried by every process that has none.
+        case {"pid": int(pid), "started": str(start), "mark": str(mark)} if pid > 1 and mark:
+            return Note(pid, start, mark)
+    with contextlib.suppress(OSError):
+        pid_file.unlink(missing_ok=True)
+    return None
+
+
+def _wait_until_over(tree: list[psutil.Process]) -> None:
+    """A zombie is over too: whoever should reap it may be stopped."""
+    give_up_at = time.monotonic() + END_SECONDS
+    while any(_runs(process) for process in tree) and time.monotonic() < give_up_at:
+        select.select([], [], [], 0.005)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def end_marked(mark: str) -> None:

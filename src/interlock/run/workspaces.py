@@ -41,12 +41,17 @@ W = TypeVar("W", bound=Workspace)
 
 
 class Workspaces(Protocol[W]):
-    """Makes, collects and gives up workspaces. `collect` raises an `InterlockError` when it cannot."""
+    """Makes, collects and gives up workspaces.
+
+    `collect` raises `RejectedObjects` when it never will, and another `InterlockError` when it cannot now.
+    """
 
     async def open(self, task: TaskId, attempt: int, base: Commit) -> W: ...
 
     async def collect(self, workspace: W, message: str) -> Collected: ...
 
-    async def discard(self, workspace: W) -> None: ...
+    async def discard(self, workspace: W) -> Path | None:
+        """What is not in the repository is kept: where it is now."""
+        ...
 
     async def find(self, task: TaskId, attempt: int) -> W | None: ...

@@ -1,13 +1,18 @@
 """Checks on this machine: a clean checkout, the commands in it one after the other, their output kept."""
 
+import asyncio
 import os
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.task import Tree
+from interlock.verify.folder import Folders
+from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder
 
 TIMED_OUT = 124
@@ -19,7 +24,7 @@ class LocalChecker:
 
     def __init__(
         self,
-        check_out: Callable[[Tree], Awaitable[Path]],
+        check_out: Callable[[Tree, int], Awaitable[Path]],
         processes: Processes,
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
@@ -28,28 +33,65 @@ class LocalChecker:
         self._processes = processes
         self._state_dir = state_dir
         self._pass_env = pass_env
+        self._folders = Folders(state_dir / "check")
+        self._turn = asyncio.Lock()
+        self._leases: dict[str, Lease] = {}
+        """Of all orders at hand, by the name that their commands run under."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         """All commands in order, in one fresh checkout, also after a red one."""
-        directory = await self._check_out(order.tree)
-        return [
-            await self._run(order, command, directory, f"evidence/{order.name}/{number}.log")
-            for number, command in enumerate(order.commands, start=1)
-        ]
+        name = f"check {order.name} {uuid.uuid4().hex}"
+        self._leases[name] = Lease(order)
+        try:
+            async with self._turn:
+                return await self._check(order, name)
+        finally:
+            del self._leases[name]
 
-    async def _run(self, order: CheckOrder, command: str, directory: Path, log: str) -> CheckResult:
+    def extend(self, seconds: float) -> None:
+        """The controller's lease was renewed: all checks with a lease may live this much longer from now."""
+        for name, lease in self._leases.items():
+            if lease.extend(seconds):
+                self._processes.extend(name, seconds)
+
+    async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:
+        self._leases[name].left()  # whoever is in charge by now must not lose its own check to a late one
+        for note in self._folders.notes():
+            await self._processes.end_survivors(str(note))
+        with self._folders.taken() as folder:
+            directory = await self._check_out(order.tree, folder)
+            return [
+                await self._run(order, command, number, self._command(name, directory, folder))
+                for number, command in enumerate(order.commands, start=1)
+            ]
+
+    def _command(self, name: str, directory: Path, folder: int) -> Command:
+        """A command that is still to be named."""
+        return Command(
+            argv=(),
+            directory=str(directory),
+            log="",
+            lease_seconds=self._leases[name].left(),
+            name=name,
+            pid_file=str(self._folders.note(folder)),
+            grace=False,  # its end is worth nothing to anybody, and others wait for the folder
+        )
+
+    async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> CheckResult:
+        log = f"evidence/{order.name}/{number}.log"
         path = self._state_dir / log
         _begin(path, f"# interlock: tree {order.tree}: {command}\n")
         exited = await self._processes.run(
-            Command(
+            replace(
+                how,
                 argv=("/bin/sh", "-c", command),
-                directory=str(directory),
                 log=str(path),
                 env={**inherit(os.environ, self._pass_env), **order.env},
                 timeout_seconds=order.timeout_seconds,
-                name=log,
             )
         )
+        if exited.ended is Ended.LEASE:
+            raise EnvironmentProblem(f"the check {order.name} was stopped: its lease was not renewed in time")
         return CheckResult(
             command,
             _status(exited),
@@ -64,7 +106,7 @@ def _begin(path: Path, header: str) -> None:
     """Evidence is added to, never written over: the same check may run again after a crash."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write(header)
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {path}: {error.strerror}") from error

@@ -18,11 +18,23 @@ class CheckOrder:
     commands: tuple[str, ...]
     timeout_seconds: float
     env: dict[str, str]
+    lease_seconds: float = 0.0
+    """How much of the controller's lease was left at `given_at`. Commands end before it does. 0: no lease."""
+    given_at: float = 0.0
+    """On the clock of the event loop. An engine that was paused meanwhile must not start a command late."""
 
 
 class Checker(Protocol):
     """Runs the repository's own checks on a tree, in a clean directory, and keeps the output."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
-        """All commands in order, in one fresh checkout. It goes on after a red one: all evidence counts."""
+        """All commands in order, in one fresh checkout. It goes on after a red one: all evidence counts.
+
+        One check at a time: a second one waits until nothing of the first is left, also when the first was
+        cancelled. Raises `StaleEpoch` when the order's lease is over before a command starts.
+        """
+        ...
+
+    def extend(self, seconds: float) -> None:
+        """The controller's lease was renewed: all checks with a lease may live this much longer from now."""
         ...

@@ -1,0 +1,31 @@
+"""A controller of its own in a process of its own, for tests that stop or kill it: runs one check.
+
+Usage: checker_driver.py <repository> <tree> <lease seconds> <command>...
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from interlock.git.discover import discover
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.errors import InterlockError
+from interlock.model.task import Tree
+from interlock.run import LocalProcesses
+from interlock.verify import LocalChecker
+from interlock.verify.protocol import CheckOrder
+
+
+async def main(repository: Path, tree: Tree, lease_seconds: float, commands: tuple[str, ...]) -> None:
+    place = await discover(repository)
+    checker = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(), place.state)
+    now = asyncio.get_running_loop().time()
+    try:
+        results = await checker.check(CheckOrder("old/1", tree, commands, 600.0, {}, lease_seconds, now))
+        print("verdict", [result.exit_code for result in results])  # noqa: T201 - the test reads it
+    except InterlockError as problem:
+        print(type(problem).__name__)  # noqa: T201 - the test reads it
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), Tree(sys.argv[2]), float(sys.argv[3]), tuple(sys.argv[4:])))

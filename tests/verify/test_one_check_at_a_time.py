@@ -1,0 +1,205 @@
+"""A verdict is about one tree: two checks never share a folder, whoever was stopped or cancelled (W7, P4)."""
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from interlock.git.discover import discover
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
+from interlock.model.task import Tree
+from interlock.run import LocalProcesses
+from interlock.verify import LocalChecker
+from interlock.verify.protocol import CheckOrder
+from tests.verify.test_checker import git
+
+pytestmark = pytest.mark.slow
+BOUND_SECONDS = 20.0
+LITTER = "trap '' TERM; echo $$ > pid; mv pid running; while :; do echo dirt > dirt; done"
+CLEAN = "n=0; while [ $n -lt 3000 ]; do [ ! -e dirt ] || exit 1; n=$((n+1)); done"
+
+
+@dataclass
+class Bench:
+    """A repository with one commit, and a checker with a patience that no test survives."""
+
+    root: Path
+    state: Path
+    tree: Tree
+    checker: LocalChecker
+
+    def order(self, *commands: str, lease_seconds: float = 0.0, given_at: float = 0.0) -> CheckOrder:
+        return CheckOrder("new/1", self.tree, commands, 600.0, {}, lease_seconds, given_at)
+
+    def litters(self, folder: int = 1) -> Callable[[], bool]:
+        return (self.state / "check" / str(folder) / "tree" / "dirt").exists
+
+    @contextmanager
+    def old_controller(self, *commands: str, lease_seconds: float = 0.0) -> Iterator[subprocess.Popen[str]]:
+        script = str(Path(__file__).with_name("checker_driver.py"))
+        words = [sys.executable, script, str(self.root), self.tree, str(lease_seconds), *commands]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "file").write_text("tested\n")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    place = asyncio.run(discover(tmp_path))
+    checker = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(grace_seconds=3600.0), place.state)
+    return Bench(tmp_path, place.state, Tree(git(tmp_path, "rev-parse", "HEAD^{tree}")), checker)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    give_up_at = time.monotonic() + BOUND_SECONDS
+    while not holds():
+        assert time.monotonic() < give_up_at
+        select.select([], [], [], 0.005)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_check_waits_until_nothing_is_left_of_one_that_was_cancelled(bench: Bench) -> None:
+    """The cancelled one is deaf and has an hour of grace, which a check does not get."""
+
+    async def story() -> list[bool]:
+        first = asyncio.create_task(bench.checker.check(bench.order(LITTER)))
+        await asyncio.to_thread(wait_until, bench.litters())
+        first.cancel()
+        async with asyncio.timeout(BOUND_SECONDS):
+            return [result.passed for result in await bench.checker.check(bench.order(CLEAN))]
+
+    assert asyncio.run(story()) == [True]
+
+
+def test_checks_that_are_asked_for_together_run_one_after_the_other(bench: Bench) -> None:
+    alone = "[ ! -e busy ] && touch busy && n=0 && while [ $n -lt 300 ]; do n=$((n+1)); done && rm busy"
+
+    async def story() -> list[bool]:
+        checks = (bench.checker.check(bench.order(alone, alone)) for _ in range(3))
+        return [result.passed for results in await asyncio.gather(*checks) for result in results]
+
+    assert asyncio.run(story()) == [True] * 6
+    assert not (bench.state / "check" / "2").exists()
+
+
+@pytest.mark.crash
+def test_a_stopped_controller_and_its_check_do_not_touch_the_check_of_the_next(bench: Bench) -> None:
+    with bench.old_controller(LITTER, "true") as old:
+        wait_until(bench.litters())
+        old.send_signal(signal.SIGSTOP)
+        (result,) = asyncio.run(bench.checker.check(bench.order(CLEAN)))
+        assert result.passed
+        old.send_signal(signal.SIGCONT)
+        # What the next one ended is no verdict of the old one's.
+        assert old.communicate(timeout=BOUND_SECONDS)[0] == "EnvironmentProblem\n"
+
+
+@pytest.mark.crash
+def test_what_a_dead_controller_left_running_ends_before_the_folder_is_used(bench: Bench) -> None:
+    with bench.old_controller(LITTER) as old:
+        wait_until(bench.litters())
+        os.kill(old.pid, signal.SIGKILL)
+        old.wait()
+        (result,) = asyncio.run(bench.checker.check(bench.order(CLEAN)))
+    assert result.passed
+    assert not (bench.state / "check" / "2").exists()
+    assert not list((bench.state / "check").glob("*.pid"))
+
+
+@pytest.mark.crash
+def test_a_check_whose_controller_is_stopped_ends_with_its_lease(bench: Bench) -> None:
+    with bench.old_controller(LITTER, lease_seconds=3.0) as old:
+        wait_until(bench.litters())
+        note = bench.state / "check" / "1.pid"
+        supervisor = int(note.read_text().partition('"pid": ')[2].partition(",")[0])
+        old.send_signal(signal.SIGSTOP)
+        wait_until(lambda: not is_running(supervisor))
+        old.send_signal(signal.SIGCONT)
+        assert old.communicate(timeout=BOUND_SECONDS)[0] == "EnvironmentProblem\n"
+
+
+def test_a_lease_that_is_over_starts_no_command_and_ends_nobodys_check(bench: Bench) -> None:
+    async def story() -> None:
+        late = bench.order(
+            "touch late", lease_seconds=10.0, given_at=asyncio.get_running_loop().time() - 11.0
+        )
+        with pytest.raises(StaleEpoch):
+            await bench.checker.check(late)
+
+    asyncio.run(story())
+    assert not (bench.state / "check").exists()
+
+
+def test_a_lease_that_is_renewed_goes_on_also_for_a_check_that_waits(bench: Bench) -> None:
+    async def story() -> list[bool]:
+        now = asyncio.get_running_loop().time()
+        orders = [bench.order("echo", "true", lease_seconds=0.001, given_at=now) for _ in range(2)]
+        checks = [asyncio.create_task(bench.checker.check(order)) for order in orders]
+        await asyncio.sleep(0)
+        bench.checker.extend(60.0)
+        return [result.passed for results in await asyncio.gather(*checks) for result in results]
+
+    assert asyncio.run(story()) == [True] * 4
+
+
+def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Bench) -> None:
+    async def story() -> list[bool]:
+        now = asyncio.get_running_loop().time()
+        order = bench.order(
+            "touch dirt; while [ -e dirt ]; do sleep 0.01; done", lease_seconds=4.0, given_at=now
+        )
+        check = asyncio.create_task(bench.checker.check(order))
+        await asyncio.to_thread(wait_until, bench.litters())
+        bench.checker.extend(3600.0)
+        await asyncio.to_thread(wait_until, lambda: time.monotonic() > now + 4.0)
+        (bench.state / "check" / "1" / "tree" / "dirt").unlink()
+        return [result.passed for result in await check]
+
+    assert asyncio.run(story()) == [True]
+
+
+def test_a_lease_that_ends_is_no_red_check(bench: Bench) -> None:
+    async def story() -> None:
+        now = asyncio.get_running_loop().time()
+        with pytest.raises(EnvironmentProblem, match="lease"):
+            await bench.checker.check(bench.order("sleep 600", lease_seconds=2.0, given_at=now))
+
+    asyncio.run(story())
+
+
+def test_renewing_gives_no_lease_to_a_check_without_one(bench: Bench) -> None:
+    async def story() -> list[bool]:
+        check = asyncio.create_task(
+            bench.checker.check(bench.order("touch dirt; while [ -e dirt ]; do sleep 0.01; done"))
+        )
+        await asyncio.to_thread(wait_until, bench.litters())
+        bench.checker.extend(0.2)
+        began = time.monotonic()
+        await asyncio.to_thread(wait_until, lambda: time.monotonic() > began + 1.0)
+        (bench.state / "check" / "1" / "tree" / "dirt").unlink()
+        return [result.passed for result in await check]
+
+    assert asyncio.run(story()) == [True]
