@@ -105,6 +105,7 @@ class Acts:
     def extend(self, seconds: float) -> None:
         """The controller's lease was renewed: its agents may live on."""
         self._lease_ends = asyncio.get_running_loop().time() + seconds
+        self._env.checker.extend(seconds)
         for name, act in self.under_way.items():
             if act.claim is not None:
                 self._env.executor.extend(name, act.attempt, seconds)
@@ -113,10 +114,11 @@ class Acts:
         """Heartbeats, for ever, of the tasks under way."""
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, self._stale_seconds / 4))
-            for act in list(self.under_way.values()):
+            for name, act in list(self.under_way.items()):
                 if act.claim is not None:
                     try:
-                        await self._env.store.renew(act.claim, self._stale_seconds)
+                        line = self._env.executor.last_line(name, act.attempt)
+                        await self._env.store.renew(act.claim, self._stale_seconds, line)
                     except StoreUnavailable:
                         continue  # it comes round again; the epoch protects the task, not the lease
 

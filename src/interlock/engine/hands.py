@@ -116,9 +116,20 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     commands = tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
     if not commands:
         return []
-    name = f"{spec.id}/{turn.attempt}-{turn.claim.epoch}"
     return await env.checker.check(
-        CheckOrder(name, tree, commands, spec.check_seconds, {"INTERLOCK_TASK_ID": spec.id})
+        _check_order(turn, f"{spec.id}/{turn.attempt}-{turn.claim.epoch}", tree, commands)
+    )
+
+
+def _check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:
+    return CheckOrder(
+        name,
+        tree,
+        commands,
+        turn.task.spec.check_seconds,
+        {"INTERLOCK_TASK_ID": turn.task.spec.id},
+        lease_seconds=max(turn.lease_left(), 1e-6),  # one that is over still is a lease
+        given_at=asyncio.get_running_loop().time(),
     )
 
 
@@ -136,14 +147,10 @@ async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]
 
 async def _check_base(env: Env, turn: Turn, main: Tip, commands: tuple[str, ...]) -> Sequence[CheckResult]:
     """How the commands end on main itself. Red only if red twice: a flake must not excuse later changes."""
-
-    def order(round_name: str, chosen: tuple[str, ...]) -> CheckOrder:
-        name = f"base/{main.commit[:12]}-{round_name}"
-        return CheckOrder(name, main.tree, chosen, turn.task.spec.check_seconds, {})
-
-    first = await env.checker.check(order("first", commands))
+    name = f"base/{main.commit[:12]}"
+    first = await env.checker.check(_check_order(turn, f"{name}-first", main.tree, commands))
     red = tuple(result.command for result in first if not result.passed)
-    again = await env.checker.check(order("again", red)) if red else ()
+    again = await env.checker.check(_check_order(turn, f"{name}-again", main.tree, red)) if red else ()
     return [result for result in first if result.passed] + list(again)
 
 

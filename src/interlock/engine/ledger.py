@@ -82,7 +82,7 @@ class Ledger:
                 await write()
                 return
             except StoreUnavailable as problem:
-                self.tell(f"the log cannot be written: {problem}; trying again in {delay:.0f} s")
+                self.tell(f"the log cannot be written: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
                 delay = min(MAX_RETRY_SECONDS, delay * 2)
 
