@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
+"""For an agent: go on when the gate is there."""
 INTERLOCK = (sys.executable, "-m", "interlock")
 GIVE_UP_SECONDS = 60
 """Nothing here takes longer; a test that waits for ever says nothing."""

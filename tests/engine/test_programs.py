@@ -1,7 +1,6 @@
 """Another program asks how busy a run is, and waits for its end (W14)."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,6 @@ from tests.engine.scratch import Scratch
 pytestmark = pytest.mark.slow
 
 GIVE_UP_SECONDS = 60.0
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Scratch]:
-    made = Scratch(tmp_path / "repository")
-    yield made
-    made.close()
 
 
 def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(

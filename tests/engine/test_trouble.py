@@ -3,30 +3,13 @@
 import os
 import signal
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Background, Scratch
+from tests.engine.scratch import WAIT, Background, Scratch
 
 pytestmark = pytest.mark.slow
-
-WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Scratch]:
-    made = Scratch(tmp_path / "repository")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "gate"
-    yield path
-    path.touch()
 
 
 def test_what_cannot_be_recovered_does_not_keep_the_task_or_the_loop(scratch: Scratch, gate: Path) -> None:

@@ -3,32 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Scratch]:
-    made = Scratch(tmp_path / "a repository")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
-    """A file that an agent waits for; it exists at the end, so that nothing waits for ever."""
-    path = tmp_path / "gate"
-    yield path
-    path.touch()
-
-
-WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
 
 
 def test_tasks_land_in_the_order_of_their_needs(scratch: Scratch) -> None:

@@ -142,6 +142,7 @@ def test_an_agent_that_ends_well_but_changed_nothing_has_failed(desk: Desk) -> N
     ("script", "limits", "error", "says"),
     [
         ("exit 3", {}, ErrorClass.EXIT, "exited with status 3"),
+        ("printf 'Not logged in\\n\\n'; exit 3", {}, ErrorClass.EXIT, 'status 3: "Not logged in"'),
         ("kill -9 $$", {}, ErrorClass.EXIT, "killed by signal 9"),
         ("sleep 600", {"timeout_seconds": 0.4}, ErrorClass.TIMEOUT, "longer than 0.4 s"),
         ("sleep 600", {"idle_seconds": 0.4}, ErrorClass.IDLE, "nothing for 0.4 s"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
+from interlock.run.output import shown
 from interlock.run.workspaces import Collected
 
 ENDED_BY = {
@@ -34,6 +35,8 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
     report = replace(report, error=ErrorClass.OUTSIDE, summary=f'agent "{name}": {say(problem)}')
     if isinstance(problem, CannotStart):
         hint = f"check agents.{order.agent or '<name>'}.run in task-graph.yaml"
+        if order.argv[0].startswith("."):
+            hint += ", and that the program is committed: a workspace holds what git knows"
         return noted(replace(report, error=ErrorClass.ENVIRONMENT), hint)
     return report
 
@@ -80,4 +83,5 @@ def _summary(order: Order, exited: Exit) -> str:
         case Ended.EXITED if exited.code < 0:
             return f"the agent was killed by signal {-exited.code}"
         case _:
-            return f"the agent exited with status {exited.code}"
+            words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
+            return f"the agent exited with status {exited.code}" + (f': "{shown(words)}"' if words else "")

@@ -39,7 +39,11 @@ def lease_margin(lease_seconds: float) -> float:
 
 
 class Supervised:
-    """A running program."""
+    """A running program.
+
+    More methods than a class should have: one machine of small callbacks on the same few fields. Cut in two,
+    each half would reach into the other.
+    """
 
     def __init__(
         self, command: Command, containment: Containment, output: Output, grace_seconds: float

@@ -1,0 +1,23 @@
+"""A repository of one's own, and a gate that agents can be made to wait at."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
+    made = Scratch(tmp_path / "a repository")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Path]:
+    """A file that an agent waits for; it exists at the end, so that nothing waits for ever."""
+    path = tmp_path / "gate"
+    yield path
+    path.touch()
