@@ -8,7 +8,6 @@ Rules:
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -151,8 +150,10 @@ class Performer:
 
     async def _mention(self, facts: Sequence[f.Fact]) -> None:
         """Good to know, but not worth waiting for a log that cannot be written."""
-        with contextlib.suppress(StoreUnavailable):
+        try:
             await self.env.store.append(facts, self.controller.holder, [self.controller])
+        except StoreUnavailable as problem:
+            self.ledger.tell(f"the log cannot be written: {problem}")
 
     def _base_exit(self, tree: Tree, command: str) -> int | None:
         return self.ledger.state.base_checks.get(f"{tree}:{command}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from interlock.engine import decide
 from interlock.engine.env import Env
 from interlock.engine.identity import in_charge, is_dead, new_incarnation
-from interlock.engine.ledger import SNAPSHOT_EVERY, load_state
+from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
 from interlock.engine.settings import Settings, load, project_name, store_address
 from interlock.events.snapshot import pack
 from interlock.events.state import State
@@ -71,9 +71,11 @@ class Project:
         """The repository's own checks."""
         return LocalChecker(self.workspaces.check_out, self.processes, self.state_dir, self.settings.pass_env)
 
-    def env(self) -> Env:
-        """Everything an engine needs, for real."""
-        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, self.settings.pass_env)
+    def env(self, tell: Tell = lambda _text: None) -> Env:
+        """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
+        executor = LocalExecutor(
+            self.workspaces, self.processes, self.state_dir, self.settings.pass_env, tell
+        )
         return Env(self.store, self.repository, executor, self.checker, new_incarnation, is_dead)
 
     async def read_graph(self, name: str = "") -> Graph:

@@ -23,10 +23,12 @@ from interlock.model.task import TaskId
 from interlock.run.outcome import how_it_went, kept, not_run, noted, say, with_work
 from interlock.run.output import shown
 from interlock.run.supervised import lease_clock
-from interlock.run.workspaces import W, Workspaces
+from interlock.run.workspaces import Collected, W, Workspaces
 
 PROMPT = "prompt.md"
 PID_FILE = "supervisor.pid"
+PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
+"""Between tries to import what an agent made: some ten minutes for a person to make room."""
 
 
 async def _nobody_asks() -> None:
@@ -42,7 +44,9 @@ class LocalExecutor(Generic[W]):
         processes: Processes,
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
+        tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
+        self._tell = tell
         self._workspaces = workspaces
         self._processes = processes
         self._state_dir = state_dir
@@ -179,10 +183,20 @@ class LocalExecutor(Generic[W]):
             )
         return left
 
+    async def _collect(self, workspace: W, message: str) -> Collected:
+        """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
+        for seconds in PATIENCE_SECONDS:
+            try:
+                return await self._workspaces.collect(workspace, message)
+            except EnvironmentProblem as problem:
+                self._tell(f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s")
+                await asyncio.sleep(seconds)
+        return await self._workspaces.collect(workspace, message)
+
     async def _bring_home(self, report: Report, workspace: W) -> Report:
         """Import what the agent made, and only then give its directory up."""
         try:
-            collected = await self._workspaces.collect(workspace, _name(report.task, report.attempt))
+            collected = await self._collect(workspace, _name(report.task, report.attempt))
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(await self._set_aside(workspace)))

@@ -140,7 +140,7 @@ def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
 async def _work(invocation: Invocation, project: Project, options: Options) -> int:
     """Run the engine to its end; the exit code if it was stopped, else 0."""
     view = await run_view(invocation, project)
-    engine = Engine(project.env(), options, view.see, view.tell)
+    engine = Engine(project.env(view.tell), options, view.see, view.tell)
     with _signals(engine, view) as interrupted:
         async with view.on(engine):
             state = await engine.run()
