@@ -93,11 +93,14 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     merge = await env.repository.merge(main.commit, made.commit, made.base)
     if merge.tree is None:
         return [await _conflict(env, turn, made, main, merge)]
-    results = await _run_checks(env, turn, merge.tree)
+    # The commit is made meanwhile: if the checks are red, nobody will ever hear of it.
+    results, commit = await asyncio.gather(
+        _run_checks(env, turn, merge.tree),
+        env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt)),
+    )
     verdict = await _judge(env, turn, main, results)
     if verdict.red:
         return [_red(turn, verdict)]
-    commit = await env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt))
     return [
         f.CandidatePassed(
             *turn.key,

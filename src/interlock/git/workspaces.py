@@ -33,6 +33,7 @@ class GitWorkspaces:
         self._trash = Trash(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
+        self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
@@ -46,15 +47,18 @@ class GitWorkspaces:
             await self._clear(task, attempt)
         self._write_git_dirs(folder, task, base)
         git = Git(folder.trusted, folder.tree)
-        await asyncio.gather(
-            git.run("read-tree", "--reset", "-u", base),
-            self._pins.run("update-ref", _base_ref(task, attempt), base),
-        )
+        await asyncio.gather(git.run("read-tree", "--reset", "-u", base), self._pin(task, attempt, base))
         for copy in (folder.trusted / "index.base", folder.private / "index"):
             shutil.copy2(folder.trusted / "index", copy)  # with its time: see `_fresh_index`
         opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
         folder.note(opened)
         return folder.workspace(opened)
+
+    async def _pin(self, task: TaskId, attempt: int, base: Commit) -> None:
+        """Hold on to the base. One attempt does it for all: what it leaves behind leads to the base too."""
+        if base not in self._pinned:
+            self._pinned.add(base)
+            await self._pins.run("update-ref", _base_ref(task, attempt), base)
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir."""

@@ -3,8 +3,9 @@
 import asyncio
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +34,16 @@ class ProjectLog:
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
     """Do one command's work."""
+    _wait_for_children_without_threads()
     return asyncio.run(work)
+
+
+def _wait_for_children_without_threads() -> None:
+    """Python 3.11 starts a thread for every child process; later ones ask the kernel, as 3.11 can too."""
+    if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        with suppress(OSError):  # a kernel before 5.3
+            os.close(os.pidfd_open(os.getpid()))
+            asyncio.get_event_loop_policy().set_child_watcher(asyncio.PidfdChildWatcher())
 
 
 @asynccontextmanager
