@@ -207,3 +207,9 @@ def test_the_error_shown_in_the_reference_is_what_is_printed() -> None:
     with pytest.raises(GraphProblems) as refused:
         parse(f"{HEAD}tasks:\n{tasks}", "task-graph.yaml")
     assert str(refused.value) in page
+
+
+def test_a_new_file_in_a_folder_that_exists_is_worth_no_warning() -> None:
+    text = f"{HEAD}tasks:\n  a: {{goal: x, touches: [src/new.py, top.txt, nowhere/new.py]}}\n"
+    (warning,) = parse(text, "g", ["src/main.py"]).warnings
+    assert "`nowhere/new.py`" in warning.message

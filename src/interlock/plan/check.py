@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from interlock.model.globs import is_literal
 from interlock.model.nearest import suggest
 from interlock.plan.cycles import cycles
 from interlock.plan.files import FileIndex
@@ -100,11 +101,17 @@ def _drawn(cycle: Sequence[str]) -> str:
     return f"{shown} -> ... {len(cycle) - CYCLE_SHOWN} more ... -> {cycle[-1]} -> {cycle[0]}"
 
 
+def _is_new_file(path: str, index: FileIndex) -> bool:
+    """A plain path in a folder that is there: most tasks make a file, and that is worth no warning."""
+    folder = path.rstrip("/").rpartition("/")[0]
+    return is_literal(path) and (not folder or not index.is_empty(folder))
+
+
 def _note_empty_globs(part: GraphPart, places: Places, index: FileIndex, notes: Notes) -> None:
     hint = "fine if the task creates it; otherwise check the spelling"
     for id, task in part.tasks.items():
         for field in GLOB_FIELDS:
             for position, glob in enumerate(getattr(task, field)):
-                if index.is_empty(glob):
+                if index.is_empty(glob) and not _is_new_file(glob, index):
                     place = places.of(("tasks", id, field, position))
                     notes.warn(place, f"`{glob}` matches no file of the repository", hint)
