@@ -273,3 +273,14 @@ def _first_bases(root: Path) -> dict[str, str]:
         row["fact"] for row in map(json.loads, done.stdout.splitlines()) if row["kind"] == "WorkFinished"
     ]
     return {fact["task"]: fact["base"] for fact in reversed(facts)}
+
+
+def test_a_checkout_of_another_branch_is_told_that_it_stays_and_what_nothing_checks(scratch: Scratch) -> None:
+    """W6: work lands on main while the person is elsewhere."""
+    scratch.graph("  t: {goal: x}\n")
+    scratch.git("switch", "-q", "-c", "mine")
+    said = scratch.interlock("run")
+    assert "work lands on main; your checkout is elsewhere" in said
+    assert "nothing checks t before it lands" in said
+    assert scratch.git("show", "main:t.txt") == "t"
+    assert not (scratch.root / "t.txt").exists()

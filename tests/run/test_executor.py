@@ -181,6 +181,10 @@ def test_a_missing_program_names_the_agent_and_the_place_to_fix_it(desk: Desk) -
     assert desk.left() is None
 
 
+def test_a_missing_program_of_the_repository_may_just_not_be_committed(desk: Desk) -> None:
+    assert "the program is committed" in desk.carry_out("", argv=("./my-agent.sh",)).summary
+
+
 def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: Desk) -> None:
     desk.place.state.mkdir()
     (desk.place.state / "logs").write_text("a file where a folder should be")
