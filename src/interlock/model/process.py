@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from interlock.model.sandbox import Grant
+
 
 class Ended(StrEnum):
     """Why a program is no longer running."""
@@ -35,6 +37,10 @@ class Command:
     """The key for `extend`."""
     pid_file: str = ""
     """Where the process to end is noted while it runs, for whoever comes after a crash."""
+    grant: Grant | None = None
+    """What it may reach; None: it is ours, and needs no sandbox."""
+    listens: bool = False
+    """Its standard input stays open for `Processes.send`; else there is none."""
     grace: bool = True
     """When cancelled: is it asked to end and given time, before it is killed."""
 

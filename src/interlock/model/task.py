@@ -49,6 +49,15 @@ class Agent:
     use: str
     run: tuple[str, ...] = ()
     env: dict[str, str] | None = None
+    args: tuple[str, ...] = ()
+    """More words for a program that Interlock knows how to start."""
+    model: str = ""
+    url: str = ""
+    """Where its model is served; empty: at the provider that the program is made for."""
+    key_env: str = ""
+    """The variable of the user's environment that holds the credential. Only its name is ever written."""
+    login: bool = False
+    """The program uses the account it is logged in with. Its credential is then inside the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,76 @@
+"""What an agent's session says while it runs: one form for all programs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.model.outcome import ErrorClass
+
+
+class EventKind(StrEnum):
+    """What an event is about."""
+
+    SESSION = "session"
+    """The program says who it is: `session`, `model`."""
+    MESSAGE = "message"
+    """What the model wrote: `text`."""
+    TOOL = "tool"
+    """It wants to use a tool: `call`, `tool`, and what with in `text`."""
+    RESULT = "result"
+    """How the tool ended: `call`, `ok`, `text`."""
+    EDIT = "edit"
+    """It changed a file: `path`."""
+    COMMAND = "command"
+    """It ran a command: `text`, `exit_code`."""
+    USAGE = "usage"
+    """Tokens and money: `usage`."""
+    RETRY = "retry"
+    """The model did not answer well and is asked again: `error`, `text`."""
+    DENIED = "denied"
+    """It was not allowed to do something: `tool`, `text`."""
+    ASKED = "asked"
+    """It asks a person for leave: `call`, `tool`, `text`."""
+    ERROR = "error"
+    """Something went wrong for good: `error`, `text`."""
+    END = "end"
+    """The session is over: `ok`, and why in `text`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one or more calls of a model."""
+
+    input_tokens: int = 0
+    """All of them, those from a cache included."""
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    calls: int = 0
+    cost_usd: float | None = None
+    """None: nobody has said."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.calls + other.calls,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing a session said. Fields that its kind does not name are empty."""
+
+    kind: EventKind
+    text: str = ""
+    session: str = ""
+    model: str = ""
+    call: str = ""
+    """The id of the tool call, which its result names again."""
+    tool: str = ""
+    path: str = ""
+    ok: bool = True
+    exit_code: int | None = None
+    error: ErrorClass | None = None
+    usage: Usage | None = None

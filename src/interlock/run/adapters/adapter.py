@@ -1,0 +1,125 @@
+"""What an adapter is: how one agent program is started, and what its output means.
+
+1. An adapter touches nothing: it returns words, variables and files, and reads lines. So all of it can be
+   tested with recorded output.
+2. What a program says is a claim. `Reader.verdict` says how the session ended by the program's own account;
+   whether the work is any good is for the checks.
+3. Success is never the exit status alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, Usage
+from interlock.model.task import Agent
+
+
+class Wire(StrEnum):
+    """The language a program speaks with its model."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    """Chat completions and responses."""
+    GEMINI = "gemini"
+    OLLAMA = "ollama"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a program sits down to work: all that its adapter may use."""
+
+    agent: Agent
+    prompt: str
+    prompt_file: str
+    workspace: str
+    home: str
+    """Its HOME: empty at first, and kept as long as the attempt is: programs write their transcript there."""
+    session: str
+    """A fresh id (a UUID) for the session, made before the program starts."""
+    resume: str = ""
+    """The id of a session that was cut off and is to go on; `home` is then the one it had."""
+    model_url: str = ""
+    """The model proxy as the program sees it: `http://127.0.0.1:PORT`, without a path."""
+    token: str = ""
+    """What opens the proxy for this attempt. It is worth nothing outside."""
+    hooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Commands for hook events, for programs that run hooks themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start the program."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files to write before it starts, by their path below `home`."""
+    read: tuple[str, ...] = ()
+    """Folders outside the system's own that it needs: where it is installed."""
+    say: str = ""
+    """What to write to its standard input; it stays open if the adapter can `steer`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a session ended, by the program's own account and its exit."""
+
+    error: ErrorClass | None = None
+    summary: str = ""
+    """One line for people; of a good end, what the agent said last."""
+    usage: Usage | None = None
+    """By the program's own count; what the proxy counted is stronger."""
+    session: str = ""
+    """The id under which it can be resumed."""
+    retry_after_seconds: float = 0.0
+
+
+class Reader(Protocol):
+    """Understands the output of one session, line by line."""
+
+    def read(self, line: str) -> Sequence[Event]:
+        """The events that a line of output means; none for noise."""
+        ...
+
+    def verdict(self, exited: Exit) -> Verdict:
+        """The program has ended: how did it go."""
+        ...
+
+
+class Adapter(Protocol):
+    """One kind of agent program."""
+
+    @property
+    def use(self) -> str:
+        """Its name in `agents.<name>.use`."""
+        ...
+
+    @property
+    def wire(self) -> Wire | None:
+        """The language it speaks with its model; None: it does not go through the proxy."""
+        ...
+
+    @property
+    def program(self) -> str:
+        """The command that must be installed; '' if it comes with Interlock or the graph names it."""
+        ...
+
+    @property
+    def can_resume(self) -> bool: ...
+
+    @property
+    def can_steer(self) -> bool:
+        """Does it take messages while it runs."""
+        ...
+
+    def launch(self, seat: Seat) -> Launch: ...
+
+    def reader(self, seat: Seat) -> Reader: ...
+
+    def message(self, text: str) -> str:
+        """A message for a running session, as its standard input wants it; only if it `can_steer`."""
+        ...
