@@ -28,7 +28,7 @@ class EventKind(StrEnum):
     DENIED = "denied"
     """It was not allowed to do something: `tool`, `text`."""
     ASKED = "asked"
-    """It asks a person for leave: `call`, `tool`, `text`."""
+    """It asks for leave: `call`, `tool`, `text`; `ok` if a rule has given it already, else a person must."""
     ERROR = "error"
     """Something went wrong for good: `error`, `text`."""
     END = "end"

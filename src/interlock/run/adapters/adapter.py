@@ -10,7 +10,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
@@ -87,6 +87,36 @@ class Reader(Protocol):
 
     def verdict(self, exited: Exit) -> Verdict:
         """The program has ended: how did it go."""
+        ...
+
+
+@runtime_checkable
+class Dialogue(Reader, Protocol):
+    """A reader whose program waits for answers on its standard input.
+
+    It sends nothing itself: after every call the executor sends what `replies` holds, and closes the
+    program's standard input once the session `is_over`.
+    """
+
+    @property
+    def is_over(self) -> bool:
+        """All is said. A program that does not end by itself now may be ended; that is no failure."""
+        ...
+
+    def replies(self) -> Sequence[str]:
+        """Lines for its standard input since the last call, each with its end."""
+        ...
+
+    def say(self, text: str) -> None:
+        """A person's message: told when the turn that runs is over."""
+        ...
+
+    def answer(self, call: str, allow: bool) -> Sequence[Event]:
+        """A person's answer to what it ASKED; nothing for a question that is not open."""
+        ...
+
+    def cancel(self) -> None:
+        """Ask it to stop what it does, without killing it."""
         ...
 
 
