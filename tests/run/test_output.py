@@ -31,8 +31,8 @@ def test_a_progress_bar_is_seen_moving_and_its_last_state_is_kept(tmp_path: Path
 
 
 def test_a_line_without_end_is_handed_on_in_pieces(tmp_path: Path) -> None:
-    lines, _ = collect(tmp_path, [b"x" * 50_000] * 4 + [b"\nshort\n"])
-    assert [len(line) for line in lines] == [LINE_BYTES, LINE_BYTES, LINE_BYTES, 200_000 - 3 * LINE_BYTES, 5]
+    lines, _ = collect(tmp_path, [b"x" * 50_000] * 50 + [b"\nshort\n"])
+    assert [len(line) for line in lines] == [LINE_BYTES, LINE_BYTES, 2_500_000 - 2 * LINE_BYTES, 5]
 
 
 def test_binary_junk_is_readable_in_the_tail_and_untouched_in_the_log(tmp_path: Path) -> None:

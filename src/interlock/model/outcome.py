@@ -1,9 +1,11 @@
 """What the hands report back. A report names the attempt, commit and base it is about."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.usage import Usage
 
 
 class ErrorClass(StrEnum):
@@ -34,9 +36,28 @@ class ErrorClass(StrEnum):
     """The program was not allowed to do something that mattered."""
     TURNS = "turn-limit"
     BUDGET = "budget"
+    MISSING = "missing"
+    """The agent's program is not installed, or cannot be started."""
     ENVIRONMENT = "environment"
     OUTSIDE = "outside"
     """A full disk, a lease that was not renewed: it says nothing about the task, and is tried again."""
+
+
+WAITS = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED, ErrorClass.NETWORK, ErrorClass.QUOTA})
+"""The model could not be had: it says nothing about the task, and passes by itself or when somebody pays."""
+
+HOPELESS = frozenset({ErrorClass.AUTH, ErrorClass.MISSING})
+"""Another attempt would end in the same way until a person has done something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A session that was cut off, and is to go on in a new attempt."""
+
+    attempt: int
+    session: str
+    start: str = ""
+    """The ref of what its workspace held; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +82,17 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What the engine wants to hear while an attempt goes on."""
+
+    opened: Callable[[str, str], Awaitable[None]]
+    """The session begins, under this id and in this kind of sandbox. Comes again if the program has an id of
+    its own."""
+    exited: Callable[[], Awaitable[None]]
+    """The agent's process tree has ended: its slot is free."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """How an attempt ended, as observed from outside the agent."""
 
@@ -81,6 +113,11 @@ class Report:
     seconds: float = 0.0
     archived: str = ""
     """The ref that keeps what the workspace held."""
+    usage: Usage | None = None
+    session: str = ""
+    """The id under which the session can be resumed."""
+    retry_after_seconds: float = 0.0
+    """How long the model's provider asked to be left alone."""
 
 
 @dataclass(frozen=True, slots=True)

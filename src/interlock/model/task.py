@@ -56,6 +56,8 @@ class Agent:
     """Where its model is served; empty: at the provider that the program is made for."""
     key_env: str = ""
     """The variable of the user's environment that holds the credential. Only its name is ever written."""
+    wire: str = ""
+    """The language it speaks with its model (`model.kinds.Wire`), where its kind leaves that open."""
     login: bool = False
     """The program uses the account it is logged in with. Its credential is then inside the sandbox."""
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-LINE_BYTES = 64 * 1024
-"""Longer lines are handed on in pieces."""
+LINE_BYTES = 1024 * 1024
+"""Longer lines are handed on in pieces. Agents print whole files as one line of JSON."""
 
 TAIL_BYTES = 8 * 1024
 TAIL_LINES = 100

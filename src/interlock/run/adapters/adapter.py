@@ -9,23 +9,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
+from interlock.model.kinds import Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, Usage
 from interlock.model.task import Agent
 
-
-class Wire(StrEnum):
-    """The language a program speaks with its model."""
-
-    ANTHROPIC = "anthropic"
-    OPENAI = "openai"
-    """Chat completions and responses."""
-    GEMINI = "gemini"
-    OLLAMA = "ollama"
+__all__ = ["Adapter", "Launch", "Reader", "Seat", "Verdict", "Wire"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +52,12 @@ class Launch:
     """Files to write before it starts, by their path below `home`."""
     read: tuple[str, ...] = ()
     """Folders outside the system's own that it needs: where it is installed."""
+    leaves: tuple[str, ...] = ()
+    """Files below `home` that it writes at its end: the reader gets each as one more line."""
+    account: tuple[str, ...] = ()
+    """For `login`: where the program keeps its account below the user's own home. Copied into `home`."""
+    hosts: tuple[str, ...] = ()
+    """For `login`: the hosts it must then reach by itself, as `name:port`."""
     say: str = ""
     """What to write to its standard input; it stays open if the adapter can `steer`."""
 

@@ -1,0 +1,38 @@
+"""The kinds of agent program, and what the task graph says about each.
+
+This is what `plan` may know of them; how they are started is in `run.adapters`, which has the same names.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Wire(StrEnum):
+    """The language a program speaks with its model."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    """Chat completions and responses."""
+    GEMINI = "gemini"
+    OLLAMA = "ollama"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Which keys an agent of this kind must have, and which mean nothing for it."""
+
+    needs: tuple[str, ...] = ()
+    refuses: tuple[str, ...] = ()
+    key_env: str = ""
+    """The variable that holds the credential if the graph names none."""
+
+
+_OWN = ("run", "wire")
+"""What a program of our choice cannot be told: how it is started, and which language it speaks."""
+
+KINDS: dict[str, Kind] = {
+    "command": Kind(needs=("run",), refuses=("args", "login")),
+    "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY"),
+    "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
+}
+"""By the name that `agents.<name>.use` says."""

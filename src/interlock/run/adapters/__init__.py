@@ -1,0 +1,15 @@
+"""The agent programs that Interlock knows: how each is started, and what its output means.
+
+Adapters touch nothing: no disk, no network, no process. A new one is a file here and a line in `ADAPTERS`,
+and its name in `model.kinds`.
+"""
+
+from interlock.run.adapters.adapter import Adapter
+from interlock.run.adapters.command import Command
+
+_ALL: tuple[Adapter, ...] = (Command(),)
+
+ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
+"""By the name that `agents.<name>.use` says."""
+
+__all__ = ["ADAPTERS"]

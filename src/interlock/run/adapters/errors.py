@@ -1,0 +1,55 @@
+"""The class of an error, from what programs and providers say of it."""
+
+import re
+
+from interlock.model.outcome import ErrorClass
+
+_STATUS = {
+    400: ErrorClass.BAD_REQUEST,
+    401: ErrorClass.AUTH,
+    402: ErrorClass.QUOTA,
+    403: ErrorClass.AUTH,
+    404: ErrorClass.BAD_REQUEST,
+    408: ErrorClass.NETWORK,
+    413: ErrorClass.CONTEXT,
+    422: ErrorClass.BAD_REQUEST,
+    429: ErrorClass.RATE_LIMIT,
+    529: ErrorClass.OVERLOADED,
+}
+
+_SAID = (
+    (r"context.{0,20}(length|window|too long)|prompt is too long|maximum context", ErrorClass.CONTEXT),
+    (
+        r"insufficient.quota|quota exceeded|exceeded your current quota|credit balance|billing",
+        ErrorClass.QUOTA,
+    ),
+    (r"usage limit|out of credits", ErrorClass.QUOTA),
+    (r"rate.?limit|too many requests|\b429\b|resource.exhausted", ErrorClass.RATE_LIMIT),
+    (r"overloaded|\b529\b|service unavailable|internal server error|\b50[0234]\b", ErrorClass.OVERLOADED),
+    (
+        r"\b40[13]\b|unauthori[sz]ed|authenticat|invalid.{0,10}(api.?)?key|not logged in|login",
+        ErrorClass.AUTH,
+    ),
+    (
+        r"econnre|enotfound|etimedout|socket|connect(ion)?\b.{0,20}(error|refused|reset|closed|lost|failed)"
+        r"|fetch failed|stream (disconnected|closed)|network|timed? ?out|error sending request",
+        ErrorClass.NETWORK,
+    ),
+    (r"\b400\b|bad request|invalid.request", ErrorClass.BAD_REQUEST),
+)
+"""The first that fits; what is more exact comes first."""
+
+
+def of_status(status: int, text: str = "") -> ErrorClass | None:
+    """What an HTTP status means; the text tells the few apart that share one."""
+    if status < 400:
+        return None
+    said = of_text(text)
+    if said in (ErrorClass.QUOTA, ErrorClass.CONTEXT):
+        return said
+    return _STATUS.get(status, ErrorClass.OVERLOADED if status >= 500 else ErrorClass.BAD_REQUEST)
+
+
+def of_text(text: str) -> ErrorClass | None:
+    """What the words of an error mean; None if they say nothing known."""
+    return next((error for words, error in _SAID if re.search(words, text, re.IGNORECASE)), None)

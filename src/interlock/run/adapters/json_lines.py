@@ -1,0 +1,78 @@
+"""JSON that a program printed, read so that nothing in it can surprise.
+
+What is missing, of another type or no JSON at all is as good as not there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """An object of a program's output. A question names the keys on the way to the value."""
+
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.fields)
+
+    def at(self, *path: str) -> object:
+        """Whatever is there; None if the way ends earlier."""
+        value: object = self.fields
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def text(self, *path: str) -> str:
+        """The text there, or ''."""
+        value = self.at(*path)
+        return value if isinstance(value, str) else ""
+
+    def number(self, *path: str) -> int:
+        """The whole number there, or 0."""
+        value = self.at(*path)
+        return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
+
+    def amount(self, *path: str) -> float | None:
+        """The number there, or None."""
+        value = self.at(*path)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def code(self, *path: str) -> int | None:
+        """The exit status there, or None."""
+        value = self.at(*path)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def says(self, *path: str) -> bool:
+        """Is `true` there."""
+        return self.at(*path) is True
+
+    def item(self, *path: str) -> "Json":
+        """The object there, or an empty one."""
+        value = self.at(*path)
+        return Json(value) if isinstance(value, dict) else Json()
+
+    def items(self, *path: str) -> Iterator["Json"]:
+        """The objects of the list there."""
+        value = self.at(*path)
+        return (
+            (Json(item) for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+        )
+
+
+def read_object(line: str) -> Json | None:
+    """The object that a line holds; None for anything else."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return Json(value) if isinstance(value, dict) else None
+
+
+def compact(value: object) -> str:
+    """A value as one line of JSON, for people to read."""
+    return msgspec.json.encode(value).decode()

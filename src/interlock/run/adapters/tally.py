@@ -1,0 +1,61 @@
+"""Keeps what counts of a session's events, and says from that how it ended.
+
+For readers of programs that say so in events: `read` passes every event through `note`.
+"""
+
+from collections.abc import Sequence
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind, Usage
+from interlock.run.adapters.adapter import Verdict
+
+
+class Tally:
+    """What a session has said so far that its verdict depends on."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self.message = ""
+        self.usage: Usage | None = None
+        self._end: Event | None = None
+        self._error: Event | None = None
+
+    def note(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Take them in, and hand them on."""
+        for event in events:
+            match event.kind:
+                case EventKind.SESSION:
+                    self.session = event.session or self.session
+                case EventKind.MESSAGE:
+                    self.message = event.text or self.message
+                case EventKind.USAGE:
+                    self.usage = event.usage
+                case EventKind.ERROR:
+                    self._error = event
+                case EventKind.END:
+                    self._end = event
+                case _:
+                    pass
+        return events
+
+    def verdict(self, exited: Exit) -> Verdict:
+        """Good only if the program said that it ended well, and its exit does not say otherwise."""
+        error, summary = self._judged(exited)
+        return Verdict(error, summary, self.usage, self.session)
+
+    def _judged(self, exited: Exit) -> tuple[ErrorClass | None, str]:
+        if self._end and self._end.ok:
+            if exited.code == 0:
+                return None, self._end.text or self.message
+            return ErrorClass.EXIT, f"it said that all went well, and exited with status {exited.code}"
+        bad = self._error or self._end
+        if bad is None:
+            return ErrorClass.EXIT, _how(exited, "without saying how it went")
+        error = bad.error or (self._end.error if self._end else None) or ErrorClass.EXIT
+        return error, bad.text or _how(exited, "with an error")
+
+
+def _how(exited: Exit, what: str) -> str:
+    by = f"was killed by signal {-exited.code}" if exited.code < 0 else f"exited with status {exited.code}"
+    return f"the agent {by} {what}"
