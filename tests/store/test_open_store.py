@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import interlock.store
+from interlock.model.errors import UsageError
 from interlock.store import open_store
 from interlock.store.statements import statements
 
@@ -25,6 +26,13 @@ def test_a_path_opens_a_file_and_a_url_opens_postgres() -> None:
     assert isinstance(open_store("some/log.db", "p"), interlock.store.SqliteStore)
     for scheme in ("postgres", "postgresql"):
         assert isinstance(open_store(f"{scheme}://host/db", "p"), interlock.store.PostgresStore)
+
+
+@pytest.mark.parametrize("url", ["postgress://person:secret@host/db", "sqlite:///log.db"])
+def test_another_kind_of_address_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(UsageError, match="`store` cannot be a") as refused:
+        open_store(url, "p")
+    assert "secret" not in str(refused.value)
 
 
 def test_the_package_has_no_other_names() -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from interlock.model.errors import EnvironmentProblem
+from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ def open_store(url: str, project: str) -> Store:
     """The log at a path (one project's), or the project's log at a Postgres URL. Connects when first used."""
     if url.startswith(("postgres://", "postgresql://")):
         return _postgres()(url, project)
+    if "://" in url:
+        # Taken as a path, a slip in the scheme would begin an empty log in a folder of that name. The rest of
+        # the address may hold a password.
+        raise UsageError(
+            f"`store` cannot be a {url.partition('://')[0]}:// address",
+            "write postgresql://..., or a path for SQLite",
+        )
     return _sqlite()(url)
 
 
