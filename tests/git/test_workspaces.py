@@ -349,3 +349,22 @@ def test_an_attempt_that_holds_too_much_is_refused_and_kept(world: World) -> Non
     assert not list((world.root / ".git/objects/pack").glob("*tmp*"))
     run(workspaces.discard(workspace))
     assert [left.state for left in workspaces.listing()] == ["evidence"]
+
+
+@pytest.mark.slow
+def test_an_attempt_that_goes_on_finds_what_the_last_one_left_and_keeps_its_base(world: World) -> None:
+    """D10: a session that was cut off goes on with its files; what counts as its change stays the same."""
+    one = run(world.workspaces.open(TASK, 1, world.main))
+    write(one.path, {"half.txt": "half\n"})
+    left = collected(world, one)
+    two = run(world.workspaces.open(TASK, 2, world.main, left.ref))
+    assert (two.path / "half.txt").read_text() == "half\n"
+    assert git(two.path, "status", "--porcelain") == ""
+    write(two.path, {"rest.txt": "rest\n"})
+    result = collected(world, two)
+    assert (two.base, result.touched) == (world.main, ("half.txt", "rest.txt"))
+
+
+def test_what_was_left_and_is_gone_means_a_start_from_the_base(world: World) -> None:
+    workspace = run(world.workspaces.open(TASK, 2, world.main, "refs/interlock/work/fix-login/1"))
+    assert git(workspace.path, "rev-parse", "HEAD") == world.main

@@ -20,6 +20,11 @@ class Workspace:
     home: Path
     """The attempt's state directory: private git dir, trusted git dir, prompt."""
 
+    @property
+    def git_dir(self) -> Path:
+        """The private git dir, which is the agent's."""
+        return self.home / "private.git"
+
 
 @dataclass(frozen=True, slots=True)
 class Collected:
@@ -83,7 +88,9 @@ class Repository(Protocol):
 class Workspaces(Protocol):
     """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
 
-    async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace: ...
+    async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
+        """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
+        ...
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir.

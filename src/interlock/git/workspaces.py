@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from interlock.git import include, intake, snapshot
@@ -36,21 +37,26 @@ class GitWorkspaces:
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
-    async def open(self, task: TaskId, attempt: int, base: Commit) -> Workspace:
-        """A fresh checkout of `base` with a git dir of its own. What an earlier try left there is kept."""
+    async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
+        """A fresh checkout with a git dir of its own. What an earlier try left there is kept."""
         folder = self._folder(task, attempt)
         async with self._opening:
-            return await self._open(folder, task, attempt, base)
+            if folder.home.exists():
+                await self._clear(task, attempt)
+            self._write_git_dirs(folder, task, base)
+            if start and (found := (await self._place.git.names(f"{start}^{{commit}}"))[0]):
+                (folder.private / agent_branch(task)).write_text(f"{found}\n")
+                return await self._open(folder, Opened(task, attempt, base), found)
+            return await self._open(folder, Opened(task, attempt, base), base)
 
-    async def _open(self, folder: AttemptFolder, task: TaskId, attempt: int, base: Commit) -> Workspace:
-        if folder.home.exists():
-            await self._clear(task, attempt)
-        self._write_git_dirs(folder, task, base)
-        git = Git(folder.trusted, folder.tree)
-        await asyncio.gather(git.run("read-tree", "--reset", "-u", base), self._pin(task, attempt, base))
+    async def _open(self, folder: AttemptFolder, opened: Opened, start: str) -> Workspace:
+        git, task, base = Git(folder.trusted, folder.tree), TaskId(opened.task), Commit(opened.base)
+        await asyncio.gather(
+            git.run("read-tree", "--reset", "-u", start), self._pin(task, opened.attempt, base)
+        )
         for copy in (folder.trusted / "index.base", folder.private / "index"):
             shutil.copy2(folder.trusted / "index", copy)  # with its time: see `_fresh_index`
-        opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
+        opened = replace(opened, included=await include.include(self._place, folder.tree))
         folder.note(opened)
         return folder.workspace(opened)
 

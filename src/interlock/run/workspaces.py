@@ -18,6 +18,11 @@ class Workspace(Protocol):
         ...
 
     @property
+    def git_dir(self) -> Path:
+        """The agent's own."""
+        ...
+
+    @property
     def base(self) -> Commit: ...
 
 
@@ -46,7 +51,9 @@ class Workspaces(Protocol[W]):
     `collect` raises `RejectedObjects` when it never will, and another `InterlockError` when it cannot now.
     """
 
-    async def open(self, task: TaskId, attempt: int, base: Commit) -> W: ...
+    async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> W:
+        """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
+        ...
 
     async def collect(self, workspace: W, message: str) -> Collected: ...
 
