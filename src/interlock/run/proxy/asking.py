@@ -1,0 +1,205 @@
+"""What is allowed in: whose request it is, and where it leads.
+
+1. Nothing is repaired. A target that is not plainly a known path is refused, so that we and the provider can
+   never read it differently.
+2. Whatever a program sends as a credential is compared and dropped. It never travels on.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from interlock.model.errors import UsageError
+from interlock.run.adapters.adapter import Wire
+from interlock.run.proxy.dig import count_at, dig, text_at
+from interlock.run.proxy.order import EndpointOrder
+from interlock.run.proxy.wires import PROVIDERS, USUAL, Dialect, Route, key_header, route_of
+
+TARGET_CHARACTERS = 4096
+_PLAIN = re.compile(r"/[A-Za-z0-9._~:/-]*", re.ASCII)
+_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
+_TOKEN_PATH = re.compile(r"/t/([A-Za-z0-9-]{1,128})(/.*)")
+_KEY_HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
+_KEY_FIELDS = frozenset({"key", "api_key", "apikey", "access_token", "token"})
+_NOT_PASSED_ON = frozenset(
+    (
+        *("host", "content-length", "content-encoding", "accept-encoding", "expect"),
+        *("connection", "keep-alive", "te", "trailer", "trailers", "transfer-encoding", "upgrade"),
+        *("authorization", "cookie", "cookie2", "set-cookie", "forwarded", "via", "origin", "referer"),
+        *_KEY_HEADERS,
+    )
+)
+_VERSION = re.compile(r"v\d+[a-z]*", re.ASCII)
+
+Headers = Iterable[tuple[str, str]]
+
+
+class NotAllowed(Exception):
+    """A request that goes nowhere."""
+
+    def __init__(self, status: int, text: str, dialect: Dialect) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.dialect = dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that is known to be the attempt's own, and to lead to a model."""
+
+    method: str
+    path: str
+    query: str
+    """Without credentials."""
+    route: Route
+
+
+class Door:
+    """Checks what comes to one endpoint."""
+
+    def __init__(self, wire: Wire, token: str) -> None:
+        self._wire = wire
+        self._token = token
+
+    def admit(self, method: str, target: str, headers: Headers, by_socket: bool) -> Asked:
+        """The request if it may pass, else `NotAllowed`. `by_socket`: only the attempt can come that way."""
+        usual = USUAL[self._wire]
+        fields = [(name.lower(), value) for name, value in headers]
+        hosts = [value for name, value in fields if name == "host"]
+        if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+            raise NotAllowed(
+                403, "this is the model proxy of one attempt; the Host header is not its own", usual
+            )
+        path, _, query = target.partition("?")
+        if len(target) > TARGET_CHARACTERS or not target.isascii() or not target.isprintable():
+            raise NotAllowed(400, "the path is not one the model proxy understands", usual)
+        in_path = _TOKEN_PATH.fullmatch(path)
+        path = in_path[2] if in_path else path
+        said = [*_keys(fields, query), *([in_path[1]] if in_path else [])]
+        if not self._is_ours(said, by_socket):
+            raise NotAllowed(401, "this attempt's token is missing or wrong", usual)
+        return self._routed(method, path, query)
+
+    def _is_ours(self, keys: list[str], by_socket: bool) -> bool:
+        """Programs for Ollama send no key at all; a socket that only they can reach says enough."""
+        if not keys:
+            return by_socket and self._wire == Wire.OLLAMA
+        return any(secrets.compare_digest(key.encode(), self._token.encode()) for key in keys)
+
+    def _routed(self, method: str, path: str, query: str) -> Asked:
+        is_plain = _PLAIN.fullmatch(path) and "//" not in path and not {".", ".."} & set(path.split("/"))
+        route = route_of(self._wire, method, path) if is_plain else None
+        if not route:
+            raise NotAllowed(
+                404, "the model proxy passes on calls of models only, not this path", USUAL[self._wire]
+            )
+        return Asked(method, path, _without_keys(query), route)
+
+
+def _keys(fields: list[tuple[str, str]], query: str) -> Iterator[str]:
+    for name, value in fields:
+        if name in _KEY_HEADERS:
+            yield value.strip()
+        elif name == "authorization":
+            yield value.partition(" ")[2].strip()
+    yield from (value for name, value in parse_qsl(query) if name.lower() in _KEY_FIELDS)
+
+
+def _without_keys(query: str) -> str:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    return urlencode([(name, value) for name, value in pairs if name.lower() not in _KEY_FIELDS])
+
+
+def passed_on(headers: Headers) -> list[tuple[str, str]]:
+    """The headers that travel, in either direction: no credentials, nothing about the connection itself."""
+    headers = list(headers)
+    named = {
+        part.strip().lower()
+        for name, value in headers
+        if name.lower() == "connection"
+        for part in value.split(",")
+    }
+    unwanted = _NOT_PASSED_ON | named
+    return [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in unwanted and not name.lower().startswith(("x-forwarded-", "sec-", "proxy-"))
+    ]
+
+
+def upstream_of(order: EndpointOrder) -> str:
+    """The base URL; raises `UsageError` if it is none."""
+    url = order.upstream or PROVIDERS[order.wire].upstream
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise UsageError(
+            f"{url!r} is not the address of a model", "write it as https://host or http://host:port/path"
+        )
+    if parts.username or parts.password:
+        raise UsageError(
+            f"the address of the model at {parts.hostname} has a password in it",
+            "put it into a variable of the environment, and name that as the key",
+        )
+    return url.rstrip("/")
+
+
+def joined(upstream: str, path: str, query: str) -> str:
+    """Base URLs are written with the version at their end, and without; paths always start with it."""
+    base, _, last = upstream.rpartition("/")
+    first, _, rest = path.removeprefix("/").partition("/")
+    is_versioned = urlsplit(upstream).path and (_VERSION.fullmatch(last) or last in ("openai", "api"))
+    if is_versioned and (_VERSION.fullmatch(first) or first == last):
+        path = f"/{rest}"
+    elif is_versioned and last != "openai":
+        upstream = base
+    return f"{upstream}{path}" + (f"?{query}" if query else "")
+
+
+def key_variable(order: EndpointOrder) -> str:
+    """Where the credential is. A provider's usual key goes to that provider and nobody else."""
+    provider = PROVIDERS[order.wire]
+    own = urlsplit(provider.upstream).hostname or ""
+    host = urlsplit(upstream_of(order)).hostname or ""
+    is_own = host == own or host.endswith(f".{own}")
+    return order.key_env or (provider.key_env if is_own else "")
+
+
+def credential(
+    order: EndpointOrder, dialect: Dialect, environ: Mapping[str, str]
+) -> tuple[str, str, str] | None:
+    """Header, what stands before the key in it, and the key. None: this server wants none."""
+    variable = key_variable(order)
+    if not variable:
+        return None
+    key = environ.get(variable, "").strip()
+    if not key or not key.isprintable() or not key.isascii():
+        state = "is not set" if not key else "holds something that cannot be a key"
+        raise NotAllowed(401, f"{variable} {state} in the environment Interlock was started from", dialect)
+    return (*key_header(order.wire, dialect, variable), key)
+
+
+def model_of(path: str, body: object) -> str:
+    found = re.search(r"/models/([^/:]+)", path)
+    return text_at(body, "model") or (found[1] if found else "")
+
+
+def output_limit(body: object) -> int:
+    """The most tokens the program wants back; 0: it did not say."""
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    nested = (("generationConfig", "maxOutputTokens"), ("options", "num_predict"))
+    return max(*(count_at(body, name) for name in names), *(count_at(body, *path) for path in nested))
+
+
+def with_usage_asked(asked: Asked, value: object, body: bytes) -> bytes:
+    """A stream of chat completions says what it used only if it is asked to."""
+    is_stream = asked.route.dialect == Dialect.CHAT and dig(value, "stream") is True
+    if not isinstance(value, dict) or not is_stream or dig(value, "stream_options", "include_usage") is True:
+        return body
+    options = value.get("stream_options")
+    return json.dumps(
+        {**value, "stream_options": {**(options if isinstance(options, dict) else {}), "include_usage": True}}
+    ).encode()

@@ -1,0 +1,39 @@
+"""Reading JSON that others wrote: what is missing or of another type is empty, never an error."""
+
+import json
+from collections.abc import Iterator
+
+
+def dig(value: object, *path: str | int) -> object:
+    """What stands at the path; None if it leads nowhere."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def text_at(value: object, *path: str | int) -> str:
+    found = dig(value, *path)
+    return found if isinstance(found, str) else ""
+
+
+def count_at(value: object, *path: str | int) -> int:
+    found = dig(value, *path)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+
+
+def items_at(value: object, *path: str | int) -> Iterator[object]:
+    found = dig(value, *path)
+    return iter(found if isinstance(found, list) else ())
+
+
+def parsed(text: bytes | str) -> object:
+    """The JSON value, or None. Deep nesting is no value either."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,69 @@
+"""The nouns of the model proxy: what an attempt asks for, and what is known of each call."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.session import Usage
+from interlock.run.adapters.adapter import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOrder:
+    """One way to a model, for one attempt."""
+
+    name: str
+    wire: Wire
+    upstream: str
+    """The base URL to pass calls on to; '' is the provider's own."""
+    key_env: str
+    """The variable that holds the credential; '' is the provider's usual one, for its own host only."""
+    transcript: Path
+    allow_hosts: tuple[str, ...] = ()
+    """Other hosts that the attempt may reach: `example.org`, `example.org:8443`, `*.example.org`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyLimits:
+    """How long the proxy waits, and how much it takes in."""
+
+    connect_seconds: float = 10.0
+    silence_seconds: float = 300.0
+    """Between two pieces of an answer. Models that think before they speak are silent for minutes."""
+    request_bytes: int = 32 * 1024 * 1024
+    """The largest that any of the providers takes."""
+    connections: int = 64
+    """At once, to the hosts an attempt may reach."""
+
+
+class Trouble(NamedTuple):
+    """What went wrong with a call."""
+
+    error: ErrorClass
+    text: str
+    retry_after_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A request on its way to a model, as a gate sees it."""
+
+    method: str
+    path: str
+    model: str = ""
+    body_bytes: int = 0
+    max_output_tokens: int = 0
+    """As the program asked; 0: it did not say."""
+    generates: bool = True
+    """Does it cost tokens; lists of models and counts of tokens do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """How a call ended."""
+
+    status: int
+    """0: there was no answer."""
+    usage: Usage
+    trouble: Trouble | None = None

@@ -1,0 +1,185 @@
+"""Listens for one attempt, and takes each of its calls from the door to the transcript."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.redact import Redactor, secret_values
+from interlock.run.proxy.asking import (
+    Asked,
+    Door,
+    NotAllowed,
+    key_variable,
+    model_of,
+    output_limit,
+    upstream_of,
+    with_usage_asked,
+)
+from interlock.run.proxy.dig import parsed
+from interlock.run.proxy.endpoint import Endpoint
+from interlock.run.proxy.exchange import Exchange, refusal
+from interlock.run.proxy.gate import Gate, Refused
+from interlock.run.proxy.order import ModelCall, ProxyLimits, Trouble
+from interlock.run.proxy.transcript import Entry, Transcript
+from interlock.run.proxy.wires import error_body
+
+SHUTDOWN_SECONDS = 0.1
+"""An attempt that is over waits for no answer."""
+
+
+class Serving:
+    """The inside of an endpoint."""
+
+    def __init__(
+        self, endpoint: Endpoint, environ: Mapping[str, str], gate: Gate, limits: ProxyLimits
+    ) -> None:
+        upstream_of(endpoint.order)  # an address that is none is said now, and not at the first call
+        self._endpoint = endpoint
+        self._order = endpoint.order
+        self._environ = environ
+        self._gate = gate
+        self._limits = limits
+        self._door = Door(endpoint.order.wire, endpoint.token)
+        self._transcript = Transcript(endpoint.order.transcript)
+        self._secrets: frozenset[str] = frozenset()
+        self._redactor = Redactor()
+        self._opened = 0.0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[Endpoint]:
+        self._opened = asyncio.get_running_loop().time()
+        async with self._session() as session:
+
+            async def handle(request: web.BaseRequest) -> web.StreamResponse:
+                return await self._handle(request, session)
+
+            server = web.Server(handle, handler_cancellation=True, access_log=None, lingering_time=1.0)
+            runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
+            await runner.setup()
+            try:
+                await web.UnixSite(runner, self._endpoint.socket).start()
+                Path(self._endpoint.socket).chmod(0o600)
+                self._endpoint.listen = lambda: _listen(runner)
+                yield self._endpoint
+            finally:
+                self._endpoint.listen = None
+                await runner.cleanup()
+
+    def _session(self) -> ClientSession:
+        """One per attempt: connections that carry a credential are shared with nobody."""
+        return ClientSession(
+            connector=TCPConnector(limit=0),
+            cookie_jar=DummyCookieJar(),
+            skip_auto_headers=("User-Agent", "Accept", "Content-Type"),
+            timeout=ClientTimeout(
+                total=None,
+                connect=self._limits.connect_seconds,
+                sock_connect=self._limits.connect_seconds,
+                sock_read=self._limits.silence_seconds,
+            ),
+        )
+
+    async def _handle(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
+        by_socket = isinstance(request.get_extra_info("sockname"), str | bytes)
+        try:
+            asked = self._door.admit(request.method, request.raw_path, request.headers.items(), by_socket)
+            body = await self._body(request, asked)
+        except NotAllowed as refused:
+            return web.Response(
+                status=refused.status,
+                body=error_body(refused.dialect, refused.status, refused.text),
+                content_type="application/json",
+            )
+        return await self._call(request, session, asked, body)
+
+    async def _body(self, request: web.BaseRequest, asked: Asked) -> bytes:
+        if request.headers.get("Expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._limits.silence_seconds):
+                async for chunk in request.content.iter_any():
+                    body += chunk
+                    if len(body) > self._limits.request_bytes:
+                        text = f"the request is larger than {self._limits.request_bytes} bytes"
+                        raise NotAllowed(413, text, asked.route.dialect)
+        except (web.RequestPayloadError, TimeoutError) as problem:
+            raise NotAllowed(400, "the request did not come through whole", asked.route.dialect) from problem
+        return bytes(body)
+
+    async def _call(
+        self, request: web.BaseRequest, session: ClientSession, asked: Asked, body: bytes
+    ) -> web.StreamResponse:
+        value = parsed(body)
+        body = with_usage_asked(asked, value, body)
+        model = model_of(asked.path, value)
+        exchange = Exchange(self._order, asked, body, self._environ, self._limits)
+        exchange.tally.model = model
+        call = ModelCall(
+            asked.method, asked.path, model, len(body), output_limit(value), asked.route.generates
+        )
+        began = asyncio.get_running_loop().time()
+        try:
+            async with self._gate.turn(self._order, call) as turn:
+                try:
+                    return await exchange.answer(request, session)
+                finally:
+                    self._count(exchange)
+                    turn.ended(exchange.outcome)
+        except Refused as held:
+            exchange.status, exchange.trouble, exchange.note = 429, held.trouble, "not passed on"
+            self._endpoint.last_error = held.trouble
+            return refusal(asked, 429, held.trouble)
+        finally:
+            self._record(exchange, value, began)
+
+    def _count(self, exchange: Exchange) -> None:
+        """Calls that went upstream; what was wrong with the latest one, in words without secrets."""
+        if exchange.trouble:
+            exchange.trouble = self._in_clean_words(exchange.trouble)
+        if not exchange.asked.route.generates:
+            return
+        self._endpoint.usage += exchange.outcome.usage
+        if not exchange.note:
+            self._endpoint.last_error = exchange.trouble
+
+    def _in_clean_words(self, trouble: Trouble) -> Trouble:
+        text = self._cleaner().clean(trouble.text)
+        if trouble.error == ErrorClass.AUTH and not key_variable(self._order):
+            text += " (no key was sent, because none is named for this address)"
+        return trouble._replace(text=text)
+
+    def _cleaner(self) -> Redactor:
+        """For the secrets as they are now: a credential may be renewed while an attempt runs."""
+        key = self._environ.get(key_variable(self._order), "")
+        now = frozenset([*secret_values(self._environ), key, self._endpoint.token])
+        if now != self._secrets:
+            self._secrets, self._redactor = now, Redactor(now)
+        return self._redactor
+
+    def _record(self, exchange: Exchange, request: object, began: float) -> None:
+        entry = Entry(
+            at_seconds=began - self._opened,
+            seconds=asyncio.get_running_loop().time() - began,
+            method=exchange.asked.method,
+            path=exchange.asked.path,
+            status=exchange.status,
+            model=exchange.tally.model,
+            usage=replace(exchange.outcome.usage, calls=0) if exchange.note else exchange.outcome.usage,
+            request=request,
+            answer=exchange.tally.text,
+            trouble=exchange.trouble,
+            note=exchange.note,
+        )
+        self._transcript.add(entry, self._cleaner())
+
+
+async def _listen(runner: web.ServerRunner) -> int:
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return next(int(address[1]) for address in runner.addresses if isinstance(address, tuple))

@@ -1,0 +1,41 @@
+"""Where the unix sockets are: in a folder only we can enter, at a path that the kernel takes."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+PATH_BYTES = 100
+"""The kernel takes 107, macOS 103."""
+_NAME_BYTES = len("/x-01234567.sock")
+
+
+@contextmanager
+def socket_path(folder: Path, kind: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    """A fresh path, gone afterwards. `kind` is one letter."""
+    place, is_ours = _place(folder, environ)
+    path = place / f"{kind}-{secrets.token_hex(4)}.sock"
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        if is_ours:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _place(folder: Path, environ: Mapping[str, str]) -> tuple[Path, bool]:
+    """The folder itself if its paths are short enough, or else a new one with a name nobody can guess."""
+    if _fits(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        return folder, False
+    runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent")
+    parents = [place for place in (runtime, Path(tempfile.gettempdir())) if place.is_dir()]
+    roomy = [place for place in parents if _fits(place / "interlock-01234567")]
+    return Path(tempfile.mkdtemp(prefix="interlock-", dir=roomy[0] if roomy else Path("/tmp"))), True  # noqa: S108 - the one short path every system has; mkdtemp makes it safe
+
+
+def _fits(folder: Path) -> bool:
+    return len(bytes(folder.absolute())) + _NAME_BYTES <= PATH_BYTES
