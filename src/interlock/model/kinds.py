@@ -34,5 +34,6 @@ KINDS: dict[str, Kind] = {
     "command": Kind(needs=("run",), refuses=("args", "login")),
     "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY"),
     "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
+    "built-in": Kind(needs=("url", "model"), refuses=("run", "login")),
 }
 """By the name that `agents.<name>.use` says."""

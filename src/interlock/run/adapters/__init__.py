@@ -5,9 +5,10 @@ and its name in `model.kinds`.
 """
 
 from interlock.run.adapters.adapter import Adapter
+from interlock.run.adapters.builtin import BuiltIn
 from interlock.run.adapters.command import Command
 
-_ALL: tuple[Adapter, ...] = (Command(),)
+_ALL: tuple[Adapter, ...] = (Command(), BuiltIn())
 
 ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
 """By the name that `agents.<name>.use` says."""

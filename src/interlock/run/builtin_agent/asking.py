@@ -1,0 +1,135 @@
+"""Asking the model: one question, one answer, in bounded time and with a bounded number of tries."""
+
+import http.client
+import json
+import os
+import re
+import select
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from .dialects import OLLAMA, OPENAI, Dialect, Json, Message, Reply
+from .telling import Failure, tell
+
+TOKEN_VARIABLE = "INTERLOCK_MODEL_TOKEN"  # noqa: S105 - the name of a variable; its value opens the model proxy
+ANSWER_BYTES = 16 * 1024**2
+LONGEST_PAUSE_SECONDS = 30.0
+
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_TOO_LONG = re.compile(r"context|too many tokens|prompt is too long", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the model is, and how patient to be with it."""
+
+    url: str
+    model: str
+    context_tokens: int
+    answer_seconds: float
+    retries: int
+    retry_seconds: float
+    """Before the first retry; doubled for each further one."""
+
+    @property
+    def dialect(self) -> Dialect:
+        return OPENAI if urlsplit(self.url).path.rstrip("/").endswith("/v1") else OLLAMA
+
+    def ask(self, messages: Sequence[Message], tools: Sequence[Json]) -> Reply:
+        """The model's answer; trouble that may pass is waited for."""
+        body = self._body(messages, tools)
+        for tried in range(self.retries):
+            try:
+                return self._reply(body)
+            except Failure as failure:
+                if not failure.again:
+                    raise
+                tell("retry", error=failure.error, text=str(failure))
+                pause = max(self.retry_seconds * 2**tried, failure.wait_seconds)
+                select.select([], [], [], min(LONGEST_PAUSE_SECONDS, pause))
+        return self._reply(body)
+
+    def _body(self, messages: Sequence[Message], tools: Sequence[Json]) -> bytes:
+        said = [self.dialect.write(message) for message in messages]
+        body: Json = {"model": self.model, "messages": said, "stream": False}
+        if tools:
+            body["tools"] = list(tools)
+        if self.dialect is OLLAMA:
+            # What is longer than its default of a few thousand tokens, Ollama cuts off without a word.
+            body["options"] = {"num_ctx": self.context_tokens}
+        return json.dumps(body).encode()
+
+    def _reply(self, body: bytes) -> Reply:
+        answer = self._post(body)
+        try:
+            reply = self.dialect.read(answer)
+            text = _THOUGHT.sub("", reply.text).strip()
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise Failure("model", f"not an answer: {str(answer)[:200]}", again=True) from None
+        if not text and not reply.calls:
+            raise Failure("model", "the answer is empty", again=True)
+        return Reply(text, reply.calls, reply.usage)
+
+    def _post(self, body: bytes) -> Json:
+        status, text, retry_after = self._exchange(body)
+        if status != http.client.OK:
+            raise _refusal(status, text, float(retry_after) if retry_after.isdigit() else 0.0)
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            raise Failure("model", f"not JSON: {text[:200]!r}", again=True) from None
+        if not isinstance(answer, dict) or answer.get("error"):
+            raise Failure("model", f"not an answer: {text[:200]}", again=True)
+        return answer
+
+    def _exchange(self, body: bytes) -> tuple[int, str, str]:
+        where = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
+        link = kind(where.netloc, timeout=self.answer_seconds)
+        token = os.environ.get(TOKEN_VARIABLE) or "none"
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        try:
+            link.request("POST", where.path.rstrip("/") + self.dialect.path, body, headers)
+            response = link.getresponse()
+            text = _read(response, time.monotonic() + self.answer_seconds)
+        except TimeoutError:
+            raise Failure("network", f"no answer within {self.answer_seconds:g} s") from None
+        except (OSError, http.client.HTTPException) as problem:
+            raise Failure("network", f"{self.url}: {problem!r}", again=True) from None
+        finally:
+            link.close()
+        return response.status, text, response.headers.get("Retry-After", "")
+
+
+def _read(response: http.client.HTTPResponse, deadline: float) -> str:
+    """All of it, also if it comes drop by drop."""
+    body = b""
+    while chunk := response.read1(65536):
+        body += chunk
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if len(body) > ANSWER_BYTES:
+            raise Failure("model", f"the answer is longer than {ANSWER_BYTES} bytes")
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+    return body.decode(errors="replace")
+
+
+def _refusal(status: int, text: str, wait_seconds: float) -> Failure:
+    said = f"HTTP {status}: {text[:300]}"
+    if status in (401, 403):
+        return Failure("auth", said)
+    if status == 402:
+        return Failure("quota", said)
+    if status == 429:
+        return Failure("rate-limit", said, again=True, wait_seconds=wait_seconds)
+    if "tool" in text.lower():
+        # Ollama, llama.cpp and vLLM each say it in their own words, and with different codes.
+        return Failure("no-tools", said)
+    if _TOO_LONG.search(text):
+        return Failure("context-too-long", said)
+    if status >= 500:
+        return Failure("overloaded", said, again=True, wait_seconds=wait_seconds)
+    return Failure("bad-request", said)

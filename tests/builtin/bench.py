@@ -1,0 +1,69 @@
+"""Runs the built-in agent as the executor does: by its adapter's launch, its output through the reader."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.model.process import Ended, Exit
+from interlock.model.session import Event, EventKind
+from interlock.model.task import Agent
+from interlock.run.adapters.adapter import Seat, Verdict
+from interlock.run.adapters.builtin import BuiltIn
+
+FAST = ("--retry-seconds", "0.01", "--answer-seconds", "20", "--command-seconds", "20")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session that is over."""
+
+    events: list[Event]
+    verdict: Verdict
+    code: int
+
+    def of(self, kind: EventKind) -> list[Event]:
+        return [event for event in self.events if event.kind is kind]
+
+    @property
+    def results(self) -> list[Event]:
+        return self.of(EventKind.RESULT)
+
+
+def seated(
+    place: Path,
+    url: str,
+    args: Sequence[str] = (),
+    session: str = "s1",
+    resume: str = "",
+    proxy: tuple[str, str] = ("", ""),
+) -> Seat:
+    """A workspace, a home and a prompt. `proxy` is its address and its token."""
+    workspace, home, prompt = place / "workspace", place / "home", place / "prompt.md"
+    workspace.mkdir(exist_ok=True)
+    home.mkdir(exist_ok=True)
+    prompt.write_text("Say hello.")
+    agent = Agent("local", "built-in", model="tiny", url=url, args=(*FAST, *args))
+    paths = (str(prompt), str(workspace), str(home))
+    return Seat(agent, prompt.read_text(), *paths, session, resume, *proxy)
+
+
+def worked(seat: Seat, said: str | None = None, env: Mapping[str, str] | None = None) -> Session:
+    """The session to its end; `said` is on its standard input from the start."""
+    adapter = BuiltIn()
+    launch = adapter.launch(seat)
+    done = subprocess.run(
+        launch.argv,
+        cwd=seat.workspace,
+        env={"PATH": "/usr/bin:/bin", "HOME": seat.home, **(env or {}), **launch.env},
+        input=adapter.message(said) if said is not None else "",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    reader = adapter.reader(seat)
+    events = [event for line in done.stdout.splitlines() for event in reader.read(line)]
+    ended = Exit(Ended.EXITED, done.returncode, 1.0, done.stdout)
+    return Session(events, reader.verdict(ended), done.returncode)
