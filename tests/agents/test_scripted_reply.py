@@ -161,6 +161,8 @@ def test_a_title_costs_nothing() -> None:
         ("drop@1", 0, 0, None),
         ("drop@1", 1, 4, "drop"),
         ("hangmid", 0, 0, "hangmid"),
+        ("dropx1", 0, 0, "drop"),
+        ("dropx1", 0, 1, None),
     ],
 )
 def test_a_scenarios_name_says_when_it_fails(name: str, step: int, earlier: int, fault: str | None) -> None:

@@ -23,7 +23,7 @@ SCRIPTS: dict[str, Script] = {
     "loop": LOOP,
     "say": ({"op": "say", "text": "All done."},),
     "edit": (
-        {"op": "read", "path": "hello.txt"},
+        {"op": "write", "path": "hello.txt", "content": "hello from the script\n"},
         {"op": "edit", "path": "hello.txt", "old": "hello", "new": "goodbye"},
         {"op": "say", "text": "All done."},
     ),
@@ -45,7 +45,7 @@ FAULTS = frozenset(
     {"hang", "hangmid", "drop", "garbage", "empty", "slow"} | {f"f{code}" for code in STATUSES}
 )
 
-_SCENARIO = re.compile(r"(?P<name>[a-z]+\d*?|f\d{3})(?:x(?P<times>\d+))?(?:@(?P<step>\d+))?")
+_SCENARIO = re.compile(rf"(?P<name>{'|'.join(sorted(FAULTS))})(?:x(?P<times>\d+))?(?:@(?P<step>\d+))?")
 _INLINE = re.compile(r"<<<SCRIPT\s*(\[.*?\])\s*>>>", re.DOTALL)
 
 
@@ -73,7 +73,7 @@ def scenario(name: str, scripts: dict[str, Script]) -> Scenario:
     if name in scripts:
         return Scenario(scripts[name])
     found = _SCENARIO.fullmatch(name)
-    if found is None or found["name"] not in FAULTS:
+    if found is None:
         raise KeyError(name)
     times, step = found["times"], found["step"]
     return Scenario(
