@@ -56,6 +56,11 @@ class Exit:
     tail: str
     log_bytes: int = 0
 
+    @property
+    def signal(self) -> int:
+        """The signal that ended it, also as a shell or a sandbox reports it; 0 if none did."""
+        return -self.code if self.code < 0 else self.code - 128 if 128 < self.code <= 128 + 64 else 0
+
 
 class Processes(Protocol):
     """Runs programs so that their whole process tree ends with them. Cancelling `run` ends the tree too."""
@@ -63,6 +68,14 @@ class Processes(Protocol):
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
     def extend(self, name: str, seconds: float) -> None: ...
+
+    def send(self, name: str, text: str) -> bool:
+        """Write to the standard input of a program that listens; False if it is not there to hear it."""
+        ...
+
+    def hang_up(self, name: str) -> None:
+        """Nothing more comes on the program's standard input."""
+        ...
 
     async def end_survivors(self, pid_file: str) -> None:
         """End what an earlier process, which may be dead or stopped, started and noted there."""

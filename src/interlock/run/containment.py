@@ -32,19 +32,21 @@ class Containment(StrEnum):
         return self in (Containment.NAMESPACE, Containment.USER_NAMESPACE)
 
 
-def prefix(containment: Containment) -> tuple[str, ...]:
-    """The words before the supervisor's command line. A sandbox that nests takes this same place."""
+def prefix(containment: Containment, *, alone: bool = False) -> tuple[str, ...]:
+    """The words before the supervisor's command line. `alone`: with a network of its own, too."""
     unshare = shutil.which("unshare") or "unshare"
+    network = ("--net",) if alone else ()
     if containment is Containment.NAMESPACE:
-        return (unshare, *NAMESPACE)
+        return (unshare, *network, *NAMESPACE)
     if containment is Containment.USER_NAMESPACE:
-        return (unshare, "--user", "--map-current-user", *NAMESPACE)
+        # Only root, if only of the namespace, may bring a network up.
+        return (unshare, "--user", "--map-root-user" if alone else "--map-current-user", *network, *NAMESPACE)
     return ()
 
 
 def works(containment: Containment) -> bool:
     """Run a program in it, with the arguments that agents are run with."""
-    words = (*prefix(containment), *SUPERVISOR, containment.value, "10", "0", "0", "true")
+    words = (*prefix(containment), *SUPERVISOR, containment.value, "10", "0", "0", "--", "true")
     try:
         done = subprocess.run(words, input=b"", capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):

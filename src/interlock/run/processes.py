@@ -9,6 +9,8 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Exit
 from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
+from interlock.run.sandbox.choice import choose_confinement
+from interlock.run.sandbox.confinement import Confinement
 from interlock.run.supervised import Supervised
 from interlock.run.survivors import end_survivors
 
@@ -21,8 +23,10 @@ class LocalProcesses:
         containment: Containment | None = None,
         grace_seconds: float = 5.0,
         log_limit_bytes: int = 4 * 1024**3,
+        confinement: Confinement | None = None,
     ) -> None:
         self.containment = containment or strongest()
+        self._confinement = confinement
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
         self._running: dict[str, Supervised] = {}
@@ -31,7 +35,13 @@ class LocalProcesses:
         """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
         began = time.monotonic()
         with self._open(command, on_line) as output:
-            program = Supervised(command, self.containment, output, self._grace_seconds)
+            program = Supervised(
+                command,
+                self.containment,
+                output,
+                self._grace_seconds,
+                self.sandbox if command.grant else None,
+            )
             self._running[command.name] = program
             try:
                 program.watch()
@@ -48,9 +58,25 @@ class LocalProcesses:
         if program := self._running.get(name):
             program.extend(seconds)
 
+    def send(self, name: str, text: str) -> bool:
+        """Write to the standard input of a program that listens; False if it is not there to hear it."""
+        program = self._running.get(name)
+        return program is not None and program.send(text)
+
+    def hang_up(self, name: str) -> None:
+        """Nothing more comes on the program's standard input."""
+        if program := self._running.get(name):
+            program.hang_up()
+
     async def end_survivors(self, pid_file: str) -> None:
         """End what an earlier process started and noted there."""
         await asyncio.to_thread(end_survivors, Path(pid_file))
+
+    @property
+    def sandbox(self) -> Confinement:
+        """What programs with a grant run in. Chosen now if nobody chose: they never run without."""
+        self._confinement = self._confinement or choose_confinement()
+        return self._confinement
 
     def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
         try:

@@ -16,7 +16,10 @@ from pathlib import Path
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
 from interlock.run.containment import SUPERVISOR, Containment, prefix
+from interlock.run.letters import Letters, open_letters
 from interlock.run.output import Output
+from interlock.run.sandbox.confinement import Confined, Confinement
+from interlock.run.sandbox.refusals import got_nowhere, unstartable
 from interlock.run.survivors import MARK, end_marked, take_note
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -46,7 +49,12 @@ class Supervised:
     """
 
     def __init__(
-        self, command: Command, containment: Containment, output: Output, grace_seconds: float
+        self,
+        command: Command,
+        containment: Containment,
+        output: Output,
+        grace_seconds: float,
+        confinement: Confinement | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._command = command
@@ -60,34 +68,52 @@ class Supervised:
         self._failure: Exception | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._heard = self._loop.time()
-        self._process = self._start()
+        self._letters: Letters | None = None
+        self._process = self._start(self._confined(confinement))
         self._control, self._stdout, self._stderr = _pipes(self._process)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        command = self._command
+    def _confined(self, confinement: Confinement | None) -> Confined:
+        command, mark = self._command, {MARK: self._mark}
+        if command.grant is None or confinement is None:
+            return Confined(command.argv, command.env | mark, command.directory)
+        return confinement.confine(command, command.grant, mark)
+
+    def _start(self, confined: Confined) -> subprocess.Popen[bytes]:
+        command, ours = self._command, list(confined.descriptors)
         lease_end = 0.0
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
-        limits = (command.timeout_seconds, lease_end, self._grace_seconds)
+        deadlines = (command.timeout_seconds, lease_end, self._grace_seconds)
+        words = list(confined.words)
+        if command.listens:
+            self._letters, stdin = open_letters(self._loop)
+            ours.append(stdin)
+            words.append(f"input={stdin}")
         try:
             return subprocess.Popen(
                 (
-                    *prefix(self._containment),
+                    *prefix(self._containment, alone=confined.alone),
                     *SUPERVISOR,
                     self._containment.value,
-                    *map(repr, limits),
-                    *command.argv,
+                    *map(repr, deadlines),
+                    *words,
+                    "--",
+                    *confined.argv,
                 ),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=command.directory,
-                env=command.env | {MARK: self._mark},
+                cwd=confined.directory,
+                env=confined.env,
+                pass_fds=ours,
                 bufsize=0,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise CannotStart(f"cannot start {command.argv[0]}: {error}") from error
+        finally:
+            for descriptor in ours:
+                os.close(descriptor)
 
     def watch(self) -> None:
         """From now on output is read and limits hold."""
@@ -127,7 +153,9 @@ class Supervised:
         ended, code = self._verdict()
         name = self._command.argv[0]
         if ended == "unstartable":
-            raise CannotStart(_unstartable(name, code))
+            raise CannotStart(unstartable(name, os.strerror(code)))
+        if ended == "unconfined":
+            raise got_nowhere(name, self._output.tail)
         if ended == "stopped":
             return self._cause or Ended.EXITED, code
         return Ended(ended), code
@@ -135,6 +163,15 @@ class Supervised:
     def extend(self, seconds: float) -> None:
         """The lease ends this long from now; earlier than that, the tree does."""
         self._say(f"until {lease_clock() + seconds - lease_margin(seconds)!r}")
+
+    def send(self, text: str) -> bool:
+        """Write to its standard input; False if it has none, or has closed it."""
+        return self._letters is not None and self._letters.send(text)
+
+    def hang_up(self) -> None:
+        """Nothing more comes on its standard input."""
+        if self._letters:
+            self._letters.hang_up()
 
     def stop(self, cause: Ended | None = None, word: str = "stop") -> None:
         """End the program politely, then not."""
@@ -146,6 +183,8 @@ class Supervised:
         """Give back every descriptor, timer and process."""
         for timer in self._timers:
             timer.cancel()
+        if self._letters:
+            self._letters.close()
         for fd in (self._stdout, self._stderr):
             self._loop.remove_reader(fd)
         # Nobody on the other end of the control pipe: if anything still runs, this is its end. Usually the
@@ -286,10 +325,3 @@ def _read(fd: int, size: int) -> bytes | None:
         return os.read(fd, size)
     except BlockingIOError:
         return None
-
-
-def _unstartable(program: str, errno: int) -> str:
-    if errno == 2:
-        where = ", nor the interpreter its first line names" if "/" in program else ""
-        return f"program not found: {program}{where}"
-    return f"program cannot be started: {program}: {os.strerror(errno)}"

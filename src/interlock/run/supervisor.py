@@ -10,6 +10,16 @@ library: what it imports is paid for at every start.
 3. stderr is the status pipe: one JSON line when the program has ended. Anything else on it is a diagnosis.
 4. The status pipe closes only when nothing of the tree is left. In a pid namespace the supervisor is process
    1, so the kernel sees to that, also when the supervisor is killed; `unshare` holds the pipe until then.
+5. A sandbox is between the supervisor and the program, never around the supervisor: what this one does for a
+   program inside (a way out of its network, its limits) needs no help from in there.
+
+Usage: supervisor.py KIND TIMEOUT LEASE_END GRACE [WORD...] -- PROGRAM [ARGUMENT...]
+  loopback         the network is new: bring its 127.0.0.1 up
+  door=PORT=PATH   pass connections to 127.0.0.1:PORT on to the unix socket PATH
+  input=FD         the program's standard input; without it there is none
+  reports          the program is bubblewrap: ask it for the process inside, and whether it got that far
+  join=PATH        a cgroup's list of processes, for the program to enter before it is one
+  limit=NUMBER=N   a resource limit of each of its processes
 """
 
 # ruff: noqa: PTH123, PTH208, SIM105 - pathlib and contextlib cost more to import than all the rest here
@@ -22,6 +32,9 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+    from types import ModuleType
+
+    from interlock.run.sandbox.outside.doors import Doors
 else:
     # The C module below `signal`: the wrapper's enums would take a third of the whole start.
     import _signal as signal
@@ -54,8 +67,11 @@ def now() -> float:
 class Watch:
     """One program, its deadlines, and why it has to end."""
 
-    def __init__(self, pid: int, timeout_seconds: float, lease_end: float, grace_seconds: float) -> None:
-        self.pid = pid
+    def __init__(
+        self, started: "Started", timeout_seconds: float, lease_end: float, grace_seconds: float
+    ) -> None:
+        self.pid = started.pid
+        self.started = started
         self.code: int | None = None
         self.reason = ""
         self._timeout_at = now() + timeout_seconds if timeout_seconds else 0.0
@@ -109,7 +125,7 @@ class Watch:
         self.reason = self.reason or reason
         self._kill_at = min(self._kill_at or float("inf"), now() + grace_seconds)
         if grace_seconds:
-            signal_group(self.pid, signal.SIGTERM)
+            signal_group(self.started.inside() or self.pid, signal.SIGTERM)
 
     def wait_seconds(self) -> float:
         ends = [at for at in (self._timeout_at, self._lease_end, self._kill_at) if at]
@@ -134,28 +150,80 @@ def given_environment() -> dict[bytes, bytes]:
     return {name: value for name, _, value in pairs}
 
 
-def spawn(argv: list[str]) -> int:
-    """Start the program in its own process group: no input, one pipe for all output, signals as they come."""
-    return os.posix_spawnp(
-        argv[0],
-        argv,
-        given_environment(),
-        file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, 1, 2)],
-        setpgroup=0,
-        setsigmask=[],
-        setsigdef=DEFAULTED,
-    )
+class Started:
+    """The program, and what bubblewrap says of it."""
+
+    def __init__(self, pid: int, reports: int) -> None:
+        self.pid = pid
+        self._reports = reports
+        self._said = b""
+
+    def _read(self) -> None:
+        while self._reports >= 0:
+            try:
+                chunk = os.read(self._reports, 4096)
+            except BlockingIOError:
+                return
+            self._said += chunk
+            if not chunk:
+                os.close(self._reports)
+                self._reports = -1
+
+    def inside(self) -> int:
+        """The first process inside: it leads the program's session, and only its group is to be asked to end.
+        As the first of its namespace it does not hear that itself. 0: there is none."""
+        self._read()
+        digits = self._said.partition(b'"child-pid":')[2].strip().partition(b",")[0].partition(b"\n")[0]
+        return int(digits.strip(b" }") or 0)
+
+    def got_nowhere(self) -> bool:
+        """Did bubblewrap fail before the program was one."""
+        asked = self._reports >= 0
+        self._read()
+        return (asked or bool(self._said)) and b'"exit-code"' not in self._said
 
 
-def watch(program: Watch, wake: int) -> None:
+def spawn(argv: list[str], words: dict[str, list[str]]) -> Started:
+    """Start the program in its own process group: one pipe for all output, signals as they come."""
+    reports = told = -1
+    if "reports" in words:
+        reports, told = os.pipe()
+        os.set_blocking(reports, False)
+        os.set_inheritable(told, True)
+        argv = [argv[0], "--json-status-fd", str(told), *argv[1:]]
+    stdin = int(words["input"][0]) if "input" in words else os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(stdin, False)
+    try:
+        if "join" in words or "limit" in words:
+            pid = limits().start(argv, given_environment(), stdin, words, DEFAULTED)
+        else:
+            pid = os.posix_spawnp(
+                argv[0],
+                argv,
+                given_environment(),
+                file_actions=[(os.POSIX_SPAWN_DUP2, stdin, 0), (os.POSIX_SPAWN_DUP2, 1, 2)],
+                setpgroup=0,
+                setsigmask=[],
+                setsigdef=DEFAULTED,
+            )
+    finally:
+        os.close(stdin)
+        if told >= 0:
+            os.close(told)
+    return Started(pid, reports)
+
+
+def watch(program: Watch, poll: "select.poll", wake: int, doors: "Doors | None") -> None:
     """Until the program has ended, or has to."""
-    poll = select.poll()
     poll.register(0, select.POLLIN)
     poll.register(wake, select.POLLIN)
     while program.reap() and not program.over:
-        for fd, _ in poll.poll(program.wait_seconds() * 1000 + 1):
+        for fd, event in poll.poll(program.wait_seconds() * 1000 + 1):
             if fd == 0:
                 program.read_control()
+            elif fd != wake:
+                if doors:
+                    doors.wake(fd, event)
             elif bytes((signal.SIGTERM,)) in os.read(wake, 4096):
                 program.stop()
         program.check_clock()
@@ -234,23 +302,72 @@ def report(ended: str, code: int) -> None:
         pass
 
 
-def main(kind: str, timeout_seconds: float, lease_end: float, grace_seconds: float, argv: list[str]) -> None:
+def beside() -> None:
+    """Have the modules of the sandbox at hand, compiled once and for all; behind everything else there is."""
+    sys.path.append(__file__.removesuffix("supervisor.py") + "sandbox/outside")
+
+
+def limits() -> "ModuleType":
+    beside()
+    if TYPE_CHECKING:
+        from interlock.run.sandbox.outside import limits  # noqa: PLC0415 - for the type checker
+    else:
+        import limits  # noqa: PLC0415 - most programs of ours need none
+
+    return limits
+
+
+def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | None":
+    """Bring up the network, if it is a new one, and listen where the program will look for a way out."""
+    if "loopback" not in words and "door" not in words:
+        return None
+    beside()
+    if TYPE_CHECKING:
+        from interlock.run.sandbox.outside import doors  # noqa: PLC0415 - for the type checker
+    else:
+        import doors  # noqa: PLC0415 - see above
+
+    if "loopback" in words:
+        doors.bring_up_loopback()
+    opened = doors.Doors(poll)
+    for word in words.get("door", ()):
+        port, _, path = word.partition("=")
+        opened.open(int(port), path)
+    return opened
+
+
+def read_words(words: list[str]) -> dict[str, list[str]]:
+    said: dict[str, list[str]] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        said.setdefault(name, []).append(value)
+    return said
+
+
+def main(kind: str, deadlines: list[str], words: dict[str, list[str]], argv: list[str]) -> None:
     wake = listen()
     if kind.endswith("namespace") and os.getpid() != 1:
         sys.exit("not the first process of a namespace: the tree would not end with this one")
     if kind == "subreaper":
         become_subreaper()
+    poll = select.poll()
     try:
-        pid = spawn(argv)
+        doors = open_doors(words, poll)
+    except OSError as error:
+        sys.exit(f"no way out of its network: {error.strerror}")
+    try:
+        started = spawn(argv, words)
     except OSError as error:
         report("unstartable", error.errno or 0)
         return
-    program = Watch(pid, timeout_seconds, lease_end, grace_seconds)
-    watch(program, wake)
-    reason = program.reason or "exited"
+    timeout_seconds, lease_end, grace_seconds = map(float, deadlines)
+    program = Watch(started, timeout_seconds, lease_end, grace_seconds)
+    watch(program, poll, wake, doors)
+    reason = program.reason or ("unconfined" if started.got_nowhere() else "exited")
     end_tree(kind, program)
     report(reason, program.code if program.code is not None else -signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5:])
+    split = sys.argv.index("--")
+    main(sys.argv[1], sys.argv[2:5], read_words(sys.argv[5:split]), sys.argv[split + 1 :])

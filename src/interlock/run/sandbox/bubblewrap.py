@@ -1,0 +1,174 @@
+"""The full sandbox: bubblewrap's namespaces and mounts, and the kernel's filter of system calls.
+
+1. Nothing is there that was not put there. Folders that may be written are bound first, and what is protected
+   in them after that: of two mounts the later one counts.
+2. Every word but the program's own goes by an open file, so that no other user reads the environment in the
+   list of processes; and what is outside the sandbox gets an environment without anything in it.
+3. The network is not bubblewrap's: the supervisor made it, and holds its doors.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.model.errors import CannotStart, EnvironmentProblem
+from interlock.model.process import Command
+from interlock.model.sandbox import Grant, Sandbox
+from interlock.run.sandbox import seccomp
+from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, is_below
+from interlock.run.sandbox.environment import NO_HOME, inside
+from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
+
+TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
+TEMP_BYTES = 1 << 30
+"""Of what is gone with the program: it is memory."""
+HOST_NAME = "agent"
+
+_OWN_ETC = Path(__file__).with_name("etc")
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "fonts",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "nix",
+    "os-release",
+    "perl",
+    "pki/ca-trust",
+    "pki/tls/cert.pem",
+    "pki/tls/certs",
+    "pki/tls/openssl.cnf",
+    "protocols",
+    "python3",
+    "python3.11",
+    "services",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+)
+"""What programs look up. No keys: a program that root started could read even those."""
+_ROOTS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Programs in their own namespaces, seeing only what they were granted."""
+
+    program: str
+    options: frozenset[str]
+    """What this version of bubblewrap knows, of the options that are not in all of them."""
+    toolchains: Toolchains = NO_TOOLCHAINS
+    kind = Sandbox.BUBBLEWRAP
+    alone = True
+
+    def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
+        """The command with bubblewrap around it."""
+        if not Path(command.directory).is_dir():
+            raise CannotStart(f"there is no folder {command.directory} to work in")
+        filters = in_memory("seccomp", seccomp.program())
+        env = {**inside(command.env, grant, self.toolchains, grant.home or NO_HOME, TEMP), **mark}
+        words = ["--seccomp", str(filters), *self._words(command, grant, env)]
+        listed = in_memory("arguments", b"".join(os.fsencode(word) + b"\0" for word in words))
+        return Confined(
+            (self.program, "--args", str(listed), "--", *command.argv),
+            {"PATH": SYSTEM_PATH, **mark},
+            "/",
+            ("reports", *door_words(grant, alone=True)),
+            (filters, listed),
+            alone=True,
+        )
+
+    def _words(self, command: Command, grant: Grant, env: Mapping[str, str]) -> Iterator[str]:
+        yield from (
+            "--unshare-user",
+            "--unshare-ipc",
+            "--unshare-pid",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+        )
+        if "--disable-userns" in self.options:
+            yield "--disable-userns"
+        yield from ("--uid", "1000", "--gid", "1000", "--hostname", HOST_NAME)
+        yield from ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
+        yield from _system()
+        yield from (*self._temporary(TEMP), "--symlink", TEMP, "/var/tmp")  # noqa: S108 - of the sandbox
+        yield from self._home(grant)
+        yield from _bound("--ro-bind", (*self.toolchains.folders, *grant.read))
+        for path in self.toolchains.masked:
+            yield from ("--ro-bind", os.devnull, path)
+        yield from _bound("--bind", grant.write)
+        yield from _bound("--ro-bind", _protected(grant))
+        yield from ("--remount-ro", "/", "--chdir", command.directory, "--clearenv")
+        for name, value in env.items():
+            yield from ("--setenv", name, value)
+
+    def _temporary(self, path: str) -> Iterator[str]:
+        if "--size" in self.options:
+            yield from ("--size", str(TEMP_BYTES))
+        yield from ("--tmpfs", path)
+
+    def _home(self, grant: Grant) -> Iterator[str]:
+        if grant.home:
+            yield from ("--bind", grant.home, grant.home)
+        else:
+            yield from self._temporary(NO_HOME)
+
+
+def find_bubblewrap(toolchains: Toolchains) -> Bubblewrap | None:
+    """The installed one; None if there is none. Whether it works here is another question."""
+    program = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}")
+    if program is None:
+        return None
+    try:
+        said = subprocess.run((program, "--help"), capture_output=True, timeout=20, check=False, env={})
+        known = (said.stdout + said.stderr).decode(errors="replace").split()
+    except (OSError, subprocess.TimeoutExpired):
+        known = []
+    return Bubblewrap(program, frozenset(known) & {"--size", "--disable-userns"}, toolchains)
+
+
+@functools.cache
+def _system() -> tuple[str, ...]:
+    """The system's own programs and what they look up, the same for all."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in _ROOTS:
+        if (root := Path("/", name)).is_symlink():
+            words += ["--symlink", str(root.readlink()), str(root)]
+        elif root.is_dir():
+            words += ["--ro-bind", str(root), str(root)]
+    words += ["--dir", "/etc"]
+    for name in _ETC:
+        if (path := Path("/etc", name)).exists():
+            words += ["--ro-bind", str(path), str(path)]
+    for path in sorted(_OWN_ETC.iterdir()):
+        words += ["--ro-bind", str(path), f"/etc/{path.name}"]
+    return (*words, "--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var")
+
+
+def _bound(how: str, paths: Iterable[str]) -> Iterator[str]:
+    """Outer folders first, so that none hides one inside it."""
+    for path in sorted(set(paths)):
+        yield from (how, path, path)
+
+
+def _protected(grant: Grant) -> Iterator[str]:
+    """What is there of it. A link would bind what it leads to, and an earlier session may have made it."""
+    for path in grant.protect:
+        root = next((root for root in (*grant.write, grant.home) if root and is_below(path, [root])), path)
+        if os.path.realpath(path) != os.path.realpath(root) + path[len(root) :]:
+            raise EnvironmentProblem(f"{path} was replaced by a link", "let it be tried again from scratch")
+        if os.path.lexists(path):
+            yield path

@@ -1,0 +1,65 @@
+"""What all sandboxes have in common: a command is turned into one that cannot reach more than its grant."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from interlock.model.process import Command
+from interlock.model.sandbox import Grant, Sandbox
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where our own helpers look for programs: a task graph's PATH decides nothing outside the sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command as the supervisor starts it."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    """The supervisor's. What the program gets is told to the sandbox where nobody else can read it."""
+    directory: str
+    words: tuple[str, ...] = ()
+    """For the supervisor."""
+    descriptors: tuple[int, ...] = ()
+    """Open files that the supervisor hands on; whoever starts it closes them."""
+    alone: bool = False
+    """It gets a network of its own."""
+    leftovers: tuple[str, ...] = ()
+    """Folders made for it, to be removed when it has ended."""
+
+
+class Confinement(Protocol):
+    """One way of keeping programs to their grant, found to work on this machine."""
+
+    @property
+    def kind(self) -> Sandbox: ...
+
+    @property
+    def alone(self) -> bool:
+        """Does each program get a network of its own, so that any `Door.port` is free."""
+        ...
+
+    def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
+        """The command with its sandbox around it. `mark` is for the environment of all its processes."""
+        ...
+
+
+def door_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
+    """What the supervisor is told of the network."""
+    doors = tuple(f"door={door.port}={door.socket}" for door in grant.doors)
+    return ("loopback", *doors) if alone else doors
+
+
+def in_memory(name: str, content: bytes) -> int:
+    """An open file that is on no disk, at its beginning. The supervisor inherits it."""
+    file = os.memfd_create(name)
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Is it one of the folders, or in one."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,0 +1,152 @@
+"""Ways out of a network that a program is alone in: a port inside, a unix socket of the host's outside.
+
+Loaded by the supervisor, which is in the program's network but not in its view of the files: nothing runs
+inside the sandbox for this, and the program can reach nothing but what was listened for. Standard library
+only, and little of it: what is imported here is paid for at every start.
+"""
+
+import _socket as socket
+import errno
+import fcntl
+import select
+import struct
+
+CHUNK_BYTES = 64 * 1024
+WAITING_BYTES = 256 * 1024
+"""What one side may be ahead of the other."""
+MOST_CONNECTIONS = 200
+"""Of one program at once: beyond that new ones are closed, and our descriptors are never used up."""
+CONNECT_SECONDS = 1.0
+
+_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
+_REQUEST = "16sh22x"
+
+
+def bring_up_loopback() -> None:
+    """A new network has 127.0.0.1 but does not carry anything yet."""
+    wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        answer = fcntl.ioctl(wire.fileno(), _GET_FLAGS, struct.pack(_REQUEST, b"lo", 0))
+        flags = struct.unpack(_REQUEST, answer)[1] | _UP
+        fcntl.ioctl(wire.fileno(), _SET_FLAGS, struct.pack(_REQUEST, b"lo", flags))
+    finally:
+        wire.close()
+
+
+class End:
+    """One side of a connection, and what still has to be written to it."""
+
+    def __init__(self, wire: socket.socket) -> None:
+        self.wire = wire
+        self.waiting = bytearray()
+        self.other: End = self
+        self.silent = False
+        """It will say nothing more."""
+        self.told = False
+        """It has been told that nothing more comes."""
+        self.watched = True
+        """Until its other side is gone for good: poll would say so for ever."""
+
+    @property
+    def events(self) -> int:
+        """What to wake up for."""
+        reads = not self.silent and len(self.other.waiting) < WAITING_BYTES
+        return (select.POLLIN if reads else 0) | (select.POLLOUT if self.waiting else 0)
+
+    @property
+    def over(self) -> bool:
+        return self.silent and self.other.silent and not self.waiting and not self.other.waiting
+
+    def read(self) -> None:
+        chunk = self.wire.recv(CHUNK_BYTES)
+        self.other.waiting += chunk
+        self.silent = not chunk
+
+    def write(self) -> None:
+        if self.waiting:
+            del self.waiting[: self.wire.send(self.waiting)]
+        if self.other.silent and not self.waiting and not self.told:
+            self.told = True
+            self.wire.shutdown(socket.SHUT_WR)
+
+
+class Doors:
+    """All ways out of one program's network, on somebody else's poll."""
+
+    def __init__(self, poll: "select.poll") -> None:
+        self._poll = poll
+        self._open: dict[int, tuple[socket.socket, str]] = {}
+        self._ends: dict[int, End] = {}
+
+    def open(self, port: int, path: str) -> None:
+        """From now on connections to 127.0.0.1:port go on to the unix socket."""
+        wire = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        wire.bind(("127.0.0.1", port))
+        wire.listen(64)
+        wire.setblocking(False)
+        self._open[wire.fileno()] = (wire, path)
+        self._poll.register(wire.fileno(), select.POLLIN)
+
+    def wake(self, fd: int, event: int) -> None:
+        """Something happened on one of our descriptors; others are not ours."""
+        if fd in self._open:
+            self._connect(*self._open[fd])
+        elif fd in self._ends:
+            self._carry(self._ends[fd], event)
+
+    def _connect(self, door: socket.socket, path: str) -> None:
+        try:
+            number, _ = door._accept()  # type: ignore[attr-defined]  # there, but not in the stubs
+        except OSError:
+            return  # it went away again
+        inside = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, number)
+        outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            if len(self._ends) >= 2 * MOST_CONNECTIONS:
+                raise OSError(errno.EMFILE, "too many connections")
+            outside.settimeout(CONNECT_SECONDS)
+            outside.connect(path)
+        except OSError:
+            # Nobody listens out there: the program finds its connection closed, and its own words for it.
+            inside.close()
+            outside.close()
+            return
+        self._join(End(inside), End(outside))
+
+    def _join(self, one: End, two: End) -> None:
+        one.other, two.other = two, one
+        for end in (one, two):
+            end.wire.setblocking(False)
+            self._ends[end.wire.fileno()] = end
+            self._poll.register(end.wire.fileno(), end.events)
+
+    def _carry(self, end: End, event: int) -> None:
+        try:
+            if event & (select.POLLIN | select.POLLHUP) and end.events & select.POLLIN:
+                end.read()
+            for each in (end, end.other):
+                each.write()
+            left = bool(event & select.POLLHUP) and end.silent
+            gone = bool(event & (select.POLLERR | select.POLLNVAL)) or (left and not end.other.waiting)
+        except BlockingIOError:
+            left = gone = False
+        except OSError:
+            left = gone = True
+        if gone or end.over:
+            self._close(end)
+            return
+        if left:
+            end.watched = False
+            self._poll.unregister(end.wire.fileno())
+        for each in (end, end.other):
+            if each.watched:
+                self._poll.modify(each.wire.fileno(), each.events)
+
+    def _close(self, end: End) -> None:
+        for each in (end, end.other):
+            number = each.wire.fileno()
+            if each.watched:
+                self._poll.unregister(number)
+            del self._ends[number]
+            each.wire.close()
