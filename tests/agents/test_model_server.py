@@ -84,6 +84,16 @@ def test_two_refusals_then_work(model: RunningModel) -> None:
     assert asyncio.run(_post(other, client.body(0, False)))[0] == 429
 
 
+def test_a_title_neither_fails_nor_counts(model: RunningModel) -> None:
+    client = CLIENTS["openai-chat"]
+    url = model.url("f429x1", "one") + client.path
+    title = {"model": "m", "messages": [{"role": "system", "content": "You are a title generator."}]}
+    bodies = [title, client.body(0, False), title, client.body(0, False)]
+    assert [asyncio.run(_post(url, body))[0] for body in bodies] == [200, 429, 200, 200]
+    assert [seen.beside_the_work for seen in model.seen("one")] == [True, False, True, False]
+    assert len(model.calls("one")) == 2
+
+
 def test_a_fault_can_wait_for_its_step(model: RunningModel) -> None:
     client = CLIENTS["openai-chat"]
     url = model.url("f500@1") + client.path

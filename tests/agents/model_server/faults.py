@@ -9,7 +9,7 @@ from tests.agents.model_server.protocols.wire import Wire
 GARBAGE = b"<html><body>This is a proxy's login page, not a model.</body></html>"
 MESSAGES = {
     400: "The scripted server does not like this request.",
-    401: "The scripted server does not know this key.",
+    401: "Incorrect API key provided: the scripted server does not know it.",
     403: "The scripted server forbids this.",
     429: "The scripted server is asked too often.",
     500: "The scripted server broke.",

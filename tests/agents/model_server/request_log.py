@@ -43,8 +43,8 @@ class RequestLog:
             return [seen for seen in self._seen if seen.instance == instance]
 
     def calls(self, instance: str) -> list[Seen]:
-        """Only what asked the model for words."""
-        return [seen for seen in self.of(instance) if seen.protocol]
+        """Only what asked the model to work: no questions around it, no titles."""
+        return [seen for seen in self.of(instance) if seen.protocol and not seen.beside_the_work]
 
     def wait_for_calls(self, instance: str, count: int, seconds: float) -> list[Seen]:
         """Return once so many calls have come; a test that waits too long for them fails."""

@@ -42,7 +42,7 @@ class RunningModel:
         return self._model.log.of(instance)
 
     def calls(self, instance: str) -> list[Seen]:
-        """The requests that asked the model for words."""
+        """The requests that asked the model to work: no titles, no questions around it."""
         return self._model.log.calls(instance)
 
     def wait_for_calls(self, instance: str, count: int = 1, seconds: float = 60) -> list[Seen]:

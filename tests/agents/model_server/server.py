@@ -87,8 +87,11 @@ class ScriptedModel:
         self, request: web.Request, seen: Seen, wire: Wire, planned: Scenario, conversation: Conversation
     ) -> web.StreamResponse:
         step = conversation.step
-        fault = planned.fault_at(step, earlier_requests=len(self.log.calls(seen.instance)))
         beside = is_beside_the_work(conversation)
+        # A title comes before the first call or after it: were it to fail too, nobody could count failures.
+        fault = (
+            None if beside else planned.fault_at(step, earlier_requests=len(self.log.calls(seen.instance)))
+        )
         self.log.add(replace(seen, protocol=wire.name, step=step, fault=fault, beside_the_work=beside))
         reply = reply_to(conversation, with_inline_script(planned, conversation.prompt).script)
         if conversation.streaming:
