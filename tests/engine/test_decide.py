@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from interlock.engine.decide import decide, free_slots
-from interlock.engine.prompt import prompt
 from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.record import GENESIS, Recorded, seal
 from interlock.events.state import State
-from interlock.model.outcome import ErrorClass
 from interlock.model.step import Archive, Reconcile, Recover, Start
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.schedule import Board
@@ -99,20 +97,3 @@ def test_free_slots_count_agents_and_not_the_lane() -> None:
     """W14."""
     assert free_slots(state_of(task(A), RUN, TESTED[0])) == 1
     assert free_slots(state_of(task(A), RUN, *TESTED[:3])) == 2
-
-
-def test_the_prompt_carries_the_goal_the_checks_and_the_last_failure() -> None:
-    """W12."""
-    failed = f.PhaseFailed(
-        A,
-        1,
-        "implement",
-        1,
-        error=ErrorClass.EXIT,
-        summary="exited 3",
-        fingerprint="x",
-        feedback="the reason",
-    )
-    text = prompt(state_of(task(A), RUN, TESTED[0], failed).tasks[A])
-    for part in ("do a", "`ok`", "What happened to attempt 1", "exited 3", "the reason"):
-        assert part in text

@@ -15,7 +15,15 @@ KINDS = sorted(
     (kind for kind in f.kinds().values() if "task" in kind.__dataclass_fields__ or kind is f.TaskAccepted),
     key=lambda kind: kind.__name__,
 )
-OWN_RULES = {f.Paused, f.Unpaused, f.WorkspaceArchived, f.CandidateDropped}
+OWN_RULES = {
+    f.Paused,
+    f.Unpaused,
+    f.WorkspaceArchived,
+    f.CandidateDropped,
+    f.MessageSaid,
+    f.MessageDelivered,
+    f.NotesSaved,
+}
 """Facts that name a task and never move it between stages."""
 MOVES = [(stage, kind) for stage in Stage for kind in KINDS if kind not in OWN_RULES]
 IN_TABLE = [(stage, kind) for stage, kind in MOVES if next_stage(stage, kind)]

@@ -1,8 +1,9 @@
 """Every effect the engine can have, in one place, so that a whole run can happen in simulated time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
@@ -21,3 +22,5 @@ class Env:
     """A fresh identity, never handed out twice."""
     is_dead: Callable[[str], bool]
     """Is this incarnation known to be gone for good. False when it cannot be known."""
+    template: str = field(default_factory=shipped)
+    """What prompts are made from."""

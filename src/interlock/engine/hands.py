@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from interlock.engine.env import Env
-from interlock.engine.prompt import prompt
+from interlock.engine.prompt import Scene, brief
+from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
@@ -17,7 +18,7 @@ from interlock.merge import Verdict, judge, message
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Landing, Merge, Move, Order, Report, Tip
-from interlock.model.task import PhaseKind, Tree
+from interlock.model.task import Commit, PhaseKind, Tree
 from interlock.verify.protocol import CheckOrder
 
 FEEDBACK_CHARS = 8_000
@@ -45,7 +46,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             base=main.commit,
             argv=spec.agent.run,
             env=dict(spec.agent.env or {}),
-            prompt=prompt(turn.task),
+            prompt=await brief(env.repository, env.template, Scene(turn.task, turn.attempt, turn.neighbours)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             lease_seconds=turn.lease_left(),
@@ -81,6 +82,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
         seconds=report.seconds,
         log=report.log,
         commit=report.commit,
+        base=report.base if report.commit else Commit(""),
         archived=report.archived,
         retry_after_seconds=min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** len(turn.task.failures)),
     )
@@ -100,7 +102,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     )
     verdict = await _judge(env, turn, main, results)
     if verdict.red:
-        return [_red(turn, verdict)]
+        return [_red(turn, made, verdict)]
     return [
         f.CandidatePassed(
             *turn.key,
@@ -169,10 +171,11 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
         feedback=_quoted("What git says", merge.text)
         + _quoted("What landed in these files meanwhile", theirs),
         commit=made.commit,
+        base=made.base,
     )
 
 
-def _red(turn: Turn, verdict: Verdict) -> f.Fact:
+def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
     first = verdict.red[0]
     how = "timed out" if first.timed_out else f"exited {first.exit_code}"
     more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
@@ -184,6 +187,8 @@ def _red(turn: Turn, verdict: Verdict) -> f.Fact:
         feedback="".join(_quoted(f"Output of `{red.command}`", red.tail) for red in verdict.red),
         log=first.log,
         checks=verdict.checks,
+        commit=made.commit,
+        base=made.base,
     )
 
 
@@ -229,12 +234,8 @@ def _there(value: T | None) -> T:
     return value
 
 
-def _quoted(title: str, text: str) -> str:
-    """Text from outside, fenced and named, cut in front so that the end (where errors are) stays."""
-    if not text.strip():
-        return ""
-    body = text[-FEEDBACK_CHARS:].replace("```", "'''")
-    return f"{title}:\n\n```\n{body.rstrip()}\n```\n\n"
+def _quoted(source: str, text: str) -> str:
+    return quoted(source, text, FEEDBACK_CHARS)
 
 
 HANDS: dict[PhaseKind, Hand] = {PhaseKind.AGENT: work, PhaseKind.CHECK: check, PhaseKind.LAND: land}

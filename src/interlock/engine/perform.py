@@ -15,6 +15,7 @@ from interlock.engine.env import Env
 from interlock.engine.hands import HANDS, landed
 from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
+from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
 from interlock.events.state import TaskState
@@ -67,6 +68,7 @@ class Performer:
             task=frozen_copy(task),
             claim=claim,
             attempt=attempt,
+            neighbours=neighbours(self.ledger.state, task.spec.id),
             branch=self.ledger.state.branch,
             generation=self.controller.epoch,
             lease_left=self.lease_left,

@@ -16,6 +16,7 @@ from interlock.engine.env import Env
 from interlock.engine.identity import in_charge, is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
 from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.engine.template import template_of
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
@@ -71,12 +72,19 @@ class Project:
         """The repository's own checks."""
         return LocalChecker(self.workspaces.check_out, self.processes, self.state_dir, self.settings.pass_env)
 
+    @cached_property
+    def template(self) -> str:
+        """What prompts are made from, checked."""
+        return template_of(self.settings, self.origins, self.root)
+
     def env(self, tell: Tell = lambda _text: None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
         executor = LocalExecutor(
             self.workspaces, self.processes, self.state_dir, self.settings.pass_env, tell
         )
-        return Env(self.store, self.repository, executor, self.checker, new_incarnation, is_dead)
+        return Env(
+            self.store, self.repository, executor, self.checker, new_incarnation, is_dead, self.template
+        )
 
     async def read_graph(self, name: str = "") -> Graph:
         """The task graph of the checkout, checked."""

@@ -1,32 +1,162 @@
-"""What an agent is told: the goal, when it counts as done, and what went wrong the last time."""
+"""What an agent is told: the goal, when it is done, who works beside it, and what went wrong the last time.
 
-from interlock.events.state import Failure, TaskState
-
-_RULES = """\
-You work alone in this directory, a checkout of the repository. Change files here and nowhere else.
-You may commit or not; what is in the directory when you exit is taken as your result.
-Exit with status 0 when you are done.
+`brief` is the only way to a prompt: the run and `interlock prompt` both take it. Everything in a prompt comes
+from the log and the repository, so the same State gives the same text.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-def prompt(task: TaskState) -> str:
-    """The text for the next attempt of a task."""
-    spec = task.spec
-    parts = [f"# Task {spec.id}\n\n{spec.goal.strip()}\n", _RULES]
-    if spec.done_when or spec.verify:
-        commands = "\n".join(f"- `{command}`" for command in dict.fromkeys((*spec.done_when, *spec.verify)))
-        parts.append(f"## Done when\n\nThese commands pass on your change merged onto main:\n\n{commands}\n")
-    if spec.touches:
-        parts.append("## Expected to touch\n\n" + "\n".join(f"- {glob}" for glob in spec.touches) + "\n")
-    if task.notes:
-        parts.append(f"## From the person who asked for another try\n\n{task.notes}\n")
-    if task.failures:
-        parts.append(_feedback(task.failures[-1]))
-    return "\n".join(parts)
+from interlock.engine.quote import fit, one_line, quoted
+from interlock.engine.template import fill
+from interlock.events.state import Failure, State, TaskState
+from interlock.git.protocol import Repository
+from interlock.model.errors import InterlockError
+from interlock.model.globs import overlap
+from interlock.model.task import Task, TaskId
+
+DIFF_CHARS = 20_000
+"""Some five hundred lines. With all the rest it fits into one argument of a program (128 KiB on Linux)."""
+SUMMARY_CHARS = 2_000
+MESSAGE_CHARS = 4_000
+GOAL_CHARS = 160
+NEIGHBOURS_SHOWN = 12
+GLOBS_SHOWN = 8
 
 
-def _feedback(failure: Failure) -> str:
-    return (
-        f"## What happened to attempt {failure.attempt}\n\n"
-        f"It failed at {failure.phase} ({failure.error.value}): {failure.summary}\n\n{failure.feedback}\n"
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that an attempt is told about."""
+
+    task: TaskState
+    attempt: int
+    neighbours: tuple[Task, ...] = ()
+    """What other agents are working on."""
+    diff: str = ""
+    """What the attempt that failed last had changed."""
+
+
+async def brief(repository: Repository, template: str, scene: Scene) -> str:
+    """The prompt for an attempt; the change that the last one had is fetched from the repository."""
+    failure = _last_failure(scene)
+    if failure and failure.commit:
+        diff = await _diff(repository, failure.base or f"{failure.commit}~1", failure.commit)
+        scene = Scene(scene.task, scene.attempt, scene.neighbours, diff)
+    return prompt(template, scene)
+
+
+def neighbours(state: State, task: TaskId) -> tuple[Task, ...]:
+    """The other tasks that are under way, those first that may touch the same files."""
+    spec = state.tasks[task].spec
+    others = [state.tasks[name].spec for name in sorted(state.running) if name != task]
+    return tuple(sorted(others, key=lambda other: not _meet(spec, other)))
+
+
+def prompt(template: str, scene: Scene) -> str:
+    """The text for an attempt of a task."""
+    spec = scene.task.spec
+    return fit(
+        fill(
+            template,
+            {
+                "task": spec.id,
+                "attempt": str(scene.attempt),
+                "goal": spec.goal.strip(),
+                "acceptance": _acceptance(spec),
+                "footprint": _footprint(spec),
+                "neighbours": _neighbours(spec, scene.neighbours),
+                "said": _said(scene.task),
+                "feedback": _feedback(scene),
+            },
+        )
     )
+
+
+def _acceptance(spec: Task) -> str:
+    commands = dict.fromkeys((*spec.done_when, *spec.verify))
+    if not commands:
+        return ""
+    listed = "\n".join(f"- `{command}`" for command in commands)
+    return f"## Done when\n\nThese commands pass on your change merged onto main:\n\n{listed}"
+
+
+def _footprint(spec: Task) -> str:
+    lines = [f"- {glob}" for glob in spec.touches]
+    lines += [f"- {glob} (nobody else works on it meanwhile)" for glob in spec.exclusive]
+    lines += [f"- {glob} (to read; it does not change meanwhile)" for glob in spec.shared]
+    return "## Expected to touch\n\n" + "\n".join(lines) if lines else ""
+
+
+def _neighbours(spec: Task, others: tuple[Task, ...]) -> str:
+    if not others:
+        return ""
+    lines = [_neighbour(spec, other) for other in others[:NEIGHBOURS_SHOWN]]
+    if len(others) > NEIGHBOURS_SHOWN:
+        lines.append(f"- and {len(others) - NEIGHBOURS_SHOWN} more")
+    return (
+        "## Meanwhile\n\nOther agents work on these tasks, each in a directory of its own. "
+        "What they change is merged with what you change: leave their work to them,\n"
+        "and their files where you can.\n\n" + "\n".join(lines)
+    )
+
+
+def _neighbour(spec: Task, other: Task) -> str:
+    globs = ", ".join(other.touches[:GLOBS_SHOWN]) + (", ..." if len(other.touches) > GLOBS_SHOWN else "")
+    where = f" (in {globs})" if globs else ""
+    close = "; it may touch the same files as you" if _meet(spec, other) else ""
+    return f"- {other.id}: {one_line(other.goal, GOAL_CHARS)}{where}{close}"
+
+
+def _meet(one: Task, other: Task) -> bool:
+    ours, theirs = (*one.touches, *one.exclusive), (*other.touches, *other.exclusive)
+    return any(overlap(a, b) for a in ours for b in theirs)
+
+
+def _said(task: TaskState) -> str:
+    words = [message.text for message in task.said] + ([task.notes] if task.notes else [])
+    if not words:
+        return ""
+    return "## What people said about this task\n\n" + "\n\n".join(
+        word.strip()[:MESSAGE_CHARS] for word in words
+    )
+
+
+def _feedback(scene: Scene) -> str:
+    return "\n\n".join(part.strip() for part in (*_failed(scene), *_ended(scene.task)) if part)
+
+
+def _failed(scene: Scene) -> Iterator[str]:
+    failure = _last_failure(scene)
+    if failure is None:
+        return
+    yield (
+        f"## What happened to attempt {failure.attempt}\n\n"
+        f"It failed at {failure.phase}: {failure.error.value}. "
+        "You start again from main, without its changes."
+    )
+    yield quoted("What was seen", failure.summary, SUMMARY_CHARS)
+    yield failure.feedback
+    yield quoted(f"What attempt {failure.attempt} had changed, as a diff", scene.diff, DIFF_CHARS, "start")
+
+
+def _ended(task: TaskState) -> Iterator[str]:
+    """What the notes of the last session have; how it failed is told already, if it did."""
+    end = task.session
+    if end is None:
+        return
+    is_told = any(failure.attempt == end.attempt for failure in task.failures[-1:])
+    if not is_told:
+        title = f"## What happened to attempt {end.attempt}"
+        yield f"{title}\n\nIts session ended without a result: {end.reason}."
+    yield quoted(f"The last words of the agent of attempt {end.attempt}", end.summary, SUMMARY_CHARS)
+
+
+def _last_failure(scene: Scene) -> Failure | None:
+    return scene.task.failures[-1] if scene.task.failures else None
+
+
+async def _diff(repository: Repository, old: str, new: str) -> str:
+    try:
+        return await repository.diff(old, new)
+    except InterlockError:
+        return ""  # it was removed by `gc` or a shallow fetch: the rest of the feedback is worth telling

@@ -53,6 +53,8 @@ class Settings:
     """Bring the branch up to its upstream before work starts from it."""
     pass_env: tuple[str, ...] = ()
     """Variables of your environment that agents and checks get, besides the few they always get."""
+    prompt_template: str = ""
+    """What agents are told is made from this file of the repository. Empty: from the one that is shipped."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"

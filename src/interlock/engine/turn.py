@@ -7,7 +7,7 @@ from interlock.events.facts import Fact
 from interlock.events.state import TaskState
 from interlock.model.claim import Claim
 from interlock.model.outcome import Tip
-from interlock.model.task import TaskId, Tree
+from interlock.model.task import Task, TaskId, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Turn:
     """As it was at the claim: a copy, because the fold goes on meanwhile."""
     claim: Claim
     attempt: int
+    neighbours: tuple[Task, ...]
+    """What other agents were working on at the claim."""
     branch: str
     generation: int
     """The controller's epoch, which a landing must name."""
@@ -40,4 +42,4 @@ class Turn:
 
 def frozen_copy(task: TaskState) -> TaskState:
     """A task as it is now, untouched by later facts."""
-    return replace(task, failures=list(task.failures))
+    return replace(task, failures=list(task.failures), said=list(task.said))

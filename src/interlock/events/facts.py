@@ -84,6 +84,24 @@ class TaskCancelled(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageSaid(Fact):
+    """A person said something to the agent of a task."""
+
+    task: TaskId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDelivered(Fact):
+    """An agent was given it while it ran. Later attempts find it in their prompt all the same."""
+
+    task: TaskId
+    attempt: int
+    message: int
+    """The position of MessageSaid in the log."""
+
+
+@dataclass(frozen=True, slots=True)
 class StopRequested(Fact):
     """Somebody asked the running loop to stop: first no new starts, with `agents` also those that run."""
 
@@ -230,6 +248,8 @@ class PhaseFailed(PhaseFact):
     archived: str = ""
     checks: tuple[CheckResult, ...] = ()
     retry_after_seconds: float = 0.0
+    base: Commit = Commit("")
+    """What `commit` was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +287,20 @@ class WorkspaceArchived(Fact):
     attempt: int
     ref: str
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesSaved(Fact):
+    """An agent's session is over, for whatever reason, and what is known of it was written down."""
+
+    task: TaskId
+    attempt: int
+    reason: str
+    """`done`, `error`, `timeout`, `idle`, `stopped`, `lost` ..."""
+    summary: str = ""
+    """What the agent said last, or how it ended."""
+    path: str = ""
+    """The notes, relative to the state folder."""
 
 
 @dataclass(frozen=True, slots=True)

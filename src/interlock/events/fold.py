@@ -13,8 +13,11 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.record import Recorded
-from interlock.events.state import Candidate, Failure, RunState, State, TaskState, Work
+from interlock.events.state import Candidate, Failure, RunState, Said, SessionEnd, State, TaskState, Work
 from interlock.model.task import PhaseKind, TaskId
+
+MESSAGES_KEPT = 20
+"""A person who said more than this to one agent is better off with a new goal."""
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
@@ -92,6 +95,22 @@ def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) ->
     task.leftover = 0
     _index(state, task)
     return {fact.task}
+
+
+def _message_said(state: State, fact: f.MessageSaid, row: Recorded) -> set[TaskId]:
+    if task := state.tasks.get(fact.task):
+        task.said = [*task.said[1 - MESSAGES_KEPT :], Said(row.seq, fact.text)]
+    return set()
+
+
+def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
+    if task := state.tasks.get(fact.task):
+        task.session = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
+    return set()
+
+
+def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
+    return set()
 
 
 def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[TaskId]:
@@ -235,7 +254,17 @@ def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.failures.append(
-        Failure(fact.attempt, fact.phase, fact.error, fact.summary, fact.fingerprint, fact.feedback, fact.log)
+        Failure(
+            fact.attempt,
+            fact.phase,
+            fact.error,
+            fact.summary,
+            fact.fingerprint,
+            fact.feedback,
+            fact.log,
+            fact.commit,
+            fact.base,
+        )
     )
     task.losses = task.deferrals = 0
     task.why = fact.summary
@@ -298,6 +327,9 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.Unpaused: _paused,
     f.BaseChecked: _base_checked,
     f.WorkspaceArchived: _workspace_archived,
+    f.MessageSaid: _message_said,
+    f.MessageDelivered: _nothing,
+    f.NotesSaved: _notes_saved,
     f.TaskAccepted: _task_accepted,
     f.CandidateDropped: _candidate_dropped,
 }

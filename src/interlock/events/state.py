@@ -22,6 +22,28 @@ class Failure:
     fingerprint: str
     feedback: str
     log: str = ""
+    commit: Commit | None = None
+    """What the attempt had made, if anything, and what from."""
+    base: Commit = Commit("")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person said to the agent of a task."""
+
+    seq: int
+    """Its position in the log: its name."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How an agent's last session ended."""
+
+    attempt: int
+    reason: str
+    summary: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +83,9 @@ class TaskState:
     """Since the last reset or retry by a person; the breaker and the retry limit look at these."""
     notes: str = ""
     """What a person wants the next attempt to know."""
+    said: list[Said] = field(default_factory=list)
+    """What people said to its agents, oldest first; every attempt is told."""
+    session: SessionEnd | None = None
     losses: int = 0
     """Phases lost in a row without any result."""
     deferrals: int = 0

@@ -145,6 +145,7 @@ class LocalExecutor(Generic[W]):
         try:
             prompt.write_text(order.prompt, encoding="utf-8")
             log.parent.mkdir(parents=True, exist_ok=True)
+            log.with_suffix(".prompt.md").write_text(order.prompt, encoding="utf-8")
             with log.open("a", encoding="utf-8") as file:
                 file.write(
                     f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "

@@ -28,6 +28,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
+    "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),

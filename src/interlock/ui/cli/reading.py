@@ -72,6 +72,11 @@ def agent_log(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.log"
 
 
+def agent_prompt(task: str, attempt: int) -> str:
+    """Where it is kept what an attempt was told, in the state folder."""
+    return f"logs/{task}/{attempt}.prompt.md"
+
+
 async def history(store: Store, task: TaskId) -> list[Recorded]:
     """The facts that name a task, oldest first."""
     # The text is searched before it is decoded: most facts of a long log are about other tasks.

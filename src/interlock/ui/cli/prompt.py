@@ -1,0 +1,71 @@
+"""`interlock prompt`: what an agent would be told, word for word."""
+
+from pathlib import Path
+
+import click
+
+from interlock.engine.project import Project, open_project
+from interlock.engine.prompt import Scene, brief, neighbours
+from interlock.events.fold import apply
+from interlock.events.record import seal
+from interlock.events.state import State, TaskState
+from interlock.model.errors import UsageError
+from interlock.plan import changes
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.output import Invocation, note, say_json
+from interlock.ui.cli.reading import agent_prompt, read
+from interlock.ui.cli.rows import find
+from interlock.ui.cli.session import run_async
+
+
+@click.command("prompt", cls=Command)
+@click.argument("task")
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=1),
+    help="What this attempt was told, instead of what the next one would be.",
+)
+@click.pass_obj
+def prompt_command(invocation: Invocation, task: str, attempt: int | None) -> None:
+    """Show what the next attempt of TASK would be told if it started now."""
+    number, text = run_async(_prompt(invocation, task, attempt))
+    if invocation.wants_json():
+        say_json({"attempt": number, "prompt": text})
+        return
+    note(f"attempt {number}, {len(text)} characters")
+    click.echo(text, nl=False)
+
+
+async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tuple[int, str]:
+    async with open_project(invocation.project) as project:
+        state = await _state_of_next_start(project)
+        task = find(state, name)
+        number = attempt or task.attempt + 1
+        if number <= task.attempt:
+            return number, _as_sent(task, number, project.state_dir / agent_prompt(task.spec.id, number))
+        if number > task.attempt + 1:
+            raise UsageError(
+                f"{task.spec.id} has no attempt {number}", f"the next one is attempt {task.attempt + 1}"
+            )
+        scene = Scene(task, number, neighbours(state, task.spec.id))
+        return number, await brief(project.repository, project.template, scene)
+
+
+async def _state_of_next_start(project: Project) -> State:
+    """The log as it is; without a run, with the graph on top as the next run would take it in."""
+    reading = await read(project.store)
+    state = reading.state
+    graph_is_there = (project.root / project.settings.graph).exists()
+    if not reading.is_live and (graph_is_there or not state.tasks):
+        for fact in changes(state, await project.read_graph()):
+            apply(state, seal(state.hash, state.seq + 1, reading.now, "", fact))
+    return state
+
+
+def _as_sent(task: TaskState, attempt: int, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        raise UsageError(
+            f"what attempt {attempt} of {task.spec.id} was told is gone", f"interlock show {task.spec.id}"
+        ) from None
