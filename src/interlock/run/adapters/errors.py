@@ -24,6 +24,10 @@ _SAID = (
         ErrorClass.QUOTA,
     ),
     (r"usage limit|out of credits", ErrorClass.QUOTA),
+    (
+        r"without a finish reason|incomplete json|without sending any chunks|non-sse response|empty response",
+        ErrorClass.MODEL,
+    ),
     (r"rate.?limit|too many requests|\b429\b|resource.exhausted", ErrorClass.RATE_LIMIT),
     (r"overloaded|\b529\b|service unavailable|internal server error|\b50[0234]\b", ErrorClass.OVERLOADED),
     (
@@ -32,6 +36,7 @@ _SAID = (
     ),
     (
         r"econnre|enotfound|etimedout|socket|connect(ion)?\b.{0,20}(error|refused|reset|closed|lost|failed)"
+        r"|could not connect|unable to connect|unexpected eof|other side closed|error: terminated"
         r"|fetch failed|stream (disconnected|closed)|network|timed? ?out|error sending request",
         ErrorClass.NETWORK,
     ),

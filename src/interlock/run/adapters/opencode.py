@@ -143,7 +143,8 @@ class OpencodeReader:
         begun = self._calls.begun(call, part.text("tool"), state.item("input"))
         if state.text("status") == "completed":
             code = state.code("metadata", "exit")
-            return [begun, *self._calls.ended(call, True, state.text("output"), code)]
+            ended = self._calls.ended(call, True, state.text("output"), code)
+            return [begun, *_patched(call, part.text("tool"), state), *ended]
         text = state.text("error")
         if _REJECTED.search(text):
             self._denied = text
@@ -171,6 +172,12 @@ class OpencodeReader:
         if self._denied:
             return Event(EventKind.END, self._denied, ok=False, error=ErrorClass.DENIED)
         return Event(EventKind.END, "", ok=False)
+
+
+def _patched(call: str, tool: str, state: Json) -> Sequence[Event]:
+    """A patch names its files only in the result."""
+    files = state.items("metadata", "files") if tool == "apply_patch" else ()
+    return [Event(EventKind.EDIT, call=call, tool=tool, path=file.text("filePath")) for file in files]
 
 
 def _failure(error: Json) -> Event:
