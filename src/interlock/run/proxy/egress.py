@@ -14,6 +14,7 @@ from interlock.run.proxy.sockets import socket_path
 
 HEAD_BYTES = 16 * 1024
 PUMP_BYTES = 64 * 1024
+LINGER_SECONDS = 1.0
 _LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]", re.ASCII)
 _PLAIN_URL = re.compile(r"http://([^/?#@\\]+)(/[!-~]*)?", re.ASCII)
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~]*)", re.ASCII)
@@ -102,9 +103,7 @@ class _Listener:
         try:
             await self._answer(reader, writer)
         except _No as refused:
-            writer.write(refused.answer)
-            with suppress(OSError):
-                await writer.drain()
+            await _refuse(refused, reader, writer)
         except (OSError, EOFError):
             pass  # Either side is gone; there is nobody to tell.
         except asyncio.CancelledError:
@@ -182,6 +181,16 @@ class _Listener:
                 await sink.drain()
         with suppress(OSError):
             sink.write_eof()
+
+
+async def _refuse(refused: _No, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say no, and hear the other side out: closed with something unread, the answer could be lost."""
+    writer.write(refused.answer)
+    with suppress(OSError):  # TimeoutError is one
+        writer.write_eof()
+        async with asyncio.timeout(LINGER_SECONDS):
+            while await reader.read(PUMP_BYTES):
+                pass
 
 
 def _read(head: bytes) -> _Wanted | None:

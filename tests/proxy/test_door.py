@@ -1,0 +1,275 @@
+"""What is not let in: other people's requests, other paths, what two servers could read differently."""
+
+import asyncio
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from interlock.model.errors import UsageError
+from interlock.run.adapters.adapter import Wire
+from interlock.run.proxy import EndpointOrder, ProxyLimits
+from interlock.run.proxy.asking import joined, key_variable
+from interlock.run.proxy.dig import text_at
+from tests.agents.model_server import RunningModel
+from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting
+
+TOKEN = "<the token>"  # noqa: S105 - stands for the token in the table below
+
+
+async def raw(line: Line, head: str) -> int:
+    """The status that answers a request written by hand."""
+    reader, writer = await asyncio.open_unix_connection(line.endpoint.socket)
+    writer.write(head.replace(TOKEN, line.endpoint.token).replace("\n", "\r\n").encode())
+    status = (await reader.readline()).split()[1]
+    writer.close()
+    return int(status)
+
+
+@pytest.mark.parametrize("language", LANGUAGES.values(), ids=LANGUAGES)
+@pytest.mark.parametrize(
+    "headers",
+    [{"x-api-key": "wrong"}, {"Authorization": "Bearer wrong"}, {"Authorization": "wrong"}],
+    ids=str,
+)
+def test_a_wrong_token_is_refused_and_nothing_is_sent(
+    language: Language, headers: dict[str, str], model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(language.wire, model.url("say", "not-ours")) as line:
+            heard = await line.ask(language, headers=headers)
+            assert heard.status == 401
+            assert text_at(heard.json, *language.error_text)
+            assert line.endpoint.calls == 0
+
+    asyncio.run(story())
+    assert model.seen("not-ours") == []
+
+
+def test_no_token_is_refused_too(model: RunningModel, setting: Setting) -> None:
+    async def story() -> None:
+        async with setting.line(Wire.ANTHROPIC, model.url("say")) as line:
+            assert (await line.ask(ANTHROPIC, headers={})).status == 401
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("wire", "method", "path"),
+    [
+        (Wire.ANTHROPIC, "GET", "/v1/messages"),
+        (Wire.ANTHROPIC, "POST", "/v1/files"),
+        (Wire.ANTHROPIC, "GET", "/v1/organizations/api_keys"),
+        (Wire.ANTHROPIC, "POST", "/v1/messages/batches"),
+        (Wire.ANTHROPIC, "POST", "/v1/chat/completions"),
+        (Wire.OPENAI, "POST", "/v1/messages"),
+        (Wire.OPENAI, "POST", "/v1/fine_tuning/jobs"),
+        (Wire.OPENAI, "DELETE", "/v1/models/x"),
+        (Wire.OPENAI, "POST", "/v1/responses/"),
+        (Wire.GEMINI, "POST", "/v1beta/models/x:predict"),
+        (Wire.GEMINI, "GET", "/v1beta/files"),
+        (Wire.OLLAMA, "POST", "/api/pull"),
+        (Wire.OLLAMA, "DELETE", "/api/delete"),
+        (Wire.OLLAMA, "POST", "/api/blobs/x"),
+    ],
+)
+def test_what_is_no_call_of_a_model_does_not_exist(
+    wire: Wire, method: str, path: str, model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(wire, model.url("say", "no-model")) as line:
+            assert (await line.send(method, path)).status == 404
+
+    asyncio.run(story())
+    assert model.seen("no-model") == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"GET /v1/models/../files HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models/%2e%2e/files HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models%2f..%2ffiles HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1//models HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET //127.0.0.2/v1/models HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models\\..\\x HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models#x HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET http://127.0.0.2/v1/models HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET http://127.0.0.1/v1/models HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"CONNECT 127.0.0.2:80 HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"OPTIONS * HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models HTTP/1.1\nHost: attacker.invalid\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models HTTP/1.1\nHost: 127.0.0.1.attacker.invalid\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models HTTP/1.1\nHost: 127.0.0.1@attacker.invalid\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models HTTP/1.1\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models HTTP/1.1\nHost: 127.0.0.1\nHost: attacker.invalid\nx-api-key: {TOKEN}\n\n",
+        f"GET /v1/models?{'x' * 5000} HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
+    ],
+)
+def test_a_target_that_is_not_plainly_a_known_path_is_refused(
+    head: str, model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(Wire.ANTHROPIC, model.url("say", "not-plain")) as line:
+            assert await raw(line, head) in (400, 403, 404)
+
+    asyncio.run(story())
+    assert model.seen("not-plain") == []
+
+
+def test_a_plain_request_written_by_hand_is_let_in(model: RunningModel, setting: Setting) -> None:
+    """The table above would hold of a door that is shut."""
+
+    async def story() -> None:
+        async with setting.line(Wire.ANTHROPIC, model.url("say")) as line:
+            head = f"GET /v1/models?limit=1 HTTP/1.1\nHost: localhost:99\nx-api-key: {TOKEN}\n\n"
+            assert await raw(line, head) == 200
+
+    asyncio.run(story())
+
+
+def test_a_program_that_waits_for_leave_to_send_its_body_gets_it(
+    model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(Wire.OPENAI, model.url("say")) as line:
+            body = json.dumps(CHAT.body).encode()
+            reader, writer = await asyncio.open_unix_connection(line.endpoint.socket)
+            head = f"POST {CHAT.path} HTTP/1.1\r\nHost: localhost\r\nx-api-key: {line.endpoint.token}\r\n"
+            writer.write(f"{head}Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode())
+            assert b"100 Continue" in await reader.readuntil(b"\r\n\r\n")
+            writer.write(body)
+            assert b"200 OK" in await reader.readline()
+            writer.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("sent", "travels"),
+    [
+        ("anthropic-version", True),
+        ("user-agent", True),
+        ("x-stainless-retry-count", True),
+        ("cookie", False),
+        ("api-key", False),
+        ("proxy-authorization", False),
+        ("x-forwarded-for", False),
+        ("x-named-by-connection", False),
+    ],
+)
+def test_headers_travel_unless_they_carry_a_credential_or_are_about_the_connection(
+    sent: str, travels: bool, model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(Wire.ANTHROPIC, model.url("say", f"header-{sent}")) as line:
+            headers = {
+                "x-api-key": line.endpoint.token,
+                "Connection": "keep-alive, x-named-by-connection",
+                sent: "some value",
+            }
+            assert (await line.ask(ANTHROPIC, headers=headers)).status == 200
+
+    asyncio.run(story())
+    (seen,) = model.calls(f"header-{sent}")
+    assert (seen.headers.get(sent) == "some value") == travels
+
+
+def test_a_request_that_is_too_large_is_refused(model: RunningModel, setting: Setting) -> None:
+    async def story() -> None:
+        small = replace(setting, limits=ProxyLimits(request_bytes=1000))
+        async with small.line(Wire.ANTHROPIC, model.url("say", "too-large")) as line:
+            heard = await line.send("POST", "/v1/messages", body=b"x" * 1001)
+            assert heard.status == 413
+            assert text_at(heard.json, "error", "type") == "request_too_large"
+
+    asyncio.run(story())
+    assert model.seen("too-large") == []
+
+
+@pytest.mark.parametrize(
+    ("upstream", "path", "url"),
+    [
+        ("https://h", "/v1/messages", "https://h/v1/messages"),
+        ("https://h/v1", "/v1/messages", "https://h/v1/messages"),
+        ("https://h/openai/v1", "/v1/chat/completions", "https://h/openai/v1/chat/completions"),
+        ("https://h/v1beta/openai", "/v1/chat/completions", "https://h/v1beta/openai/chat/completions"),
+        ("https://h/api/paas/v4", "/v1/chat/completions", "https://h/api/paas/v4/chat/completions"),
+        ("https://h/prefix", "/v1/responses", "https://h/prefix/v1/responses"),
+        ("http://h:11434/v1", "/api/chat", "http://h:11434/api/chat"),
+        ("http://h:11434/api", "/api/chat", "http://h:11434/api/chat"),
+        ("https://h/v1beta", "/v1beta/models/m:generateContent", "https://h/v1beta/models/m:generateContent"),
+    ],
+)
+def test_a_base_url_and_a_path_meet_where_people_expect(upstream: str, path: str, url: str) -> None:
+    assert joined(upstream, path, "") == url
+
+
+@pytest.mark.parametrize(
+    ("upstream", "key_env", "variable"),
+    [
+        ("", "", "OPENAI_API_KEY"),
+        ("https://api.openai.com/v1", "", "OPENAI_API_KEY"),
+        ("https://eu.api.openai.com/v1", "", "OPENAI_API_KEY"),
+        ("https://api.openai.com.attacker.invalid/v1", "", ""),
+        ("http://127.0.0.1:8000/v1", "", ""),
+        ("https://other.invalid/v1", "OTHER_KEY", "OTHER_KEY"),
+    ],
+)
+def test_which_variable_holds_the_credential(upstream: str, key_env: str, variable: str) -> None:
+    assert key_variable(EndpointOrder("a", Wire.OPENAI, upstream, key_env, Path("t"))) == variable
+
+
+@pytest.mark.parametrize(
+    "upstream", ["ftp://h", "just-a-name", "https://user:hush@h", "http://", "https://h?x=1"]
+)
+def test_an_address_that_makes_no_sense_is_said_when_the_endpoint_opens(
+    upstream: str, setting: Setting
+) -> None:
+    async def story() -> None:
+        async with setting.line(Wire.OPENAI, upstream):
+            pass
+
+    with pytest.raises(UsageError) as caught:
+        asyncio.run(story())
+    assert "hush" not in str(caught.value)
+    assert caught.value.hint
+
+
+def test_the_socket_is_the_owners_and_gone_afterwards(model: RunningModel, setting: Setting) -> None:
+    async def story() -> Path:
+        async with setting.line(Wire.OPENAI, model.url("say")) as line:
+            path = Path(line.endpoint.socket)
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+            return path
+
+    assert not asyncio.run(story()).exists()
+
+
+def test_a_long_state_folder_has_its_sockets_where_paths_are_short(
+    model: RunningModel, setting: Setting
+) -> None:
+    deep = setting.folder.joinpath(*["a-long-name" * 3] * 4)
+    deep.mkdir(parents=True)
+
+    async def story() -> Path:
+        async with replace(setting, folder=deep).line(Wire.OPENAI, model.url("say")) as line:
+            path = Path(line.endpoint.socket)
+            assert len(os.fsencode(path)) <= 100
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+            assert (await line.ask(CHAT)).status == 200
+            return path.parent
+
+    assert not asyncio.run(story()).exists()
+
+
+@pytest.mark.slow
+def test_naming_the_proxy_does_not_import_the_web_server() -> None:
+    program = "import interlock.run.proxy, sys; sys.exit('aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
