@@ -35,5 +35,6 @@ KINDS: dict[str, Kind] = {
     "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY"),
     "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
     "built-in": Kind(needs=("url", "model"), refuses=("run", "login")),
+    "acp": Kind(needs=("run",)),
 }
 """By the name that `agents.<name>.use` says."""

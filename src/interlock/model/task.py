@@ -58,6 +58,8 @@ class Agent:
     """The variable of the user's environment that holds the credential. Only its name is ever written."""
     wire: str = ""
     """The language it speaks with its model (`model.kinds.Wire`), where its kind leaves that open."""
+    permissions: str = "allow"
+    """What a program that asks before it acts is told: `allow`, `ask` (a person) or `deny`."""
     login: bool = False
     """The program uses the account it is logged in with. Its credential is then inside the sandbox."""
 

@@ -4,11 +4,12 @@ Adapters touch nothing: no disk, no network, no process. A new one is a file her
 and its name in `model.kinds`.
 """
 
+from interlock.run.adapters.acp import Acp
 from interlock.run.adapters.adapter import Adapter
 from interlock.run.adapters.builtin import BuiltIn
 from interlock.run.adapters.command import Command
 
-_ALL: tuple[Adapter, ...] = (Command(), BuiltIn())
+_ALL: tuple[Adapter, ...] = (Command(), BuiltIn(), Acp())
 
 ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
 """By the name that `agents.<name>.use` says."""

@@ -28,7 +28,8 @@ class BuiltIn:
     """`use: built-in`."""
 
     use = "built-in"
-    wire: Wire | None = Wire.OPENAI
+    wire: Wire | None = Wire.OLLAMA
+    """Whose servers speak both languages."""
     program = ""
     can_resume = True
     can_steer = True
