@@ -10,14 +10,19 @@
 
 import asyncio
 import contextlib
+import functools
 import os
+import shutil
 import signal
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from interlock.git.child import Child, Drain
 from interlock.git.errors import GitFailed
 from interlock.model.errors import EnvironmentProblem
 
@@ -55,7 +60,6 @@ _REPOSITORY_VARIABLES = frozenset(
 )
 """Set when Interlock is started from a git hook or alias; they would point git at another repository."""
 
-_CHUNK_BYTES = 1 << 16
 _ENDING_SECONDS = 2.0
 """SIGTERM lets git remove its lock files; after this long it is killed."""
 
@@ -137,8 +141,8 @@ class Git:
         timeout: float = 600.0,
     ) -> Output:
         """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
-        child = await start(self, *argv, feed=feed)
-        output = await _finish(child, argv[0], feed, _Drain(sink or BytesIO(), limit_bytes), timeout)
+        process = _spawn(*_invocation(self, argv), feed)
+        output = await _finish(process, argv[0], Drain(sink or BytesIO(), limit_bytes), timeout)
         if output.code not in ok and not output.cut:
             raise GitFailed(argv[0], output.err)
         return output
@@ -160,64 +164,93 @@ def named(line: str) -> str | None:
     return None if " " in line else line
 
 
-async def start(
-    git: Git, *argv: str, feed: bytes | BinaryIO | None = None, errors: int = asyncio.subprocess.PIPE
-) -> asyncio.subprocess.Process:
-    """Start one git command. Without a `feed` its input stays open for questions."""
+async def start(git: Git, *argv: str, errors: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
+    """Start a git command that stays, to be asked questions."""
+    return await _start(*_invocation(git, argv), errors)
+
+
+def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str, str], Path]:
+    """The command line, the environment and the folder of one git command."""
     where = [f"--git-dir={git.git_dir}"]
     if git.work_tree:
         where.append(f"--work-tree={git.work_tree}")
     env = (user_environment() if git.as_user else sealed_environment()) | dict(git.variables)
-    command = ("git", "--no-pager", *where, *_OPTIONS, *argv)
-    return await _start(command, env, git.work_tree or git.git_dir, feed, errors)
+    return ("git", "--no-pager", *where, *_OPTIONS, *argv), env, git.work_tree or git.git_dir
 
 
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
-    child = await _start(("git", "-C", str(path), *argv), user_environment(), path, b"")
-    return await _finish(child, argv[0], b"", _Drain(BytesIO(), None), 60.0)
-
-
-class _Drain:
-    """Takes a program's output up to a limit, then counts without keeping."""
-
-    def __init__(self, sink: BinaryIO, limit_bytes: int | None) -> None:
-        self.sink = sink
-        self.limit_bytes = limit_bytes
-        self.cut = False
-
-    async def run(self, child: asyncio.subprocess.Process) -> None:
-        assert child.stdout is not None  # noqa: S101 - started with a pipe, a few lines below
-        taken = 0
-        while chunk := await child.stdout.read(_CHUNK_BYTES):
-            taken += len(chunk)
-            if self.limit_bytes is not None and taken > self.limit_bytes:
-                if not self.cut:
-                    _signal(child, signal.SIGKILL)
-                self.cut = True
-            else:
-                self.sink.write(chunk)
+    process = _spawn(("git", "-C", str(path), *argv), user_environment(), path, b"")
+    return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 
 async def _start(
-    command: Iterable[str],
-    env: dict[str, str],
-    directory: Path,
-    feed: bytes | BinaryIO | None,
-    errors: int = asyncio.subprocess.PIPE,
+    command: Sequence[str], env: dict[str, str], directory: Path, errors: int
 ) -> asyncio.subprocess.Process:
-    stdin = asyncio.subprocess.PIPE if feed is None or isinstance(feed, bytes) else feed
-    try:
+    with _explained(directory):
         return await asyncio.create_subprocess_exec(
             *command,
-            stdin=asyncio.subprocess.DEVNULL if feed == b"" else stdin,
+            executable=_program(env.get("PATH", os.defpath)),
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             env=env,
             cwd=directory,
             start_new_session=True,
         )
+
+
+def _spawn(
+    command: Sequence[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO
+) -> subprocess.Popen[bytes]:
+    with _explained(directory), _as_file(feed) as stdin:
+        return subprocess.Popen(
+            command,
+            executable=_program(env.get("PATH", os.defpath)),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=env,
+            cwd=directory,
+            start_new_session=True,
+        )
+
+
+@contextlib.contextmanager
+def _as_file(feed: bytes | BinaryIO) -> Iterator[int | BinaryIO]:
+    """What a program is to read: unlike a pipe, a file need not be filled while the program runs."""
+    if not isinstance(feed, bytes):
+        yield feed
+        return
+    if not feed:
+        yield subprocess.DEVNULL
+        return
+    with _memory_file() as file:
+        file.write(feed)
+        file.seek(0)
+        yield file
+
+
+def _memory_file() -> BinaryIO:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("feed"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+@functools.cache
+def _program(path: str) -> str:
+    """Where git is. Looked for once: a child that looks itself keeps us waiting for all the wrong folders."""
+    return shutil.which("git", path=path) or "git"
+
+
+@contextlib.contextmanager
+def _explained(directory: Path) -> Iterator[None]:
+    """Why a program could not be started, in words."""
+    try:
+        yield
     except FileNotFoundError as error:
+        _program.cache_clear()  # it may have moved
         if not directory.is_dir():
             raise EnvironmentProblem(f"the folder {directory} is gone", "check the path") from error
         raise EnvironmentProblem(
@@ -227,30 +260,28 @@ async def _start(
         raise EnvironmentProblem(f"git cannot be started: {error.strerror}") from error
 
 
-async def _finish(
-    child: asyncio.subprocess.Process, name: str, feed: bytes | BinaryIO, drain: _Drain, timeout: float
-) -> Output:
-    assert child.stderr is not None  # noqa: S101 - started with a pipe, just above
+async def _finish(process: subprocess.Popen[bytes], name: str, drain: Drain, seconds: float) -> Output:
+    child = Child(process, drain)
     try:
-        async with asyncio.timeout(timeout):
-            _, err, _ = await asyncio.gather(drain.run(child), child.stderr.read(), _feed(child, feed))
-            code = await child.wait()
+        async with asyncio.timeout(seconds):
+            code = await child.ended()
     except TimeoutError as error:
-        raise GitFailed(name, f"it was still running after {timeout:g} s and was stopped") from error
+        raise GitFailed(name, f"it was still running after {seconds:g} s and was stopped") from error
     finally:
-        if child.returncode is None:
-            await end(child)
-    out = drain.sink.getvalue() if isinstance(drain.sink, BytesIO) else b""
-    return Output(code, out, err.decode("utf-8", "backslashreplace"), drain.cut)
+        if process.returncode is None:
+            await _stop(child)
+        child.close()
+    return Output(code, drain.kept, child.errors, drain.cut)
 
 
-async def _feed(child: asyncio.subprocess.Process, feed: bytes | BinaryIO) -> None:
-    if child.stdin is None or not isinstance(feed, bytes):
-        return
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        child.stdin.write(feed)
-        await child.stdin.drain()
-    child.stdin.close()
+async def _stop(child: Child) -> None:
+    child.signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(_ENDING_SECONDS):
+            await child.ended()
+    except TimeoutError:
+        child.signal(signal.SIGKILL)
+        await child.ended()
 
 
 async def end(child: asyncio.subprocess.Process) -> None:

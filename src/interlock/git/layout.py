@@ -4,6 +4,7 @@ Each attempt has two. The private one belongs to the agent: its commits, its ref
 is what our own git uses on the same files; it borrows the private one's objects, and believes nothing else.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,8 +35,11 @@ _OURS = {
 
 def write_git_dir(path: Path, place: Place, head: str, borrows: Sequence[str]) -> None:
     """An empty git dir at `head` (a commit, or `ref: ...`) that finds objects in the folders it `borrows`."""
-    for folder in ("hooks", "info", "objects/info", "objects/pack", "refs/heads", "refs/tags"):
-        (path / folder).mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
+    # Parents first. No more than git needs: one of these is made for each check, and two for each attempt.
+    for folder in ("hooks", "info", "objects", "objects/info", "refs", "refs/heads"):
+        with contextlib.suppress(FileExistsError):
+            (path / folder).mkdir()
     (path / "HEAD").write_text(f"{head}\n")
     (path / "config").write_text(_config(place), errors="surrogateescape")
     (path / "config.worktree").write_text("")

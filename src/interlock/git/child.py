@@ -1,0 +1,126 @@
+"""One program from its start to its end, its output taken as it comes.
+
+asyncio has the same. But its streams, and on Python 3.11 a thread for each process, take the event loop
+longer than git takes to answer, and a change needs a dozen git processes on its way to main.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from io import BytesIO
+from typing import IO, BinaryIO
+
+_CHUNK_BYTES = 1 << 16
+
+
+class Drain:
+    """Takes a program's output up to a limit, then counts without keeping."""
+
+    def __init__(self, sink: BinaryIO, limit_bytes: int | None) -> None:
+        self._sink = sink
+        self._left = limit_bytes
+        self.cut = False
+        """There was more than allowed."""
+
+    def take(self, chunk: bytes) -> None:
+        """Keep it if there is room."""
+        if self._left is not None:
+            self._left -= len(chunk)
+            self.cut = self._left < 0
+        if not self.cut:
+            self._sink.write(chunk)
+
+    @property
+    def kept(self) -> bytes:
+        """What was taken, unless it went into a file."""
+        return self._sink.getvalue() if isinstance(self._sink, BytesIO) else b""
+
+
+class Child:
+    """A program in a session of its own that has been started with pipes for its output and its errors."""
+
+    def __init__(self, process: subprocess.Popen[bytes], drain: Drain) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._process = process
+        self._drain = drain
+        self._said: list[bytes] = []
+        self._failure: OSError | None = None
+        self._quiet: asyncio.Future[None] = self._loop.create_future()
+        """Settled when both pipes are closed."""
+        self._open = {_fileno(process.stdout): self._take, _fileno(process.stderr): self._said.append}
+        for pipe in self._open:
+            os.set_blocking(pipe, False)
+            self._loop.add_reader(pipe, self._read, pipe)
+
+    @property
+    def errors(self) -> str:
+        """What it said on its error pipe."""
+        return b"".join(self._said).decode("utf-8", "backslashreplace")
+
+    async def ended(self) -> int:
+        """Until all is said and the process is gone; its exit status. `OSError` if the output found no room."""
+        await asyncio.shield(self._quiet)
+        code = await self._gone()
+        if self._failure:
+            raise self._failure
+        return code
+
+    def signal(self, number: signal.Signals) -> None:
+        """Tell it, and whatever it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    async def _gone(self) -> int:
+        if (code := self._process.poll()) is not None:
+            return code
+        if not hasattr(os, "pidfd_open"):
+            return await asyncio.to_thread(self._process.wait)
+        gone = self._loop.create_future()
+        watch = os.pidfd_open(self._process.pid)
+        try:
+            self._loop.add_reader(watch, gone.set_result, None)
+            await gone
+        finally:
+            self._loop.remove_reader(watch)
+            os.close(watch)
+        return self._process.wait()
+
+    def close(self) -> None:
+        """Give the pipes back."""
+        for pipe in list(self._open):
+            self._shut(pipe)
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream:
+                stream.close()
+
+    def _read(self, pipe: int) -> None:
+        try:
+            chunk = os.read(pipe, _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        if not chunk:
+            self._shut(pipe)
+            return
+        self._open[pipe](chunk)
+
+    def _take(self, chunk: bytes) -> None:
+        was_cut = self._drain.cut
+        try:
+            self._drain.take(chunk)
+        except OSError as failure:  # the disk is full
+            self._failure = self._failure or failure
+        if self._failure or self._drain.cut > was_cut:
+            self.signal(signal.SIGKILL)
+
+    def _shut(self, pipe: int) -> None:
+        self._loop.remove_reader(pipe)
+        del self._open[pipe]
+        if not self._open and not self._quiet.done():
+            self._quiet.set_result(None)
+
+
+def _fileno(stream: IO[bytes] | None) -> int:
+    assert stream is not None  # noqa: S101 - whoever starts a child here gives it pipes
+    return stream.fileno()
