@@ -18,8 +18,8 @@ from interlock.model.process import Command, Ended
 from interlock.run.containment import SUPERVISOR, Containment, prefix
 from interlock.run.letters import Letters, open_letters
 from interlock.run.output import Output
-from interlock.run.sandbox.confinement import Confined, Confinement
-from interlock.run.sandbox.refusals import got_nowhere, unstartable
+from interlock.run.sandbox.confinement import Confined, Confinement, clear_up, close_all
+from interlock.run.sandbox.refusals import got_nowhere, says_no_program, unstartable
 from interlock.run.survivors import MARK, end_marked, take_note
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -69,17 +69,18 @@ class Supervised:
         self._timers: list[asyncio.TimerHandle] = []
         self._heard = self._loop.time()
         self._letters: Letters | None = None
-        self._process = self._start(self._confined(confinement))
+        self._confined = self._confine(confinement)
+        self._process = self._start(self._confined)
         self._control, self._stdout, self._stderr = _pipes(self._process)
 
-    def _confined(self, confinement: Confinement | None) -> Confined:
+    def _confine(self, confinement: Confinement | None) -> Confined:
         command, mark = self._command, {MARK: self._mark}
         if command.grant is None or confinement is None:
             return Confined(command.argv, command.env | mark, command.directory)
         return confinement.confine(command, command.grant, mark)
 
     def _start(self, confined: Confined) -> subprocess.Popen[bytes]:
-        command, ours = self._command, list(confined.descriptors)
+        command, stdin = self._command, None
         lease_end = 0.0
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
@@ -87,7 +88,6 @@ class Supervised:
         words = list(confined.words)
         if command.listens:
             self._letters, stdin = open_letters(self._loop)
-            ours.append(stdin)
             words.append(f"input={stdin}")
         try:
             return subprocess.Popen(
@@ -105,15 +105,16 @@ class Supervised:
                 stderr=subprocess.PIPE,
                 cwd=confined.directory,
                 env=confined.env,
-                pass_fds=ours,
+                pass_fds=confined.descriptors if stdin is None else (*confined.descriptors, stdin),
                 bufsize=0,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise CannotStart(f"cannot start {command.argv[0]}: {error}") from error
         finally:
-            for descriptor in ours:
-                os.close(descriptor)
+            close_all(confined)
+            if stdin is not None:
+                os.close(stdin)
 
     def watch(self) -> None:
         """From now on output is read and limits hold."""
@@ -154,7 +155,7 @@ class Supervised:
         name = self._command.argv[0]
         if ended == "unstartable":
             raise CannotStart(unstartable(name, os.strerror(code)))
-        if ended == "unconfined":
+        if ended == "unconfined" or (self._command.grant and says_no_program(code, self._output.tail)):
             raise got_nowhere(name, self._output.tail)
         if ended == "stopped":
             return self._cause or Ended.EXITED, code
@@ -194,6 +195,7 @@ class Supervised:
                 pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE_SECONDS)
+        clear_up(self._confined)
         if self._command.pid_file:
             Path(self._command.pid_file).unlink(missing_ok=True)
 

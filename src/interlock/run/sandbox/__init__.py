@@ -9,8 +9,8 @@ How to use it, for whoever builds a `Command`:
    programs and the person's toolchains need not be named. `grant.home` becomes HOME; without it HOME is gone
    when the program has ended.
 3. `command.env` is given as it is, but: HOME, TMPDIR and PATH are corrected to what is there inside (a HOME
-   or TMPDIR in a granted folder is kept), USER is `agent`, and XDG_* that lead nowhere are dropped. Nothing of
-   it is in the environment or the words of a process outside.
+   or TMPDIR in a granted folder is kept), USER is `agent`, and XDG_* that lead nowhere are dropped. Nothing
+   of it is in the environment or the words of a process outside.
 4. `Door(port, socket)`: inside, `127.0.0.1:port` leads to that unix socket of the host. Where
    `LocalProcesses.sandbox.alone` is False (reduced sandboxes) the port is one of the host's: it must be free.
 5. Exit statuses come through. A program that a signal ended has 128 + its number, as in a shell.

@@ -4,23 +4,27 @@
    in them after that: of two mounts the later one counts.
 2. Every word but the program's own goes by an open file, so that no other user reads the environment in the
    list of processes; and what is outside the sandbox gets an environment without anything in it.
-3. The network is not bubblewrap's: the supervisor made it, and holds its doors.
+3. Usually the network is not bubblewrap's: the supervisor made it, and holds its doors. Where only bubblewrap
+   itself may make namespaces, the doors are held by a small process inside.
 """
 
 import functools
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
+from interlock.run.containment import PYTHON
 from interlock.run.sandbox import seccomp
 from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, is_below
 from interlock.run.sandbox.environment import NO_HOME, inside
+from interlock.run.sandbox.system import ETC, ROOTS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
@@ -28,39 +32,10 @@ TEMP_BYTES = 1 << 30
 """Of what is gone with the program: it is memory."""
 HOST_NAME = "agent"
 
+DOORKEEPER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / "doors.py"))
+DOORKEEPER_NEEDS = (sys.base_prefix, str(Path(__file__).with_name("outside")))
+
 _OWN_ETC = Path(__file__).with_name("etc")
-_ETC = (
-    "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "fonts",
-    "java",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "magic",
-    "mime.types",
-    "nix",
-    "os-release",
-    "perl",
-    "pki/ca-trust",
-    "pki/tls/cert.pem",
-    "pki/tls/certs",
-    "pki/tls/openssl.cnf",
-    "protocols",
-    "python3",
-    "python3.11",
-    "services",
-    "ssl/cert.pem",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-)
-"""What programs look up. No keys: a program that root started could read even those."""
-_ROOTS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +46,32 @@ class Bubblewrap:
     options: frozenset[str]
     """What this version of bubblewrap knows, of the options that are not in all of them."""
     toolchains: Toolchains = NO_TOOLCHAINS
+    by_itself: bool = False
+    """It makes the network too, because the supervisor may not."""
     kind = Sandbox.BUBBLEWRAP
     alone = True
+    missing = ""
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command with bubblewrap around it."""
         if not Path(command.directory).is_dir():
             raise CannotStart(f"there is no folder {command.directory} to work in")
+        argv = command.argv
+        if self.by_itself and grant.doors:
+            argv = (*DOORKEEPER, *(f"{door.port}={door.socket}" for door in grant.doors), "--", *argv)
+            sockets = (door.socket for door in grant.doors)
+            grant = replace(grant, read=(*grant.read, *DOORKEEPER_NEEDS, *sockets))
         filters = in_memory("seccomp", seccomp.program())
         env = {**inside(command.env, grant, self.toolchains, grant.home or NO_HOME, TEMP), **mark}
         words = ["--seccomp", str(filters), *self._words(command, grant, env)]
         listed = in_memory("arguments", b"".join(os.fsencode(word) + b"\0" for word in words))
         return Confined(
-            (self.program, "--args", str(listed), "--", *command.argv),
+            (self.program, "--args", str(listed), "--", *argv),
             {"PATH": SYSTEM_PATH, **mark},
             "/",
-            ("reports", *door_words(grant, alone=True)),
+            ("reports",) if self.by_itself else ("reports", *door_words(grant, alone=True)),
             (filters, listed),
-            alone=True,
+            alone=not self.by_itself,
         )
 
     def _words(self, command: Command, grant: Grant, env: Mapping[str, str]) -> Iterator[str]:
@@ -99,6 +82,8 @@ class Bubblewrap:
             "--unshare-uts",
             "--unshare-cgroup-try",
         )
+        if self.by_itself:
+            yield "--unshare-net"
         if "--disable-userns" in self.options:
             yield "--disable-userns"
         yield from ("--uid", "1000", "--gid", "1000", "--hostname", HOST_NAME)
@@ -144,13 +129,13 @@ def find_bubblewrap(toolchains: Toolchains) -> Bubblewrap | None:
 def _system() -> tuple[str, ...]:
     """The system's own programs and what they look up, the same for all."""
     words = ["--ro-bind", "/usr", "/usr"]
-    for name in _ROOTS:
+    for name in ROOTS:
         if (root := Path("/", name)).is_symlink():
             words += ["--symlink", str(root.readlink()), str(root)]
         elif root.is_dir():
             words += ["--ro-bind", str(root), str(root)]
     words += ["--dir", "/etc"]
-    for name in _ETC:
+    for name in ETC:
         if (path := Path("/etc", name)).exists():
             words += ["--ro-bind", str(path), str(path)]
     for path in sorted(_OWN_ETC.iterdir()):

@@ -1,15 +1,112 @@
-"""Which sandbox programs get on this machine."""
+"""Which sandbox programs get on this machine: the strongest that works, or none and a person to fix it."""
 
+import functools
 import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from interlock.model.errors import EnvironmentProblem
+from interlock.model.sandbox import Sandbox
+from interlock.run.containment import Containment, strongest
 from interlock.run.sandbox.bubblewrap import find_bubblewrap
 from interlock.run.sandbox.confinement import Confinement
-from interlock.run.sandbox.toolchains import find_toolchains
+from interlock.run.sandbox.landlock import Landlock
+from interlock.run.sandbox.probe import Probed, probe
+from interlock.run.sandbox.refusals import NoSandbox, fix_for, install_command
+from interlock.run.sandbox.toolchains import AUTO, Toolchains, find_toolchains
+from interlock.run.sandbox.unconfined import Unconfined
+
+UNSAFE = "--unsafe-no-sandbox"
 
 
-def choose_confinement() -> Confinement:
-    found = find_bubblewrap(find_toolchains(["auto"], os.environ))
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person, or a project's settings, want of the sandbox."""
+
+    kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
+    toolchains: tuple[str, ...] = (AUTO,)
+    hidden: tuple[str, ...] = ()
+    """Folders that no toolchain may let in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One kind of sandbox, and what came of trying it."""
+
+    kind: Sandbox
+    message: str = ""
+    """Why it does not work; empty: it does."""
+    fix: str = ""
+    confinement: Confinement | None = None
+
+
+def choose_confinement(wanted: Wanted = Wanted(), *, unsafe: bool = False) -> Confinement:  # noqa: B008 - frozen
+    """The sandbox for this machine. `NoSandbox` if there is none, and says what to do."""
+    if unsafe:
+        return Unconfined()
+    tried = try_all(wanted)
+    if tried[-1].confinement is None:
+        raise refusal(tried)
+    return tried[-1].confinement
+
+
+@functools.cache
+def try_all(wanted: Wanted) -> tuple[Tried, ...]:
+    """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
+    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.hidden)
+    tried: list[Tried] = []
+    for kind, attempt in _ATTEMPTS.items():
+        if wanted.kind in ("auto", kind.value):
+            tried.append(attempt(toolchains, strongest()))
+            if tried[-1].confinement:
+                break
+    return tuple(tried)
+
+
+def refusal(tried: tuple[Tried, ...]) -> NoSandbox:
+    """Why no agent is started."""
+    lines = ["agents cannot start: no sandbox works on this machine"]
+    for each in tried:
+        lines.append(f"  {each.kind.value:10} : {each.message}")
+        lines += [f"    {line}" for line in each.fix.splitlines()]
+    lines.append("Nothing was started.")
+    return NoSandbox(
+        "\n".join(lines),
+        f"`interlock doctor` looks again; {UNSAFE} runs agents that can do whatever you can",
+    )
+
+
+def _try_bubblewrap(toolchains: Toolchains, containment: Containment) -> Tried:
+    found = find_bubblewrap(toolchains)
     if found is None:
-        raise EnvironmentProblem("no sandbox")
-    return found
+        return Tried(Sandbox.BUBBLEWRAP, "not installed", install_command())
+    if containment.is_namespace:
+        probed = probe(found, containment)
+        if probed.works:
+            return Tried(Sandbox.BUBBLEWRAP, confinement=found)
+    by_itself = replace(found, by_itself=True)
+    probed = probe(by_itself, containment)
+    if probed.works:
+        return Tried(Sandbox.BUBBLEWRAP, confinement=by_itself)
+    return Tried(Sandbox.BUBBLEWRAP, f'found, but failed: "{probed.message}"', fix_for(probed.message))
+
+
+def _try_landlock(toolchains: Toolchains, containment: Containment) -> Tried:
+    probed = Probed(False, "not tried")
+    for candidate in _landlocks(toolchains, containment):
+        probed = probe(candidate, containment, strict=False)
+        if probed.works:
+            return Tried(Sandbox.LANDLOCK, confinement=candidate)
+    return Tried(Sandbox.LANDLOCK, probed.message, "a kernel from 6.7 on has what is needed")
+
+
+def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Landlock]:
+    if containment.is_namespace:
+        yield Landlock(toolchains, alone=True)
+    yield Landlock(toolchains)
+
+
+_ATTEMPTS: dict[Sandbox, Callable[[Toolchains, Containment], Tried]] = {
+    Sandbox.BUBBLEWRAP: _try_bubblewrap,
+    Sandbox.LANDLOCK: _try_landlock,
+}

@@ -1,6 +1,7 @@
 """What all sandboxes have in common: a command is turned into one that cannot reach more than its grant."""
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -41,6 +42,11 @@ class Confinement(Protocol):
         """Does each program get a network of its own, so that any `Door.port` is free."""
         ...
 
+    @property
+    def missing(self) -> str:
+        """What the full sandbox has and this one has not; empty for the full one."""
+        ...
+
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command with its sandbox around it. `mark` is for the environment of all its processes."""
         ...
@@ -63,3 +69,15 @@ def in_memory(name: str, content: bytes) -> int:
 def is_below(path: str, folders: Sequence[str]) -> bool:
     """Is it one of the folders, or in one."""
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def close_all(confined: Confined) -> None:
+    """It was started, or never will be: its files are somebody else's now."""
+    for descriptor in confined.descriptors:
+        os.close(descriptor)
+
+
+def clear_up(confined: Confined) -> None:
+    """It has ended: remove what was made for it."""
+    for folder in confined.leftovers:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,11 +1,25 @@
-"""What a sandbox says when it does not work, and what a person can do about it."""
+"""What a sandbox says when it does not work, and what a person can do about it.
+
+1. Recognised by the words of bubblewrap, `unshare` and the kernel, in the C locale that they are run in.
+2. A fix is a command that can be pasted; only a person with the rights for it can decide on it.
+"""
 
 import re
+from pathlib import Path
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 
 _NO_PROGRAM = re.compile(r"^bwrap: execvp (?P<program>.*): (?P<why>[^:]*)$", re.MULTILINE)
-_SAID = re.compile(r"^bwrap: (?P<why>.*)$", re.MULTILINE)
+_SAID = re.compile(r"^(bwrap|unshare): (?P<why>.*)$", re.MULTILINE)
+
+NO_PROGRAM = 127
+
+
+class NoSandbox(EnvironmentProblem):
+    """Nothing on this machine can keep agents to their workspace."""
+
+    code = "no-sandbox"
+    retryable = False
 
 
 class BrokenSandbox(EnvironmentProblem):
@@ -23,11 +37,96 @@ def unstartable(program: str, why: str) -> str:
     return f"program cannot be started: {program}: {why}"
 
 
+def says_no_program(code: int, tail: str) -> bool:
+    """Did what stands between bubblewrap and the program say that there is no such program."""
+    return code == NO_PROGRAM and _NO_PROGRAM.fullmatch(tail.rpartition("\n")[2]) is not None
+
+
 def got_nowhere(program: str, tail: str) -> EnvironmentProblem:
     """Bubblewrap ended before the program was one: it could not start it, or could not confine it."""
     if found := _NO_PROGRAM.search(tail):
         return CannotStart(unstartable(program, found["why"]))
-    said = _SAID.search(tail)
-    return BrokenSandbox(
-        f"the sandbox of {program} could not be made: {said['why'] if said else tail[-200:]}"
-    )
+    return BrokenSandbox(f"the sandbox of {program} could not be made: {said(tail)}")
+
+
+def said(text: str) -> str:
+    """The line that tells what went wrong."""
+    if found := _SAID.search(text):
+        return found["why"]
+    return next((line for line in reversed(text.strip().splitlines()) if line.strip()), "it said nothing")
+
+
+INSTALL = {
+    "debian": "sudo apt-get install bubblewrap",
+    "fedora": "sudo dnf install bubblewrap",
+    "rhel": "sudo dnf install bubblewrap",
+    "arch": "sudo pacman -S bubblewrap",
+    "alpine": "sudo apk add bubblewrap",
+    "suse": "sudo zypper install bubblewrap",
+    "nixos": "nix-env -iA nixos.bubblewrap",
+}
+
+APPARMOR = """\
+AppArmor keeps user namespaces from bubblewrap. This lets bubblewrap have them, and nothing else:
+    sudo tee /etc/apparmor.d/bwrap >/dev/null <<'END'
+    abi <abi/4.0>,
+    include <tunables/global>
+    profile bwrap /usr/bin/bwrap flags=(unconfined) {
+      userns,
+    }
+    END
+    sudo apparmor_parser -r /etc/apparmor.d/bwrap"""
+SYSCTL = """\
+this system keeps user namespaces from people who are not root:
+    sudo sysctl -w kernel.unprivileged_userns_clone=1"""
+NONE_LEFT = """\
+this system allows no user namespaces:
+    sudo sysctl -w user.max_user_namespaces=15000"""
+NETWORK = """\
+this system keeps network namespaces from bubblewrap; in a container, start that with the right to make them:
+    docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN --security-opt seccomp=unconfined ...
+  outside of one:
+    sudo sysctl -w user.max_net_namespaces=15000"""
+MASKED_PROC = """\
+this is a container that hides parts of /proc, so no new /proc may be mounted in it. Start it with
+    docker run --security-opt systempaths=unconfined --security-opt seccomp=unconfined ...
+    podman run --security-opt unmask=ALL ..."""
+NO_FILTER = """\
+this kernel has no filters for system calls (CONFIG_SECCOMP_FILTER); install the distribution's own kernel"""
+SLAVE = """\
+mounts may not be changed here; in a container, start that with
+    docker run --security-opt apparmor=unconfined --security-opt seccomp=unconfined ..."""
+
+_FIXES = (
+    # words of the message, the fix; the first that is in it counts
+    ("setting up uid map", APPARMOR),
+    ("uid_map", APPARMOR),
+    ("RTM_NEWADDR", NETWORK),
+    ("RTM_NEWLINK", NETWORK),
+    ("no way out of its network", NETWORK),
+    ("SECCOMP", NO_FILTER),
+    ("mount proc", MASKED_PROC),
+    ("mount /proc failed", MASKED_PROC),
+    ("make / slave", SLAVE),
+    ("No space left on device", NONE_LEFT),
+    ("max_user_namespaces", NONE_LEFT),
+    ("No permissions to create a new namespace", SYSCTL),
+    ("Creating new namespace failed", SYSCTL),
+    ("unshare failed: Operation not permitted", SYSCTL),
+)
+
+
+def fix_for(message: str) -> str:
+    """What helps against that, if it is known."""
+    return next((fix for words, fix in _FIXES if words in message), "")
+
+
+def install_command(os_release: Path = Path("/etc/os-release")) -> str:
+    """How bubblewrap is installed on this system."""
+    try:
+        lines = os_release.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    fields = dict(line.split("=", 1) for line in lines if "=" in line)
+    names = f"{fields.get('ID', '')} {fields.get('ID_LIKE', '')}".replace('"', "").split()
+    return next((INSTALL[name] for name in names if name in INSTALL), "install the package bubblewrap")

@@ -12,6 +12,7 @@ class Unconfined:
 
     kind = Sandbox.NONE
     alone = False
+    missing = "everything: programs can do whatever you can"
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         home = {"HOME": grant.home} if grant.home else {}

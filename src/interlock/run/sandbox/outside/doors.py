@@ -1,15 +1,21 @@
 """Ways out of a network that a program is alone in: a port inside, a unix socket of the host's outside.
 
 Loaded by the supervisor, which is in the program's network but not in its view of the files: nothing runs
-inside the sandbox for this, and the program can reach nothing but what was listened for. Standard library
-only, and little of it: what is imported here is paid for at every start.
+inside the sandbox for this, and the program can reach nothing but what was listened for. Where a supervisor
+cannot be in that network, this file is run inside instead, and becomes the program:
+
+    python doors.py PORT=PATH... -- PROGRAM [ARGUMENT...]
+
+Standard library only, and little of it: what is imported here is paid for at every start.
 """
 
 import _socket as socket
 import errno
 import fcntl
+import os
 import select
 import struct
+import sys
 
 CHUNK_BYTES = 64 * 1024
 WAITING_BYTES = 256 * 1024
@@ -150,3 +156,36 @@ class Doors:
                 self._poll.unregister(number)
             del self._ends[number]
             each.wire.close()
+
+
+def serve(doors: "list[str]") -> None:
+    """Hold doors open from now on, in a process of their own that ends with all else in the sandbox."""
+    poll = select.poll()
+    opened = Doors(poll)
+    for door in doors:
+        port, _, path = door.partition("=")
+        opened.open(int(port), path)
+    if os.fork():
+        return
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    while True:
+        for fd, event in poll.poll():
+            opened.wake(fd, event)
+
+
+def become(program: "list[str]") -> None:
+    try:
+        os.execvp(program[0], program)  # noqa: S606 - the program that was asked for, as a list of words
+    except OSError as error:
+        # In bubblewrap's words, which are known outside.
+        os.write(2, f"bwrap: execvp {program[0]}: {error.strerror}\n".encode())
+        os._exit(127)
+
+
+if __name__ == "__main__":
+    split = sys.argv.index("--")
+    serve(sys.argv[1:split])
+    become(sys.argv[split + 1 :])
