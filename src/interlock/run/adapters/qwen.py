@@ -20,7 +20,7 @@ from interlock.run.adapters.json_lines import Json, compact, read_object
 from interlock.run.adapters.tally import Tally
 
 MODEL = "qwen3-coder-plus"
-RETRIES = 2
+RETRIES = 0
 RETRY_MS = 1000
 TOOLS = Tools(
     {"write_file": "file_path", "edit": "file_path", "notebook_edit": "notebook_path"},

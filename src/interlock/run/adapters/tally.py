@@ -20,6 +20,8 @@ class Tally:
         self.usage: Usage | None = None
         self._end: Event | None = None
         self._error: Event | None = None
+        self._retry: Event | None = None
+        """Since the model last answered."""
 
     def note(self, events: Sequence[Event]) -> Sequence[Event]:
         """Take them in, and hand them on."""
@@ -29,6 +31,11 @@ class Tally:
                     self.session = event.session or self.session
                 case EventKind.MESSAGE:
                     self.message = event.text or self.message
+                    self._retry = None
+                case EventKind.TOOL:
+                    self._retry = None
+                case EventKind.RETRY if event.error or not self._retry:
+                    self._retry = event
                 case EventKind.USAGE:
                     self.usage = event.usage
                 case EventKind.ERROR:
@@ -49,13 +56,14 @@ class Tally:
             if exited.code == 0:
                 return None, self._end.text or self.message
             return ErrorClass.EXIT, f"it said that all went well, and exited with status {exited.code}"
-        bad = self._error or self._end
-        if bad is None:
+        known = [event for event in (self._error, self._end, self._retry) if event]
+        if not known:
             return ErrorClass.EXIT, _how(exited, "without saying how it went")
-        error = bad.error or (self._end.error if self._end else None) or ErrorClass.EXIT
-        return error, bad.text or _how(exited, "with an error")
+        error = next((event.error for event in known if event.error), ErrorClass.EXIT)
+        text = next((event.text for event in known if event.text), "")
+        return error, text or _how(exited, "with an error")
 
 
 def _how(exited: Exit, what: str) -> str:
-    by = f"was killed by signal {-exited.code}" if exited.code < 0 else f"exited with status {exited.code}"
+    by = f"was killed by signal {exited.signal}" if exited.signal else f"exited with status {exited.code}"
     return f"the agent {by} {what}"
