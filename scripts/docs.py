@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.settings import PREFIX, Settings, default_of, key_of
+from interlock.engine.settings import OWN, PREFIX, Settings, default_of, key_of
 from interlock.events.facts import Fact, PhaseFact, kinds
 from interlock.events.lifecycle import NEXT, Stage
 from interlock.model.durations import time_text
@@ -137,14 +137,15 @@ def config_page() -> str:
     for field in fields(Settings):
         key = key_of(field)
         default = _default(field.name, default_of(field))
-        rows.append(f"| `{key}` | {default} | `{PREFIX}{key.upper()}` | {_cell(docs[field.name])} |")
+        variable = "none" if field.name in OWN else f"`{PREFIX}{key.upper()}`"
+        rows.append(f"| `{key}` | {default} | {variable} | {_cell(docs[field.name])} |")
     return _page(["# Settings", ABOUT_SETTINGS, "\n".join(rows)])
 
 
 def _default(name: str, value: object) -> str:
     if name.endswith("_seconds") and isinstance(value, float):
         return f"`{time_text(value)}`"
-    if value in ("", ()):
+    if value in ("", (), {}):
         return "none"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 

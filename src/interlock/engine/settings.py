@@ -5,13 +5,15 @@ Rules:
    pyproject.toml, which beats the user's own file, which beats the default here.
 2. A key nobody knows is an error that names the file, the line and the nearest known key.
 3. Files hold times as people write them (`5m`, `1h30m`); the value here is always in seconds.
+4. What starts programs on the user's machine is taken from the user's own file only: a repository that was
+   cloned a minute ago must not have a say in it.
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +21,7 @@ import msgspec
 
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
+from interlock.model.moment import Moment
 from interlock.model.nearest import nearest, suggest
 
 FILE = "interlock.toml"
@@ -55,6 +58,10 @@ class Settings:
     """Variables of your environment that agents and checks get, besides the few they always get."""
     prompt_template: str = ""
     """What agents are told is made from this file of the repository. Empty: from the one that is shipped."""
+    hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
+    hook_timeout_seconds: float = 10.0
+    """How long each of these commands may take."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
@@ -98,6 +105,11 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
             place = _place(layer, key)
             if key not in known:
                 raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
+            if key in OWN and layer.origin != str(paths[-1]):
+                raise UsageError(
+                    f"{place}: `{key}` starts programs on your machine, which is not for a repository to say",
+                    f"write it into {paths[-1]}",
+                )
             values[known[key].name] = _value(known[key], value, place)
             origins[key] = place
     return Loaded(Settings(**values), origins, paths)  # type: ignore[arg-type] # each value was checked just above
@@ -126,6 +138,8 @@ def key_of(field: Field[Any]) -> str:  # Any: a field of any type
 
 def default_of(field: Field[Any]) -> object:  # Any: a field of any type
     """What holds when nobody says anything."""
+    if field.default_factory is not MISSING:
+        return field.default_factory()
     assert field.default is not MISSING, field.name  # noqa: S101 - a setting without a default cannot exist
     return field.default
 
@@ -135,12 +149,15 @@ def check(key: str, text: str, place: str) -> object:
     known = {key_of(field): field for field in fields(Settings)}
     if key not in known:
         raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
+    if key in OWN:
+        raise UsageError(f"{place}: `{key}` is a table", "`interlock config path` names your own file, last")
     return _value(known[key], _from_text(known[key], text), place)
 
 
 def _environment(environ: Mapping[str, str]) -> _Layer:
     """The variables that name a setting. Others may share the prefix; a near miss is taken for a mistake."""
-    known = {PREFIX + key_of(field).upper(): field for field in fields(Settings)}
+    settable = (field for field in fields(Settings) if field.name not in OWN)
+    known = {PREFIX + key_of(field).upper(): field for field in settable}
     values: dict[str, object] = {}
     for name, text in environ.items():
         if name in known:
@@ -210,6 +227,11 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
         converted: object = msgspec.convert(value, type=field.type, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
+    for name in converted if isinstance(converted, dict) else ():
+        if name not in tuple(Moment):
+            moments = tuple(moment.value for moment in Moment)
+            hint = suggest(name, moments, f"the moments are {', '.join(moments)}")
+            raise UsageError(f"{place}: there is no moment `{name}`", hint)
     least = LEAST.get(field.name)
     if least is not None and isinstance(converted, int | float) and converted < least:
         raise UsageError(
@@ -218,8 +240,11 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
     return converted
 
 
+OWN = ("hooks",)
+"""What only the user's own file may say."""
 LEAST = {
     "max_parallel": 1,
+    "hook_timeout_seconds": 0.1,
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,
@@ -229,5 +254,7 @@ LEAST = {
 
 def _example(field: Field[Any]) -> str:  # Any: a field of any type
     default = default_of(field)
+    if field.name == "hooks":
+        return 'for example: [hooks] and below it SessionEnd = ["my-command"]'
     shown = list(default) if isinstance(default, tuple) else default
     return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"

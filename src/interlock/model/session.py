@@ -39,6 +39,18 @@ class EventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Notes:
+    """What was written down about a session that is over."""
+
+    reason: str
+    """`done`, the class of an error, `stopped` or `lost`."""
+    summary: str
+    """What the agent said last, or how it ended."""
+    path: str
+    """Where all of it is, relative to the state folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing a session said. Fields that its kind does not name are empty."""
 

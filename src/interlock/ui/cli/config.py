@@ -105,6 +105,8 @@ def _toml(value: object) -> str:
     """A value as TOML writes it; JSON's form of these types is TOML's too."""
     import msgspec
 
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
     return msgspec.json.encode(value).decode()
 
 

@@ -1,0 +1,20 @@
+"""The moments of an agent's session that commands of the user can hear of."""
+
+from enum import StrEnum
+
+
+class Moment(StrEnum):
+    """When a command is run. The names are those that agent programs use."""
+
+    SESSION_START = "SessionStart"
+    """Before the agent is started."""
+    PROMPT = "UserPromptSubmit"
+    """Before the agent is started, with what it will be told."""
+    BEFORE_TOOL = "PreToolUse"
+    AFTER_TOOL = "PostToolUse"
+    BEFORE_COMPACT = "PreCompact"
+    """The agent is about to shorten its own memory of the session."""
+    STOP = "Stop"
+    """The agent thinks that it is done."""
+    SESSION_END = "SessionEnd"
+    """The session is over, whatever ended it; its notes are written."""

@@ -1,0 +1,10 @@
+"""Commands of the user that hear of an agent's session, and may object.
+
+They are the user's own programs and run outside the sandbox, so they come from the user's own settings only,
+never from a repository. What they hear of a session is the agent's word; the sandbox is what holds an agent.
+"""
+
+from interlock.run.hooks.moments import Reach, can_block, reach
+from interlock.run.hooks.session import About, Hooks, SessionHooks
+
+__all__ = ["About", "Hooks", "Reach", "SessionHooks", "can_block", "reach"]

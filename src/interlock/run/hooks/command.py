@@ -1,0 +1,84 @@
+"""One command of the user: run with JSON on its standard input, for a bounded time, and understood."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+OBJECTS = 2
+"""The exit status that objects, with the reason on standard error."""
+REASON_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said."""
+
+    blocks: bool = False
+    reason: str = ""
+    exit_code: int | None = 0
+    """None: it took too long, and was ended."""
+    seconds: float = 0.0
+
+
+class _Specific(msgspec.Struct):
+    decision: str = msgspec.field(name="permissionDecision", default="")
+    reason: str = msgspec.field(name="permissionDecisionReason", default="")
+
+
+class _Said(msgspec.Struct):
+    """The part of a command's JSON that we act on: what agent programs understand, too."""
+
+    decision: str = ""
+    reason: str = ""
+    specific: _Specific | None = msgspec.field(name="hookSpecificOutput", default=None)
+
+
+async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answer:
+    """Run a command; whether it objects. One that fails or takes too long does not."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh",
+        "-c",
+        command,
+        cwd=where,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            out, err = await process.communicate(payload)
+    except TimeoutError:
+        return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
+    finally:
+        # What it started in the background is over with it, too.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return _understood(process.returncode or 0, out, err, loop.time() - began)
+
+
+def _understood(code: int, out: bytes, err: bytes, seconds: float) -> Answer:
+    if code == OBJECTS:
+        return Answer(True, _text(err) or _text(out) or "no reason was given", code, seconds)
+    if code:
+        return Answer(False, _text(err), code, seconds)
+    try:
+        said = msgspec.json.decode(out, type=_Said)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return Answer(False, "", code, seconds)  # most commands just print something
+    specific = said.specific or _Specific()
+    blocks = said.decision in ("block", "deny") or specific.decision == "deny"
+    reason = (said.reason or specific.reason or "no reason was given")[:REASON_CHARS]
+    return Answer(blocks, reason if blocks else "", code, seconds)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip()[:REASON_CHARS]

@@ -1,0 +1,44 @@
+"""For which agents a command hears of a moment, and for which its word counts."""
+
+from enum import StrEnum
+
+from interlock.model.moment import Moment
+
+
+class Reach(StrEnum):
+    """How we come to know of a moment."""
+
+    OURS = "ours"
+    """We make it happen."""
+    NATIVE = "native"
+    """The program itself asks before it goes on."""
+    OBSERVED = "observed"
+    """Read from the program's output, when it has happened."""
+    NEVER = "never"
+    """Nothing tells us."""
+
+
+OURS = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.SESSION_END})
+IN_SESSION = (Moment.BEFORE_TOOL, Moment.AFTER_TOOL, Moment.BEFORE_COMPACT, Moment.STOP)
+NATIVE = {"claude-code": frozenset(IN_SESSION)}
+"""By kind of agent: what the program runs hooks for by itself. The rest comes from its output."""
+SILENT = {"command": frozenset(IN_SESSION)}
+"""What the output of a program does not tell. A plain program only says lines."""
+STOPPABLE = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.BEFORE_TOOL, Moment.STOP})
+"""What can still be kept from happening, if somebody is asked in time."""
+
+
+def reach(use: str, moment: Moment) -> Reach:
+    """How we know of a moment of an agent of this kind."""
+    if moment in OURS:
+        return Reach.OURS
+    if moment in NATIVE.get(use, ()):
+        return Reach.NATIVE
+    if moment is Moment.BEFORE_COMPACT or moment in SILENT.get(use, ()):
+        return Reach.NEVER
+    return Reach.OBSERVED
+
+
+def can_block(use: str, moment: Moment) -> bool:
+    """Does an objection keep it from happening."""
+    return moment in STOPPABLE and reach(use, moment) in (Reach.OURS, Reach.NATIVE)

@@ -1,0 +1,29 @@
+"""Run by an agent program inside its sandbox: passes a hook's JSON out to Interlock, and the answer back in.
+
+Only the standard library: it is started by whatever Python Interlock itself runs on, alone. Exit 0: go on;
+2: no, with the reason on standard error; 1: nobody could be asked, which does not stop the agent.
+"""
+
+import json
+import socket
+import sys
+
+
+def main(port: int) -> int:
+    """Ask, and say the answer in the way that agent programs take it."""
+    told = sys.stdin.buffer.read().replace(b"\n", b" ")
+    try:
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(told + b"\n")
+            answer = json.loads(line.makefile("rb").readline())
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"interlock could not be asked: {error}\n")
+        return 1
+    if answer.get("blocks"):
+        sys.stderr.write(answer.get("reason", "") + "\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

@@ -1,0 +1,210 @@
+"""The hooks of one session: asked where the answer counts, told where it does not.
+
+1. The agent never waits for a command that cannot object: what is only observed is told in order, beside it.
+2. A command that fails, hangs or is missing stops nothing. What each did is in the session's hook log.
+3. SessionEnd comes once, from us, whatever ended the session.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from interlock.model.moment import Moment
+from interlock.model.session import Event, EventKind
+from interlock.run.hooks.command import Answer, ask
+from interlock.run.hooks.moments import IN_SESSION, Reach, can_block, reach
+
+WAITING_MOST = 1_000
+"""Observed moments that wait for their commands. An agent that is faster than that is not held up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The user's commands by moment."""
+
+    commands: Mapping[Moment, tuple[str, ...]] = field(default_factory=dict)
+    seconds: float = 10.0
+    """How long each may take."""
+    where: Path = Path()
+    """Where they are run: not in the workspace, whose files an agent wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Which session it is."""
+
+    task: str
+    attempt: int
+    use: str
+    """The kind of agent."""
+    session: str
+    workspace: str
+    transcript: Path
+    log: Path
+    """Where it is written what the commands did."""
+
+
+class SessionHooks:
+    """The commands for one session."""
+
+    def __init__(self, hooks: Hooks, about: About) -> None:
+        self._hooks = hooks
+        self._about = about
+        self._session = about.session
+        self._calls: dict[str, Event] = {}
+        """Tools whose result has not come yet."""
+        self._last_message = ""
+        self._queue: asyncio.Queue[tuple[Moment, dict[str, object]]] = asyncio.Queue(WAITING_MOST)
+        self._teller: asyncio.Task[None] | None = None
+        self.untold = 0
+        """Observed moments that came too fast, or whose session was over before they were told."""
+
+    @property
+    def native(self) -> tuple[Moment, ...]:
+        """What the program itself is to ask about."""
+        wanted = (moment for moment in IN_SESSION if self._hooks.commands.get(moment))
+        return tuple(moment for moment in wanted if reach(self._about.use, moment) is Reach.NATIVE)
+
+    async def begin(self, prompt: str, resumed: bool) -> str:
+        """Before the agent starts; why it must not, or ''."""
+        source = {"source": "resume" if resumed else "startup"}
+        answer = await self._ask(Moment.SESSION_START, source)
+        if not answer.blocks:
+            answer = await self._ask(Moment.PROMPT, {"prompt": prompt})
+        return answer.reason if answer.blocks else ""
+
+    async def respond(self, question: bytes) -> bytes:
+        """A question of the program's own hooks. All of it is the agent's word, but which session it is."""
+        try:
+            told = msgspec.json.decode(question, type=dict[str, object])
+            moment = Moment(str(told.get("hook_event_name")))
+        except (msgspec.DecodeError, msgspec.ValidationError, ValueError):
+            return b"{}"
+        if moment not in self.native:
+            return b"{}"
+        answer = await self._ask(moment, told)
+        return msgspec.json.encode({"blocks": answer.blocks, "reason": answer.reason})
+
+    def hear(self, event: Event) -> None:
+        """Something was read from the program's output."""
+        if event.kind is EventKind.SESSION:
+            self._session = event.session or self._session
+        if event.kind is EventKind.MESSAGE:
+            self._last_message = event.text
+        for moment, told in self._observed(event):
+            if self._hooks.commands.get(moment) and reach(self._about.use, moment) is Reach.OBSERVED:
+                self._tell_later(moment, told)
+
+    async def end(self, reason: str, told: Mapping[str, object]) -> None:
+        """The session is over. What was observed is told first, as far as time allows."""
+        await self._finish_telling()
+        await self._ask(Moment.SESSION_END, {"reason": reason, **told})
+
+    async def _finish_telling(self) -> None:
+        if self._teller is None:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._hooks.seconds):
+                await self._queue.join()
+        self._teller.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._teller
+        self.untold += self._queue.qsize()
+        self._teller = None
+
+    def _observed(self, event: Event) -> list[tuple[Moment, dict[str, object]]]:
+        match event.kind:
+            case EventKind.TOOL:
+                self._calls[event.call] = event
+                return [(Moment.BEFORE_TOOL, _tool(event))]
+            case EventKind.RESULT:
+                call = self._calls.pop(event.call, event)
+                return [(Moment.AFTER_TOOL, {**_tool(call), "tool_response": _response(event)})]
+            case EventKind.EDIT if event.call not in self._calls:
+                tool = {"tool_name": "Edit", "tool_input": {"file_path": event.path}}
+                return [(Moment.AFTER_TOOL, {**tool, "tool_response": _response(event)})]
+            case EventKind.COMMAND if event.call not in self._calls:
+                tool = {"tool_name": "Bash", "tool_input": {"command": event.text}}
+                return [(Moment.AFTER_TOOL, {**tool, "tool_response": {"exit_code": event.exit_code}})]
+            case EventKind.END:
+                return [(Moment.STOP, {"last_assistant_message": self._last_message, "ok": event.ok})]
+            case _:
+                return []
+
+    def _tell_later(self, moment: Moment, told: dict[str, object]) -> None:
+        if self._teller is None:
+            self._teller = asyncio.get_running_loop().create_task(self._tell())
+        try:
+            self._queue.put_nowait((moment, told))
+        except asyncio.QueueFull:
+            self.untold += 1
+
+    async def _tell(self) -> None:
+        while True:
+            moment, told = await self._queue.get()
+            try:
+                await self._ask(moment, told)
+            finally:
+                self._queue.task_done()
+
+    async def _ask(self, moment: Moment, told: Mapping[str, object]) -> Answer:
+        """All commands of a moment, one after the other; the first that objects has the last word."""
+        commands = self._hooks.commands.get(moment, ())
+        payload = json.dumps({**told, **self._who(moment)}, default=str).encode() if commands else b""
+        for command in commands:
+            try:
+                answer = await ask(command, payload, self._hooks.where, self._hooks.seconds)
+            except OSError as error:
+                answer = Answer(reason=f"it could not be run: {error}", exit_code=None)
+            self._note(moment, command, answer)
+            if answer.blocks and can_block(self._about.use, moment):
+                return answer
+        return Answer()
+
+    def _who(self, moment: Moment) -> dict[str, object]:
+        about = self._about
+        return {
+            "hook_event_name": moment.value,
+            "session_id": self._session,
+            "transcript_path": str(about.transcript),
+            "cwd": about.workspace,
+            "task": about.task,
+            "attempt": about.attempt,
+            "agent": about.use,
+            "can_block": can_block(about.use, moment),
+        }
+
+    def _note(self, moment: Moment, command: str, answer: Answer) -> None:
+        line = {
+            "moment": moment.value,
+            "command": command,
+            "exit_code": answer.exit_code,
+            "seconds": round(answer.seconds, 3),
+            "blocks": answer.blocks and can_block(self._about.use, moment),
+            "reason": answer.reason,
+        }
+        with contextlib.suppress(OSError), self._about.log.open("ab") as file:
+            # Suppressed: a full disk has more important things waiting for it.
+            file.write(msgspec.json.encode(line) + b"\n")
+
+
+def _tool(event: Event) -> dict[str, object]:
+    return {"tool_name": event.tool, "tool_input": _structured(event.text), "tool_use_id": event.call}
+
+
+def _structured(text: str) -> object:
+    """What a tool is given, as the program had it if it can still be read."""
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return {"text": text}
+    return value if isinstance(value, dict) else {"text": text}
+
+
+def _response(event: Event) -> dict[str, object]:
+    return {"ok": event.ok, "text": event.text}

@@ -1,0 +1,157 @@
+"""What is known of a session when it is over, written down whatever ended it and if its agent wrote none.
+
+Notes are made once: by whoever saw the end, or by whoever finds later that nobody did. They are made from
+what is on disk then, so a session whose engine died has the same notes as one that was watched to its end.
+"""
+
+import contextlib
+import os
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from interlock.model.outcome import Report
+from interlock.model.session import Event, EventKind, Notes
+from interlock.model.task import TaskId
+from interlock.model.usage import Usage
+from interlock.run.output import shown
+
+DONE = "done"
+LAST_MESSAGES = 5
+LAST_LINES = 20
+"""Of a program that only says lines."""
+MESSAGE_CHARS = 2_000
+FILES_MOST = 200
+EVENT_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The notes on one session, as they are kept."""
+
+    task: str
+    attempt: int
+    reason: str
+    """`done`, the class of an error, `stopped` or `lost`."""
+    summary: str
+    """What the agent said last; if it said nothing, how it ended."""
+    session: str = ""
+    model: str = ""
+    transcript: str = ""
+    """Its events, relative to the state folder, as is the log; '' if there are none."""
+    log: str = ""
+    ended: str = ""
+    """How it ended, in a line."""
+    exit_code: int | None = None
+    seconds: float = 0.0
+    commit: str = ""
+    kept: str = ""
+    """The ref of what its workspace held."""
+    files: tuple[str, ...] = ()
+    """What it changed; of a session nobody saw the end of, what it said it changed."""
+    messages: tuple[str, ...] = ()
+    """The last things it said, oldest first."""
+    usage: Usage | None = None
+
+
+class Notebook:
+    """The notes below a state folder, one page an attempt."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+
+    def path(self, task: TaskId, attempt: int) -> Path:
+        """Where the page of an attempt is."""
+        return self._state_dir / notes_path(task, attempt)
+
+    def look_up(self, task: TaskId, attempt: int) -> Notes | None:
+        """What the engine wants to know of a page."""
+        try:
+            page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=Page, strict=False)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return None
+        return Notes(page.reason, page.summary, notes_path(task, attempt))
+
+    def write(self, report: Report, reason: str) -> bool:
+        """The page of a session that is over; False if there is one already, or no room for it."""
+        path = self.path(report.task, report.attempt)
+        if path.exists():
+            return False
+        page = _page(report, reason, self._state_dir)
+        beside = path.with_suffix(f".{os.getpid()}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(msgspec.json.format(msgspec.json.encode(page), indent=1) + b"\n")
+            os.link(beside, path)  # whole or not at all, and only if nobody was faster
+        except OSError:
+            return False  # a full disk; whoever looks after the attempt next writes them
+        finally:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+        return True
+
+
+def notes_path(task: str, attempt: int) -> str:
+    """Relative to the state folder."""
+    return f"logs/{task}/{attempt}.notes.json"
+
+
+def _page(report: Report, reason: str, state_dir: Path) -> Page:
+    log = f"logs/{report.task}/{report.attempt}.log"
+    transcript = f"logs/{report.task}/{report.attempt}.events.jsonl"
+    heard = _Heard(state_dir / transcript)
+    said = tuple(heard.messages)
+    return Page(
+        task=report.task,
+        attempt=report.attempt,
+        reason=reason,
+        summary=(said[-1] if said else report.summary)[:MESSAGE_CHARS],
+        session=report.session or heard.session,
+        model=heard.model,
+        transcript=transcript if (state_dir / transcript).exists() else "",
+        log=log if (state_dir / log).exists() else "",
+        ended=report.summary or reason,
+        exit_code=report.exit_code,
+        seconds=report.seconds,
+        commit=report.commit or "",
+        kept=report.archived,
+        files=(report.touched or tuple(heard.files))[:FILES_MOST],
+        messages=said,
+        usage=report.usage or heard.usage,
+    )
+
+
+class _Heard:
+    """What a file of events tells about its session. It may be cut off in the middle of a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.session = ""
+        self.model = ""
+        self.usage: Usage | None = None
+        self.files: dict[str, None] = {}
+        self._messages: deque[str] = deque(maxlen=LAST_LINES)
+        self._is_plain = True
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            while line := file.readline(EVENT_BYTES):
+                with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
+                    self._take(msgspec.json.decode(line, type=Event, strict=False))
+
+    @property
+    def messages(self) -> list[str]:
+        """The last things it said. Lines of a program that says nothing else are one."""
+        texts = [text for text in self._messages if text.strip()]
+        if self._is_plain and texts:
+            return ["\n".join(shown(text) for text in texts)]
+        return [text[:MESSAGE_CHARS] for text in texts[-LAST_MESSAGES:]]
+
+    def _take(self, event: Event) -> None:
+        self._is_plain = self._is_plain and event.kind is EventKind.MESSAGE
+        self.session = event.session or self.session
+        self.model = event.model or self.model
+        self.usage = event.usage or self.usage
+        if event.kind is EventKind.MESSAGE:
+            self._messages.append(event.text)
+        if event.kind is EventKind.EDIT and event.path and len(self.files) < FILES_MOST:
+            self.files[event.path] = None

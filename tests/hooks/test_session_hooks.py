@@ -1,0 +1,222 @@
+"""Commands that hear of a session: what they are told, and when their word counts (W13)."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.model.moment import Moment
+from interlock.model.session import Event, EventKind
+from interlock.run.hooks import About, Hooks, Reach, SessionHooks, can_block, reach
+from interlock.run.hooks.door import RELAY, open_door
+
+pytestmark = pytest.mark.slow
+
+
+class Desk:
+    """One session, and what its commands were told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.heard = folder / "heard"
+
+    def hooks(
+        self, commands: Mapping[str, str], use: str = "claude-code", seconds: float = 10.0
+    ) -> SessionHooks:
+        told = {Moment(name): (command,) for name, command in commands.items()}
+        about = About("t", 2, use, "s-1", "/w", self.folder / "e.jsonl", self.folder / "hooks.jsonl")
+        return SessionHooks(Hooks(told, seconds, self.folder), about)
+
+    @property
+    def record(self) -> str:
+        """A command that writes down what it is told."""
+        return f"cat >> '{self.heard}'; echo >> '{self.heard}'"
+
+    def told(self) -> list[dict[str, Any]]:  # Any: parsed JSON
+        lines = self.heard.read_text().splitlines() if self.heard.exists() else []
+        return [json.loads(line) for line in lines if line]
+
+    def log(self) -> list[dict[str, Any]]:  # Any: parsed JSON
+        return [json.loads(line) for line in (self.folder / "hooks.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_session_begins_and_ends_with_all_that_a_command_needs_to_know(desk: Desk) -> None:
+    hooks = desk.hooks(dict.fromkeys(["SessionStart", "UserPromptSubmit", "SessionEnd"], desk.record))
+
+    async def session() -> str:
+        said = await hooks.begin("Do it\nwell", resumed=False)
+        hooks.hear(Event(EventKind.SESSION, session="own-id"))
+        await hooks.end("timeout", {"notes_path": "/n"})
+        return said
+
+    assert asyncio.run(session()) == ""
+    start, prompt, end = desk.told()
+    assert (start["hook_event_name"], start["source"], start["session_id"]) == (
+        "SessionStart",
+        "startup",
+        "s-1",
+    )
+    assert (prompt["prompt"], prompt["cwd"], prompt["can_block"]) == ("Do it\nwell", "/w", True)
+    assert (end["reason"], end["session_id"], end["notes_path"]) == ("timeout", "own-id", "/n")
+    assert {"transcript_path", "task", "attempt", "agent"} <= set(end)
+
+
+@pytest.mark.parametrize(
+    "objection",
+    [
+        "echo not today >&2; exit 2",
+        """echo '{"decision": "block", "reason": "not today"}'""",
+        'echo \'{"hookSpecificOutput": {"permissionDecision": "deny", '
+        '"permissionDecisionReason": "not today"}}\'',
+    ],
+)
+@pytest.mark.parametrize("moment", ["SessionStart", "UserPromptSubmit"])
+def test_a_command_can_keep_any_agent_from_starting(desk: Desk, moment: str, objection: str) -> None:
+    hooks = desk.hooks({moment: objection}, use="codex")
+    assert asyncio.run(hooks.begin("x", resumed=False)) == "not today"
+    assert [line["blocks"] for line in desk.log()] == [True]
+
+
+@pytest.mark.parametrize(
+    "command", ["exit 1", "exit 127", "echo no", "no-such-command", "sleep 60", "kill -9 $$"]
+)
+def test_a_command_that_fails_hangs_or_chatters_stops_nothing(desk: Desk, command: str) -> None:
+    hooks = desk.hooks({"SessionStart": command}, seconds=0.5)
+    assert asyncio.run(hooks.begin("x", resumed=False)) == ""
+    assert [line["blocks"] for line in desk.log()] == [False]
+
+
+def test_what_a_command_leaves_running_ends_with_it(desk: Desk, tmp_path: Path) -> None:
+    hooks = desk.hooks({"SessionStart": f"sleep 600 & echo $! > '{tmp_path}/pid'; wait"}, seconds=0.5)
+    asyncio.run(hooks.begin("x", resumed=False))
+    stat = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
+    assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_what_is_read_from_the_output_is_told_in_order_and_holds_nobody_up(desk: Desk) -> None:
+    names = ["PreToolUse", "PostToolUse", "Stop"]
+    hooks = desk.hooks(dict.fromkeys(names, desk.record), use="gemini")
+
+    async def session() -> None:
+        hooks.hear(Event(EventKind.TOOL, '{"command": "ls"}', call="1", tool="shell"))
+        hooks.hear(Event(EventKind.COMMAND, "ls", call="1", exit_code=0))
+        hooks.hear(Event(EventKind.RESULT, "a b", call="1"))
+        hooks.hear(Event(EventKind.EDIT, path="a.py"))
+        hooks.hear(Event(EventKind.MESSAGE, "All done."))
+        hooks.hear(Event(EventKind.END, ok=True))
+        assert desk.told() == []  # nothing has been waited for
+        await hooks.end("done", {})
+
+    asyncio.run(session())
+    before, after, edit, stop = desk.told()
+    assert (before["tool_name"], before["tool_input"], before["can_block"]) == (
+        "shell",
+        {"command": "ls"},
+        False,
+    )
+    assert (after["tool_name"], after["tool_response"]["text"]) == ("shell", "a b")
+    assert (edit["tool_name"], edit["tool_input"]) == ("Edit", {"file_path": "a.py"})
+    assert stop["last_assistant_message"] == "All done."
+
+
+def test_an_objection_to_what_has_already_happened_does_not_count(desk: Desk) -> None:
+    hooks = desk.hooks({"PreToolUse": "exit 2"}, use="codex")
+
+    async def session() -> None:
+        hooks.hear(Event(EventKind.TOOL, "x", call="1", tool="shell"))
+        await hooks.end("done", {})
+
+    asyncio.run(session())
+    assert [line["blocks"] for line in desk.log()] == [False]
+
+
+def test_a_slow_command_does_not_keep_a_session_from_ending(desk: Desk) -> None:
+    hooks = desk.hooks({"PostToolUse": "sleep 600", "SessionEnd": desk.record}, use="codex", seconds=0.3)
+
+    async def session() -> None:
+        for number in range(50):
+            hooks.hear(Event(EventKind.RESULT, "x", call=str(number), tool="shell"))
+        await hooks.end("done", {})
+
+    asyncio.run(asyncio.wait_for(session(), 30))
+    assert [told["hook_event_name"] for told in desk.told()] == ["SessionEnd"]
+    assert hooks.untold > 0
+
+
+def through_the_relay(hooks: SessionHooks, folder: Path, question: str) -> tuple[int, str]:
+    """What the agent program gets, with a forwarder where the sandbox has its door."""
+
+    async def asked() -> tuple[int, str]:
+        async with open_door(folder, hooks.respond) as path:
+
+            async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                inner_reader, inner_writer = await asyncio.open_unix_connection(path)
+                inner_writer.write(await reader.readline())
+                writer.write(await inner_reader.readline())
+                inner_writer.close()
+                writer.close()
+
+            server = await asyncio.start_server(forward, "127.0.0.1", 0, limit=1 << 22)
+            port = server.sockets[0].getsockname()[1]
+            relay = await asyncio.create_subprocess_exec(
+                sys.executable, "-I", "-S", str(RELAY), str(port), stdin=-1, stdout=-1, stderr=-1
+            )
+            _, err = await relay.communicate(question.encode())
+            server.close()
+            return relay.returncode or 0, err.decode()
+
+    return asyncio.run(asked())
+
+
+def test_a_program_with_hooks_of_its_own_is_told_no_before_it_acts(desk: Desk, tmp_path: Path) -> None:
+    hooks = desk.hooks({"PreToolUse": "grep -q rm && { echo not that >&2; exit 2; }; exit 0"})
+    question = '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s"}}'
+    assert through_the_relay(hooks, tmp_path, question % "rm -r x") == (2, "not that\n")
+    assert through_the_relay(hooks, tmp_path, question % "ls") == (0, "")
+
+
+def test_a_question_cannot_say_it_comes_from_another_session(desk: Desk, tmp_path: Path) -> None:
+    hooks = desk.hooks({"Stop": desk.record})
+    forged = '{"hook_event_name": "Stop", "task": "other", "session_id": "x", "cwd": "/etc",\n "n": 1}'
+    assert through_the_relay(hooks, tmp_path, forged) == (0, "")
+    (told,) = desk.told()
+    assert (told["task"], told["session_id"], told["cwd"], told["n"]) == ("t", "s-1", "/w", 1)
+
+
+@pytest.mark.parametrize("question", ["", "nonsense", "[]", '{"hook_event_name": "SessionEnd"}', "{}"])
+def test_a_question_that_makes_no_sense_is_answered_with_nothing(
+    desk: Desk, tmp_path: Path, question: str
+) -> None:
+    hooks = desk.hooks({"SessionEnd": desk.record, "Stop": desk.record})
+    assert through_the_relay(hooks, tmp_path, question) == (0, "")
+    assert desk.told() == []
+
+
+def test_when_nobody_can_be_asked_the_agent_goes_on() -> None:
+    async def asked() -> int:
+        relay = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-S", str(RELAY), "1", stdin=-1, stderr=-1
+        )
+        await relay.communicate(b"{}")
+        return relay.returncode or 0
+
+    assert asyncio.run(asked()) == 1
+
+
+def test_only_what_is_asked_in_time_can_be_blocked() -> None:
+    for moment in Moment:
+        for use in ("command", "codex", "claude-code", "acp"):
+            if can_block(use, moment):
+                assert reach(use, moment) in (Reach.OURS, Reach.NATIVE)
+    assert can_block("claude-code", Moment.BEFORE_TOOL)
+    assert not can_block("codex", Moment.BEFORE_TOOL)
+    assert reach("codex", Moment.BEFORE_COMPACT) is Reach.NEVER
