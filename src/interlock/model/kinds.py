@@ -34,6 +34,10 @@ KINDS: dict[str, Kind] = {
     "command": Kind(needs=("run",), refuses=("args", "login")),
     "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY"),
     "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
+    "gemini": Kind(refuses=_OWN, key_env="GEMINI_API_KEY"),
+    "qwen": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
+    "opencode": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
+    "copilot": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
     "built-in": Kind(needs=("url", "model"), refuses=("run", "login")),
     "acp": Kind(needs=("run",)),
 }

@@ -8,8 +8,20 @@ from interlock.run.adapters.acp import Acp
 from interlock.run.adapters.adapter import Adapter
 from interlock.run.adapters.builtin import BuiltIn
 from interlock.run.adapters.command import Command
+from interlock.run.adapters.copilot import Copilot
+from interlock.run.adapters.gemini import Gemini
+from interlock.run.adapters.opencode import Opencode
+from interlock.run.adapters.qwen import Qwen
 
-_ALL: tuple[Adapter, ...] = (Command(), BuiltIn(), Acp())
+_ALL: tuple[Adapter, ...] = (
+    Command(),
+    Gemini(),
+    Qwen(),
+    Opencode(),
+    Copilot(),
+    BuiltIn(),
+    Acp(),
+)
 
 ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
 """By the name that `agents.<name>.use` says."""
