@@ -17,6 +17,10 @@ class Ended(StrEnum):
     OUTPUT = "output"
     LEASE = "lease"
     """Nobody renewed its lease in time."""
+    MEMORY = "memory"
+    """The kernel killed it: it and what it started took more memory than its limit."""
+    DISK = "disk"
+    """It wrote more than its limit into its folders."""
 
 
 @dataclass(frozen=True, slots=True)

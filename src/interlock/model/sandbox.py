@@ -35,6 +35,9 @@ class Limits:
     """In the folders it may write to, looked at now and then; reaching it ends the program."""
 
 
+NO_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """The files, the ways out and the share of the machine that a program is given."""

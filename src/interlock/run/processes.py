@@ -3,15 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Exit
+from interlock.model.sandbox import NO_LIMITS
 from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
 from interlock.run.sandbox.choice import choose_confinement
 from interlock.run.sandbox.confinement import Confinement
-from interlock.run.supervised import Supervised
+from interlock.run.supervised import Bounds, Supervised
 from interlock.run.survivors import end_survivors
 
 
@@ -23,10 +25,13 @@ class LocalProcesses:
         containment: Containment | None = None,
         grace_seconds: float = 5.0,
         log_limit_bytes: int = 4 * 1024**3,
-        confinement: Confinement | None = None,
+        bounds: Bounds | None = None,
+        choose: Callable[[], Confinement] = choose_confinement,
     ) -> None:
+        """`bounds` are those of programs with a grant that names none itself; `choose` finds the sandbox."""
         self.containment = containment or strongest()
-        self._confinement = confinement
+        self._bounds = bounds or Bounds()
+        self._choose = choose
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
         self._running: dict[str, Supervised] = {}
@@ -36,11 +41,7 @@ class LocalProcesses:
         began = time.monotonic()
         with self._open(command, on_line) as output:
             program = Supervised(
-                command,
-                self.containment,
-                output,
-                self._grace_seconds,
-                self.sandbox if command.grant else None,
+                command, self.containment, output, self._grace_seconds, self._bounds_of(command)
             )
             self._running[command.name] = program
             try:
@@ -74,9 +75,21 @@ class LocalProcesses:
 
     @property
     def sandbox(self) -> Confinement:
-        """What programs with a grant run in. Chosen now if nobody chose: they never run without."""
-        self._confinement = self._confinement or choose_confinement()
-        return self._confinement
+        """What programs with a grant run in. Chosen when it is first needed: they never run without."""
+        chosen = self._bounds.confinement or self._choose()
+        if self._bounds.confinement is None:
+            self._bounds = replace(self._bounds, confinement=chosen)
+        return chosen
+
+    def _bounds_of(self, command: Command) -> Bounds | None:
+        if command.grant is None:
+            return None
+        own = command.grant.limits
+        return replace(
+            self._bounds,
+            confinement=self.sandbox,
+            limits=self._bounds.limits if own == NO_LIMITS else own,
+        )
 
     def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
         try:

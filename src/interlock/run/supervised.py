@@ -8,17 +8,22 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
+from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.run.containment import SUPERVISOR, Containment, prefix
 from interlock.run.letters import Letters, open_letters
 from interlock.run.output import Output
+from interlock.run.sandbox.ceilings import NO_CEILING, raise_ceiling
 from interlock.run.sandbox.confinement import Confined, Confinement, clear_up, close_all
+from interlock.run.sandbox.folders import used_bytes
 from interlock.run.sandbox.refusals import got_nowhere, says_no_program, unstartable
 from interlock.run.survivors import MARK, end_marked, take_note
 
@@ -29,6 +34,20 @@ PATIENCE_SECONDS = 5.0
 """How much longer than its grace period an end may take before it is forced."""
 DRAIN_CHUNKS = 1024
 """What may still be in the pipe when all writers are dead: its size, even if the program enlarged it."""
+
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+DISK_SHARE = 20.0
+"""Counting files takes at most one part in so many of a processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a program with a grant is kept in."""
+
+    confinement: Confinement | None = None
+    limits: Limits = NO_LIMITS
+    disk_seconds: float = 10.0
+    """How often its folders are looked at."""
 
 
 def lease_clock() -> float:
@@ -54,7 +73,7 @@ class Supervised:
         containment: Containment,
         output: Output,
         grace_seconds: float,
-        confinement: Confinement | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._command = command
@@ -69,7 +88,10 @@ class Supervised:
         self._timers: list[asyncio.TimerHandle] = []
         self._heard = self._loop.time()
         self._letters: Letters | None = None
-        self._confined = self._confine(confinement)
+        self._out_of_memory = False
+        self._bounds = bounds or Bounds()
+        self._confined = self._confine(self._bounds.confinement)
+        self._ceiling = raise_ceiling(self._bounds.limits, self._mark[:12]) if bounds else NO_CEILING
         self._process = self._start(self._confined)
         self._control, self._stdout, self._stderr = _pipes(self._process)
 
@@ -85,7 +107,7 @@ class Supervised:
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
         deadlines = (command.timeout_seconds, lease_end, self._grace_seconds)
-        words = list(confined.words)
+        words = [*confined.words, *self._ceiling.words]
         if command.listens:
             self._letters, stdin = open_letters(self._loop)
             words.append(f"input={stdin}")
@@ -124,6 +146,8 @@ class Supervised:
         self._loop.add_reader(self._stderr, self._read_status)
         if self._command.idle_seconds:
             self._later(self._command.idle_seconds, self._check_idle)
+        if self._bounds.limits.disk_bytes:
+            self._later(self._bounds.disk_seconds, self._look_at_disk)
         if self._command.timeout_seconds:
             # The supervisor sees to the timeout; this is for a supervisor that is stuck.
             self._later(self._command.timeout_seconds + self._patience, self._force)
@@ -159,6 +183,8 @@ class Supervised:
             raise got_nowhere(name, self._output.tail)
         if ended == "stopped":
             return self._cause or Ended.EXITED, code
+        if ended == Ended.EXITED and code in KILLED and self._out_of_memory:
+            return Ended.MEMORY, code
         return Ended(ended), code
 
     def extend(self, seconds: float) -> None:
@@ -196,6 +222,8 @@ class Supervised:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE_SECONDS)
         clear_up(self._confined)
+        self._out_of_memory = self._ceiling.ran_out_of_memory
+        self._ceiling.remove()
         if self._command.pid_file:
             Path(self._command.pid_file).unlink(missing_ok=True)
 
@@ -286,6 +314,26 @@ class Supervised:
             self.stop(Ended.IDLE)
         else:
             self._later(self._command.idle_seconds - quiet, self._check_idle)
+
+    def _look_at_disk(self) -> None:
+        """Counting takes a thread and a while; the bigger the folders, the less often they are counted."""
+        grant, most = self._command.grant, self._bounds.limits.disk_bytes
+        if self._gone.done() or grant is None:
+            return
+        began = self._loop.time()
+        folders = (*grant.write, *((grant.home,) if grant.home else ()))
+        counting = self._loop.run_in_executor(None, used_bytes, folders, most)
+
+        def counted(used: "asyncio.Future[int]") -> None:
+            if self._gone.done():
+                return
+            if used.result() > most:
+                self.stop(Ended.DISK)
+            else:
+                took = self._loop.time() - began
+                self._later(max(self._bounds.disk_seconds, took * DISK_SHARE), self._look_at_disk)
+
+        counting.add_done_callback(counted)
 
     def _force(self) -> None:
         """The supervisor does not do its work: kill it, and with it the tree."""

@@ -1,8 +1,8 @@
 """The reduced sandbox, where bubblewrap does not work: the kernel's Landlock and the filter of system calls.
 
 What it lacks beside the full one: nothing can be protected inside a folder that may be written, so an agent
-can damage its own git dir; and where no network namespace can be had either, programs cannot listen, and reach
-nothing but their doors. Everything else that was not granted is as far away as in the full one.
+can damage its own git dir; and where no network namespace can be had either, programs cannot listen, and
+reach nothing but their doors. Everything else that was not granted is as far away as in the full one.
 """
 
 import os
