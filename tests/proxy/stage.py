@@ -143,13 +143,12 @@ class Setting:
     key_env: str = KEY_ENV
     limits: ProxyLimits = field(default_factory=ProxyLimits)
     gate: Gate = field(default_factory=OpenGate)
-    allow_hosts: tuple[str, ...] = ()
 
     @asynccontextmanager
     async def line(self, wire: Wire, upstream: str) -> AsyncIterator[Line]:
         transcript = self.folder / "transcript.ndjson"
         proxy = ModelProxy(self.environ, self.folder / "s", self.gate, self.limits)
-        order = EndpointOrder("attempt", wire, upstream, self.key_env, transcript, self.allow_hosts)
+        order = EndpointOrder("attempt", wire, upstream, self.key_env, transcript)
         async with (
             asyncio.timeout(BOUND_SECONDS),
             proxy.open(order) as endpoint,

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -267,6 +268,28 @@ def test_a_long_state_folder_has_its_sockets_where_paths_are_short(
             return path.parent
 
     assert not asyncio.run(story()).exists()
+
+
+def test_sockets_that_a_killed_process_left_are_removed(model: RunningModel, setting: Setting) -> None:
+    folder = setting.folder / "s"
+    folder.mkdir()
+    old, fresh, busy = (folder / f"m-{name}.sock" for name in ("old", "fresh", "busy"))
+    with socket.socket(socket.AF_UNIX) as left, socket.socket(socket.AF_UNIX) as begun:
+        left.bind(str(old))
+        begun.bind(str(fresh))
+    with socket.socket(socket.AF_UNIX) as living:
+        living.bind(str(busy))
+        living.listen()
+        for path in (old, busy):
+            os.utime(path, (0, 0))
+
+        async def story() -> None:
+            async with setting.line(Wire.OPENAI, model.url("say")):
+                assert not old.exists()
+                assert fresh.exists(), "it may be one that is just being made"
+                assert busy.exists()
+
+        asyncio.run(story())
 
 
 @pytest.mark.slow

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.errors import UsageError
-from interlock.run.adapters.adapter import Wire
 from interlock.run.proxy import EgressProxy, ProxyLimits
 from interlock.run.proxy.hosts import Host, entry_for, hosts_of, target_of
-from tests.agents.model_server import RunningModel
-from tests.proxy.stage import BOUND_SECONDS, Setting
+from tests.proxy.stage import BOUND_SECONDS
 
 OUTSIDE = "127.0.0.2"
 """Stands for the internet."""
@@ -210,19 +208,6 @@ def test_connections_are_bounded_and_closing_cuts_them(tmp_path: Path) -> None:
                         await reader.read()
                 writer.close()
             assert list(tmp_path.iterdir()) == []
-
-    asyncio.run(story())
-
-
-def test_an_endpoint_has_a_way_to_the_hosts_of_its_order(model: RunningModel, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with echo() as port:
-            setting = Setting(tmp_path, allow_hosts=(f"{OUTSIDE}:{port}",))
-            async with setting.line(Wire.OPENAI, model.url("say")) as line:
-                request = f"CONNECT {OUTSIDE}:{port} HTTP/1.1\r\n\r\nhello".encode()
-                assert (await said(line.endpoint.egress_socket, request)).endswith(b"hello")
-        async with Setting(tmp_path).line(Wire.OPENAI, model.url("say")) as line:
-            assert line.endpoint.egress_socket == ""
 
     asyncio.run(story())
 

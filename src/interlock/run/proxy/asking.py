@@ -21,7 +21,6 @@ from interlock.run.proxy.wires import PROVIDERS, USUAL, Dialect, Route, key_head
 TARGET_CHARACTERS = 4096
 _PLAIN = re.compile(r"/[A-Za-z0-9._~:/-]*", re.ASCII)
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
-_TOKEN_PATH = re.compile(r"/t/([A-Za-z0-9-]{1,128})(/.*)")
 _KEY_HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 _KEY_FIELDS = frozenset({"key", "api_key", "apikey", "access_token", "token"})
 _NOT_PASSED_ON = frozenset(
@@ -61,12 +60,14 @@ class Asked:
 class Door:
     """Checks what comes to one endpoint."""
 
-    def __init__(self, wire: Wire, token: str) -> None:
-        self._wire = wire
+    def __init__(self, order: EndpointOrder, token: str) -> None:
+        self._wire = order.wire
         self._token = token
+        # Programs for Ollama send no key. Where we add none either, there is nothing for a token to guard.
+        self._is_free = order.wire == Wire.OLLAMA and not key_variable(order)
 
-    def admit(self, method: str, target: str, headers: Headers, by_socket: bool) -> Asked:
-        """The request if it may pass, else `NotAllowed`. `by_socket`: only the attempt can come that way."""
+    def admit(self, method: str, target: str, headers: Headers) -> Asked:
+        """The request if it may pass; raises `NotAllowed`."""
         usual = USUAL[self._wire]
         fields = [(name.lower(), value) for name, value in headers]
         hosts = [value for name, value in fields if name == "host"]
@@ -77,17 +78,13 @@ class Door:
         path, _, query = target.partition("?")
         if len(target) > TARGET_CHARACTERS or not target.isascii() or not target.isprintable():
             raise NotAllowed(400, "the path is not one the model proxy understands", usual)
-        in_path = _TOKEN_PATH.fullmatch(path)
-        path = in_path[2] if in_path else path
-        said = [*_keys(fields, query), *([in_path[1]] if in_path else [])]
-        if not self._is_ours(said, by_socket):
+        if not self._is_ours(list(_keys(fields, query))):
             raise NotAllowed(401, "this attempt's token is missing or wrong", usual)
         return self._routed(method, path, query)
 
-    def _is_ours(self, keys: list[str], by_socket: bool) -> bool:
-        """Programs for Ollama send no key at all; a socket that only they can reach says enough."""
+    def _is_ours(self, keys: list[str]) -> bool:
         if not keys:
-            return by_socket and self._wire == Wire.OLLAMA
+            return self._is_free
         return any(secrets.compare_digest(key.encode(), self._token.encode()) for key in keys)
 
     def _routed(self, method: str, path: str, query: str) -> Asked:

@@ -1,10 +1,9 @@
 """Opens endpoints. The credential stays in this process: programs get a token that is worth nothing."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from interlock.run.proxy.egress import EgressProxy
 from interlock.run.proxy.endpoint import Endpoint
 from interlock.run.proxy.gate import Gate, OpenGate
 from interlock.run.proxy.order import EndpointOrder, ProxyLimits
@@ -24,20 +23,13 @@ class ModelProxy:
         self._folder = folder
         self._gate = gate
         self._limits = limits
-        self._egress = EgressProxy(environ, folder, limits)
 
     @asynccontextmanager
     async def open(self, order: EndpointOrder) -> AsyncIterator[Endpoint]:
         """An endpoint for one attempt. Leaving it ends every call that is under way."""
         from interlock.run.proxy.serving import Serving  # noqa: PLC0415 - aiohttp is slow to import, and `--help` has no use for it
 
-        async with AsyncExitStack() as stack:
-            egress = ""
-            if order.allow_hosts:
-                egress = (
-                    await stack.enter_async_context(self._egress.open(order.name, order.allow_hosts))
-                ).socket
-            path = stack.enter_context(socket_path(self._folder, "m", self._environ))
-            endpoint = Endpoint(order, str(path), egress)
-            serving = Serving(endpoint, self._environ, self._gate, self._limits)
-            yield await stack.enter_async_context(serving.listening())
+        with socket_path(self._folder, "m", self._environ) as path:
+            endpoint = Endpoint(order, str(path))
+            async with Serving(endpoint, self._environ, self._gate, self._limits).listening():
+                yield endpoint

@@ -20,8 +20,6 @@ class EndpointOrder:
     key_env: str
     """The variable that holds the credential; '' is the provider's usual one, for its own host only."""
     transcript: Path
-    allow_hosts: tuple[str, ...] = ()
-    """Other hosts that the attempt may reach: `example.org`, `example.org:8443`, `*.example.org`."""
 
 
 @dataclass(frozen=True, slots=True)

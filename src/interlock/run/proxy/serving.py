@@ -44,14 +44,14 @@ class Serving:
         self._environ = environ
         self._gate = gate
         self._limits = limits
-        self._door = Door(endpoint.order.wire, endpoint.token)
+        self._door = Door(endpoint.order, endpoint.token)
         self._transcript = Transcript(endpoint.order.transcript)
         self._secrets: frozenset[str] = frozenset()
         self._redactor = Redactor()
         self._opened = 0.0
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[Endpoint]:
+    async def listening(self) -> AsyncIterator[None]:
         self._opened = asyncio.get_running_loop().time()
         async with self._session() as session:
 
@@ -64,10 +64,8 @@ class Serving:
             try:
                 await web.UnixSite(runner, self._endpoint.socket).start()
                 Path(self._endpoint.socket).chmod(0o600)
-                self._endpoint.listen = lambda: _listen(runner)
-                yield self._endpoint
+                yield
             finally:
-                self._endpoint.listen = None
                 await runner.cleanup()
 
     def _session(self) -> ClientSession:
@@ -85,9 +83,8 @@ class Serving:
         )
 
     async def _handle(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
-        by_socket = isinstance(request.get_extra_info("sockname"), str | bytes)
         try:
-            asked = self._door.admit(request.method, request.raw_path, request.headers.items(), by_socket)
+            asked = self._door.admit(request.method, request.raw_path, request.headers.items())
             body = await self._body(request, asked)
         except NotAllowed as refused:
             return web.Response(
@@ -178,8 +175,3 @@ class Serving:
             note=exchange.note,
         )
         self._transcript.add(entry, self._cleaner())
-
-
-async def _listen(runner: web.ServerRunner) -> int:
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return next(int(address[1]) for address in runner.addresses if isinstance(address, tuple))

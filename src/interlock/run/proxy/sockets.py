@@ -1,15 +1,20 @@
 """Where the unix sockets are: in a folder only we can enter, at a path that the kernel takes."""
 
+import errno
 import secrets
 import shutil
+import socket
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATH_BYTES = 100
 """The kernel takes 107, macOS 103."""
 _NAME_BYTES = len("/x-01234567.sock")
+_ABANDONED_SECONDS = 60.0
+"""A socket that nobody listens on may be one that is just being made, for as long as that can take."""
 
 
 @contextmanager
@@ -30,11 +35,21 @@ def _place(folder: Path, environ: Mapping[str, str]) -> tuple[Path, bool]:
     if _fits(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
+        _tidy(folder)
         return folder, False
     runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent")
     parents = [place for place in (runtime, Path(tempfile.gettempdir())) if place.is_dir()]
     roomy = [place for place in parents if _fits(place / "interlock-01234567")]
     return Path(tempfile.mkdtemp(prefix="interlock-", dir=roomy[0] if roomy else Path("/tmp"))), True  # noqa: S108 - the one short path every system has; mkdtemp makes it safe
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what processes left that had no time to."""
+    old = time.time() - _ABANDONED_SECONDS
+    for path in folder.glob("?-*.sock"):
+        with suppress(FileNotFoundError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            if path.stat().st_mtime < old and probe.connect_ex(str(path)) == errno.ECONNREFUSED:
+                path.unlink()
 
 
 def _fits(folder: Path) -> bool:
