@@ -45,10 +45,14 @@ def seat_for(
 
 
 def play(
-    adapter: Adapter, lines: Iterable[str | dict[str, object]], code: int = 0, ended: Ended = Ended.EXITED
+    adapter: Adapter,
+    lines: Iterable[str | dict[str, object]],
+    code: int = 0,
+    ended: Ended = Ended.EXITED,
+    resume: str = "",
 ) -> Played:
     """All lines, and then the exit."""
-    reader = adapter.reader(seat_for(adapter.use))
+    reader = adapter.reader(seat_for(adapter.use, resume=resume))
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     events = tuple(event for text in texts for event in reader.read(text))
     return Played(events, reader.verdict(Exit(ended, code, seconds=1.0, tail="")))

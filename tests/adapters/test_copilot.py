@@ -115,8 +115,12 @@ def test_an_error_of_the_session_has_its_class(line: Line, error: ErrorClass) ->
 
 
 def test_exit_0_after_a_signal_is_no_success() -> None:
-    """Trap: SIGTERM and SIGINT end the real program with status 0."""
+    """Trap: SIGTERM and SIGINT end the real program with status 0, at times with a result that says 0 too."""
+    abort = line("abort", reason="user_abort")
+
     assert play(Copilot(), [says(""), begins("bash", command="make")], 0).verdict.error is ErrorClass.EXIT
+    assert play(Copilot(), [says("I begin."), abort, result(0)], 0).verdict.error is ErrorClass.EXIT
+    assert play(Copilot(), [result(0)], 0).verdict.error is ErrorClass.EXIT
 
 
 def test_a_denied_tool_is_said_although_the_session_ends_well() -> None:

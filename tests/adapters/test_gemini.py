@@ -172,7 +172,7 @@ def test_the_settings_name_the_login_and_keep_retries_and_updates_short() -> Non
 
     assert settings["security"]["auth"]["selectedType"] == "gemini-api-key"
     assert settings["security"]["folderTrust"]["enabled"] is False
-    assert settings["general"]["maxAttempts"] == 2
+    assert settings["general"]["maxAttempts"] == 3
     assert settings["general"]["retryFetchErrors"] is False
     assert settings["general"]["enableAutoUpdate"] is False
     assert launch.env["GEMINI_CLI_NO_RELAUNCH"] == "true"

@@ -1,9 +1,11 @@
 """GitHub Copilot CLI, checked with 1.0.102.
 
 1. The command that npm installs only starts the real program, and leaves it behind when it is killed; so the
-   real one is started (`installed`). That one exits with 0 when it is killed: only its result line counts.
+   real one is started (`installed`). Ended by a signal, that one exits with 0, and its result may say so too;
+   only an `abort` before it tells.
 2. Tokens are in no event, only in a file that it writes at its end. It renames that file into place: whatever
-   the path is, a device too, becomes a plain file. So it is one in its own home.
+   the path is, a device too, becomes a plain file. So it is one in its own home. After a resume it counts the
+   earlier part again, so then nothing is claimed: the proxy has counted.
 3. Most of its lines are `ephemeral`: pieces of what a later line says whole.
 4. It unpacks itself into the home's cache, 235 MB. In a cache that agents share, one could change what the
    next one runs; so there is none, and only the user's own copy is shown to it, read-only (`installed`).
@@ -70,7 +72,7 @@ class Copilot:
         )
 
     def reader(self, seat: Seat) -> "CopilotReader":
-        return CopilotReader(seat.resume or seat.session)
+        return CopilotReader(seat.resume or seat.session, resumed=bool(seat.resume))
 
     def message(self, text: str) -> str:
         return text
@@ -79,10 +81,12 @@ class Copilot:
 class CopilotReader:
     """Reads `--output-format json`, and the usage file after it."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, *, resumed: bool) -> None:
         self._tally = Tally(session)
         self._calls = Calls(TOOLS)
+        self._resumed = resumed
         self._met = False
+        self._aborted = False
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
@@ -111,9 +115,11 @@ class CopilotReader:
             case "session.error":
                 text = data.text("message")
                 yield Event(EventKind.ERROR, text, error=_class_of(data, text))
+            case "abort":
+                self._aborted = True
             case "result":
                 yield from self._end(found)
-            case "" if "modelMetrics" in found.fields:
+            case "" if "modelMetrics" in found.fields and not self._resumed:
                 yield Event(EventKind.USAGE, usage=_usage(found))
             case _:
                 pass
@@ -136,8 +142,11 @@ class CopilotReader:
 
     def _end(self, found: Json) -> Iterator[Event]:
         yield Event(EventKind.SESSION, session=found.text("sessionId"))
-        code = found.code("exitCode")
-        yield Event(EventKind.END, self._tally.message if code == 0 else "", ok=code == 0)
+        if self._aborted or not self._met:
+            yield Event(EventKind.END, "it was interrupted" if self._aborted else "", ok=False)
+        else:
+            ok = found.code("exitCode") == 0
+            yield Event(EventKind.END, self._tally.message if ok else "", ok=ok)
 
     def verdict(self, exited: Exit) -> Verdict:
         return self._tally.verdict(exited)

@@ -20,8 +20,8 @@ from interlock.run.adapters.json_lines import Json, compact, read_object
 from interlock.run.adapters.tally import Tally
 
 MODEL = "gemini-2.5-pro"
-ATTEMPTS = 2
-"""How often it asks a model that fails; when to try again after that is for the engine to say."""
+ATTEMPTS = 3
+"""How often it asks a model that fails: two hiccups are no failure. After that the engine decides."""
 TOOLS = Tools({"write_file": "file_path", "replace": "file_path"}, {"run_shell_command": "command"})
 
 _EXITS = {41: ErrorClass.AUTH, 42: ErrorClass.BAD_REQUEST, 53: ErrorClass.TURNS, 130: ErrorClass.EXIT}

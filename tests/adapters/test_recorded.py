@@ -1,0 +1,128 @@
+"""What the real programs printed, read by their adapters (see `tests/agents/recordings/README.md`)."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Ended, Exit
+from interlock.model.session import EventKind
+from interlock.run.adapters import ADAPTERS
+from interlock.run.adapters.adapter import Verdict
+from tests.adapters.replayed import Played, play, seat_for
+
+RECORDINGS = Path(__file__).parent.parent / "agents" / "recordings"
+USES = ("gemini", "qwen", "opencode", "copilot")
+
+GOOD = ("basic", "edit", "failing", "resume")
+BAD = {
+    "400": ErrorClass.BAD_REQUEST,
+    "401": ErrorClass.AUTH,
+    "429": ErrorClass.RATE_LIMIT,
+    "500": ErrorClass.OVERLOADED,
+    "529": ErrorClass.OVERLOADED,
+    "drop": ErrorClass.NETWORK,
+    "refused": ErrorClass.NETWORK,
+    "garbage": ErrorClass.MODEL,
+    "empty": ErrorClass.MODEL,
+    "hang": ErrorClass.EXIT,
+    "hangmid": ErrorClass.EXIT,
+}
+UNTOLD = {("qwen", "500"), *(("opencode", name) for name in ("drop", "refused", "500", "529"))}
+"""They retried in silence until they were ended; of OpenCode, the log was not recorded."""
+
+
+def recorded(*scenarios: str) -> list[tuple[str, str]]:
+    found = [
+        (use, name) for use in USES for name in scenarios if (RECORDINGS / use / f"{name}.jsonl").exists()
+    ]
+    return [pair for pair in found if pair not in UNTOLD]
+
+
+def replay(use: str, scenario: str) -> Played:
+    """Standard error first: in the recordings it is apart."""
+    folder = RECORDINGS / use
+    exit_said = json.loads((folder / "outcomes.json").read_text())[scenario]["exit"]
+    code, ended = (
+        int(re.split(r"-> ", exit_said)[-1]),
+        Ended.TIMEOUT if "killed" in exit_said else Ended.EXITED,
+    )
+    texts = [
+        path.read_text() for kind in ("stderr", "jsonl") if (path := folder / f"{scenario}.{kind}").exists()
+    ]
+    lines = [line for text in texts for line in text.splitlines()]
+    left = folder / f"{scenario}.usage.json"
+    resume = "earlier" if scenario == "resume" and ADAPTERS[use].can_resume else ""
+    return play(ADAPTERS[use], [*lines, *([left.read_text()] if left.exists() else [])], code, ended, resume)
+
+
+@pytest.mark.parametrize(("use", "scenario"), recorded(*GOOD))
+def test_what_went_well_is_read_as_such(use: str, scenario: str) -> None:
+    played = replay(use, scenario)
+
+    assert played.verdict.error is None
+    assert played.verdict.session
+    assert played.verdict.summary
+
+
+@pytest.mark.parametrize(("use", "scenario"), recorded(*BAD))
+def test_what_went_wrong_has_its_class_whatever_the_exit_status(use: str, scenario: str) -> None:
+    assert replay(use, scenario).verdict.error is BAD[scenario]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_tokens_are_those_that_the_model_counted(use: str) -> None:
+    usage = replay(use, "basic").verdict.usage
+
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (3300, 150, 30)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_file_and_a_command_are_events_with_their_names(use: str) -> None:
+    played = replay(use, "basic")
+
+    assert [Path(event.path).name for event in played.of(EventKind.EDIT)] == ["hello.txt"]
+    assert len(played.of(EventKind.COMMAND)) == 1
+    assert [event.text for event in played.of(EventKind.MESSAGE)] == ["All done."]
+
+
+@pytest.mark.parametrize("use", ["qwen", "opencode", "copilot"])
+def test_a_command_that_failed_has_its_exit_status(use: str) -> None:
+    assert replay(use, "failing").of(EventKind.COMMAND)[0].exit_code == 3
+
+
+@pytest.mark.parametrize(("use", "scenario"), recorded("429x2"))
+def test_a_model_that_refused_twice_was_asked_again(use: str, scenario: str) -> None:
+    verdict = replay(use, scenario).verdict
+
+    # Gemini was recorded with two attempts, and gave up.
+    assert verdict.error is (ErrorClass.RATE_LIMIT if use == "gemini" else None)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_line_whatever_breaks_a_reader(use: str) -> None:
+    """Lines cut in the middle, of the wrong types, and of no sense at all."""
+    reader = ADAPTERS[use].reader(seat_for(use))
+    whole = (RECORDINGS / use / "basic.jsonl").read_text().splitlines()
+    for line in whole:
+        wrong = re.sub(r':\s*"[^"]*"', ": [1]", line)
+        for broken in (
+            line[: len(line) // 2],
+            wrong,
+            '{"type": 5}',
+            '{"type": "result"}',
+            "null",
+            "\x00",
+            "[]",
+        ):
+            reader.read(broken)
+
+    assert isinstance(reader.verdict(Exit(Ended.EXITED, 0, 1.0, "")), Verdict)
+
+
+def test_a_resumed_session_claims_no_tokens_of_its_earlier_part() -> None:
+    """Trap: Copilot's usage file counts the whole session; what this run used, only the proxy knows."""
+    assert replay("copilot", "resume").verdict.usage is None
