@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -141,6 +142,38 @@ def test_a_model_that_cannot_be_reached_is_a_502(language: Language, setting: Se
     asyncio.run(story())
 
 
+def test_a_host_that_does_not_take_the_connection_is_given_up_with_a_504(setting: Setting) -> None:
+    async def story() -> None:
+        hasty = replace(setting, limits=ProxyLimits(connect_seconds=0.1))
+        with ExitStack() as held:
+            full = held.enter_context(socket.socket())
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            for _ in range(3):  # one is taken; while nobody accepts it, the kernel lets the others wait
+                waiting = held.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(full.getsockname())
+            async with hasty.line(Wire.OPENAI, f"http://127.0.0.1:{full.getsockname()[1]}") as line:
+                assert (await line.ask(CHAT)).status == 504
+                assert line.endpoint.last_error
+                assert line.endpoint.last_error.error == ErrorClass.NETWORK
+
+    asyncio.run(story())
+
+
+def test_a_transcript_that_cannot_be_written_does_not_spoil_the_answer(
+    model: RunningModel, setting: Setting
+) -> None:
+    async def story() -> None:
+        (setting.folder / "transcript.ndjson").mkdir()
+        async with setting.line(Wire.OPENAI, model.url("say")) as line:
+            for _ in range(2):
+                assert (await line.ask(CHAT)).status == 200
+            assert line.endpoint.calls == 2
+
+    asyncio.run(story())
+
+
 def test_a_server_that_does_not_speak_http_is_a_502(setting: Setting) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.invalid ESMTP\r\n")
@@ -240,6 +273,7 @@ def test_a_missing_credential_is_named_and_nothing_is_sent(model: RunningModel, 
             heard = await line.ask(ANTHROPIC)
             assert heard.status == 401
             assert "SPECIAL_KEY is not set" in error_text(ANTHROPIC, heard)
+            assert line.endpoint.calls == 0
             assert line.endpoint.last_error
             assert line.endpoint.last_error.error == ErrorClass.AUTH
 

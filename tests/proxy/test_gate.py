@@ -121,5 +121,6 @@ def test_a_program_that_goes_away_gives_up_its_place_at_the_gate(
             toll.may_pass.set()
             assert (await second).status == 200
             assert len(toll.outcomes) == 1
+            assert line.endpoint.calls == 1
 
     asyncio.run(story())

@@ -81,16 +81,6 @@ class Redactor:
             text = self._known.sub(MARK, text)
         return _SHAPES.sub(_without_secret, text)
 
-    def clean_json(self, value: object) -> object:
-        """The same for every text in a JSON value."""
-        if isinstance(value, str):
-            return self.clean(value)
-        if isinstance(value, list):
-            return [self.clean_json(item) for item in value]
-        if isinstance(value, dict):
-            return {self.clean(str(key)): self.clean_json(item) for key, item in value.items()}
-        return value
-
 
 def _without_secret(found: re.Match[str]) -> str:
     kept = next((found[name] for name in ("scheme", "basic", "header", "user") if found[name]), "")

@@ -44,6 +44,8 @@ class Exchange:
     status: int = 0
     trouble: Trouble | None = None
     note: str = ""
+    sent: bool = False
+    """Only what went out is a call; what was held back or had no credential is not."""
     tally: Tally = field(default_factory=Tally)
     _begun: web.StreamResponse | None = None
     _refusal: bytearray = field(default_factory=bytearray)
@@ -52,7 +54,7 @@ class Exchange:
     @property
     def outcome(self) -> CallOutcome:
         """What the wire has said so far. A call that broke off may still have cost tokens."""
-        usage = self.tally.usage if self.asked.route.generates else Usage()
+        usage = self.tally.usage if self.sent and self.asked.route.generates else Usage()
         return CallOutcome(self.status, usage, self.trouble)
 
     async def answer(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
@@ -86,6 +88,7 @@ class Exchange:
         if found:
             header, prefix, secret = found
             headers[header] = prefix + secret
+        self.sent = True
         url = joined(upstream_of(self.order), self.asked.path, self.asked.query)
         async with session.request(
             self.asked.method,

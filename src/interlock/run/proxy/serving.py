@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
@@ -168,10 +167,12 @@ class Serving:
             path=exchange.asked.path,
             status=exchange.status,
             model=exchange.tally.model,
-            usage=replace(exchange.outcome.usage, calls=0) if exchange.note else exchange.outcome.usage,
+            usage=exchange.outcome.usage,
             request=request,
             answer=exchange.tally.text,
             trouble=exchange.trouble,
             note=exchange.note,
         )
-        self._transcript.add(entry, self._cleaner())
+        # A full disk must not spoil an answer that has come through; the attempt's own log will say so.
+        with suppress(OSError):
+            self._transcript.add(entry, self._cleaner())
