@@ -94,7 +94,9 @@ class Engine:
     def _opening(self, epoch: int) -> Sequence[f.Fact]:
         options = self._options
         return [
-            f.RunStarted(self.holder, self.holder, epoch, options.max_parallel, options.selection),
+            f.RunStarted(
+                self.holder, self.holder, epoch, options.max_parallel, options.selection, options.sandbox
+            ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]
 

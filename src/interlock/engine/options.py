@@ -13,6 +13,8 @@ class Options:
     limit_why: str = "the default"
     selection: tuple[TaskId, ...] | None = None
     """Work on these tasks only; None: all."""
+    sandbox: str = ""
+    """What agents and checks run in, for the record."""
     controller_lease_seconds: float = 30.0
     """A controller that cannot renew for this long has lost its agents and may be replaced."""
     stale_seconds: float = 300.0

@@ -5,6 +5,7 @@ with `env()`.
 """
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,12 +23,16 @@ from interlock.events.state import State
 from interlock.git.discover import discover
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
+from interlock.git.reach import check_grant
 from interlock.git.repository import GitRepository
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
+from interlock.model.sandbox import Limits
 from interlock.plan import Graph, changes, parse
 from interlock.run.executor import LocalExecutor
 from interlock.run.processes import LocalProcesses
+from interlock.run.sandbox.choice import Wanted, choose_confinement
+from interlock.run.supervised import Bounds
 from interlock.store import Store, open_store
 from interlock.verify.checker import LocalChecker
 
@@ -41,6 +46,8 @@ class Project:
     store: Store
     origins: Mapping[str, str] = field(default_factory=dict)
     """Where each setting was said."""
+    unsafe: bool = False
+    """A person said on the command line that programs need no sandbox. No file can say that."""
 
     @property
     def root(self) -> Path:
@@ -65,12 +72,34 @@ class Project:
     @cached_property
     def processes(self) -> LocalProcesses:
         """Programs on this machine. Making it finds out how well they can be contained."""
-        return LocalProcesses(log_limit_bytes=self.settings.log_limit_bytes)
+        return LocalProcesses(
+            log_limit_bytes=self.settings.log_limit_bytes,
+            bounds=Bounds(limits=self.limits),
+            choose=lambda: choose_confinement(self.wanted_sandbox, unsafe=self.unsafe),
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """How much of the machine an agent or a check may use."""
+        settings = self.settings
+        return Limits(settings.memory_limit_bytes, settings.process_limit, settings.disk_limit_bytes)
+
+    @property
+    def wanted_sandbox(self) -> Wanted:
+        """What the settings say of the sandbox."""
+        hidden = (str(self.place.common_dir), str(self.state_dir))
+        return Wanted(self.settings.sandbox, self.settings.toolchains, str(self.root), hidden)
 
     @cached_property
     def checker(self) -> LocalChecker:
         """The repository's own checks."""
-        return LocalChecker(self.workspaces.check_out, self.processes, self.state_dir, self.settings.pass_env)
+        return LocalChecker(
+            self.workspaces.check_out,
+            self.processes,
+            self.state_dir,
+            self.settings.pass_env,
+            functools.partial(check_grant, self.place),
+        )
 
     @cached_property
     def template(self) -> str:

@@ -62,6 +62,20 @@ class Settings:
     """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0
     """How long each of these commands may take."""
+    sandbox: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
+    """What keeps agents and checks from the rest of the machine. `auto`: bubblewrap, else Landlock, and where
+    neither works nothing is started."""
+    toolchains: tuple[str, ...] = ("auto",)
+    """Folders outside the system's own that agents and checks may read: where tools are installed, caches.
+    `auto`: the installations that are on your PATH. Relative names start at the root of the repository."""
+    container_image: str = ""
+    """With `sandbox = "container"`: the image that agents and checks run in."""
+    memory_limit_bytes: int = 8 << 30
+    """What an agent or a check and all that it starts may take of the memory. 0: no limit."""
+    process_limit: int = 4096
+    """How many processes and threads an agent or a check may have at once. 0: no limit."""
+    disk_limit_bytes: int = 20 << 30
+    """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
@@ -249,6 +263,9 @@ LEAST = {
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,
     "log_limit_bytes": 4096,
+    "memory_limit_bytes": 0,
+    "process_limit": 0,
+    "disk_limit_bytes": 0,
 }
 
 

@@ -122,6 +122,8 @@ class RunStarted(Fact):
     max_parallel: int
     selection: tuple[TaskId, ...] | None = None
     """Only these tasks are to run; None: all."""
+    sandbox: str = ""
+    """What keeps its agents and checks from the rest of the machine; `none`: a person said so."""
 
 
 @dataclass(frozen=True, slots=True)

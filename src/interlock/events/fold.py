@@ -48,7 +48,9 @@ def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
 
 def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]:
     selection = None if fact.selection is None else frozenset(fact.selection)
-    state.run = RunState(fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time)
+    state.run = RunState(
+        fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time, sandbox=fact.sandbox
+    )
     return set(state.tasks)
 
 

@@ -145,6 +145,7 @@ class RunState:
     stop_agents: bool = False
     ended: float | None = None
     ended_why: str = ""
+    sandbox: str = ""
 
 
 @dataclass(slots=True)

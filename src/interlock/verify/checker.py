@@ -10,6 +10,7 @@ from pathlib import Path
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
+from interlock.model.sandbox import Grant
 from interlock.model.task import Tree
 from interlock.verify.folder import Folders
 from interlock.verify.lease import Lease
@@ -28,7 +29,10 @@ class LocalChecker:
         processes: Processes,
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
+        grant: Callable[[Path], Grant] | None = None,
     ) -> None:
+        """`grant` says what commands in a folder may reach; without it they are not confined."""
+        self._grant = grant
         self._check_out = check_out
         self._processes = processes
         self._state_dir = state_dir
@@ -74,6 +78,7 @@ class LocalChecker:
             lease_seconds=self._leases[name].left(),
             name=name,
             pid_file=str(self._folders.note(folder)),
+            grant=self._grant(directory) if self._grant else None,
             grace=False,  # its end is worth nothing to anybody, and others wait for the folder
         )
 

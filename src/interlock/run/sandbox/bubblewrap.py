@@ -22,8 +22,9 @@ from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
 from interlock.run.containment import PYTHON
 from interlock.run.sandbox import seccomp
-from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, is_below
+from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory
 from interlock.run.sandbox.environment import NO_HOME, inside
+from interlock.run.sandbox.paths import is_below
 from interlock.run.sandbox.system import ETC, ROOTS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 

@@ -25,6 +25,8 @@ class Wanted:
 
     kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
     toolchains: tuple[str, ...] = (AUTO,)
+    root: str = ""
+    """The project's own folder: relative names start there, and no toolchain may be around it."""
     hidden: tuple[str, ...] = ()
     """Folders that no toolchain may let in."""
 
@@ -53,7 +55,7 @@ def choose_confinement(wanted: Wanted = Wanted(), *, unsafe: bool = False) -> Co
 @functools.cache
 def try_all(wanted: Wanted) -> tuple[Tried, ...]:
     """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
-    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.hidden)
+    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden)
     tried: list[Tried] = []
     for kind, attempt in _ATTEMPTS.items():
         if wanted.kind in ("auto", kind.value):

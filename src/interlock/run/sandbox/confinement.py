@@ -2,12 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
+from interlock.run.sandbox.toolchains import Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where our own helpers look for programs: a task graph's PATH decides nothing outside the sandbox."""
@@ -43,6 +44,11 @@ class Confinement(Protocol):
         ...
 
     @property
+    def toolchains(self) -> Toolchains:
+        """What programs find there besides the system's own."""
+        ...
+
+    @property
     def missing(self) -> str:
         """What the full sandbox has and this one has not; empty for the full one."""
         ...
@@ -64,11 +70,6 @@ def in_memory(name: str, content: bytes) -> int:
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)
     return file
-
-
-def is_below(path: str, folders: Sequence[str]) -> bool:
-    """Is it one of the folders, or in one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def close_all(confined: Confined) -> None:

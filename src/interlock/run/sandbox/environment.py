@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from interlock.model.sandbox import Grant
-from interlock.run.sandbox.confinement import SYSTEM_PATH, is_below
+from interlock.run.sandbox.confinement import SYSTEM_PATH
+from interlock.run.sandbox.paths import is_below
 from interlock.run.sandbox.toolchains import SYSTEM, Toolchains
 
 NO_HOME = "/home/agent"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.model.errors import UsageError
-from interlock.run.sandbox.confinement import is_below
+from interlock.run.sandbox.paths import is_below
 
 AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
@@ -123,16 +123,20 @@ NO_TOOLCHAINS = Toolchains()
 
 
 def find_toolchains(
-    wanted: Iterable[str], environ: Mapping[str, str], hidden: Iterable[str] = ()
+    wanted: Iterable[str], environ: Mapping[str, str], root: str = "", hidden: Iterable[str] = ()
 ) -> Toolchains:
-    """The folders that are `wanted`: `auto`, or by name. Never one around a `hidden` folder."""
+    """The folders that are `wanted`: `auto`, or by name, which may be relative to the project's `root`.
+
+    Never one around the project, and none that is, is in or is around a `hidden` folder.
+    """
     home = os.path.realpath(environ.get("HOME") or "/nonexistent")
-    search = _Search(home, tuple(os.path.realpath(path) for path in hidden))
+    around = (home, os.path.realpath(root)) if root else (home,)
+    search = _Search(home, around, tuple(os.path.realpath(path) for path in hidden))
     for word in wanted:
         if word == AUTO:
             search.automatic(environ)
         else:
-            search.named(_expanded(word, environ))
+            search.named(os.path.normpath(Path(root or "/", _expanded(word, environ))))
     folders = tuple(_outermost(search.found))
     masked = tuple(
         path for folder in folders for name in CREDENTIALS if os.path.lexists(path := f"{folder}/{name}")
@@ -141,8 +145,9 @@ def find_toolchains(
 
 
 class _Search:
-    def __init__(self, home: str, hidden: tuple[str, ...]) -> None:
+    def __init__(self, home: str, around: tuple[str, ...], hidden: tuple[str, ...]) -> None:
         self._home = home
+        self._around = around
         self._kept_out = (*(f"{home}/{name}" for name in PRIVATE), *hidden)
         self.found: dict[str, None] = {}
         """In the order of finding."""
@@ -163,6 +168,8 @@ class _Search:
                 "name the folder of the tool itself",
             )
         self._add(Path(path))
+        for home in _homes(Path(path)):
+            self._installation(home)
 
     def _programs(self, entry: Path) -> None:
         if not entry.is_dir() or _is_system(entry):
@@ -195,7 +202,7 @@ class _Search:
             self.found[os.path.normpath(path)] = None
 
     def _may(self, real: str) -> bool:
-        if real == "/" or is_below(self._home, [real]):
+        if real == "/" or any(is_below(inner, [real]) for inner in self._around):
             return False
         return not any(is_below(private, [real]) or is_below(real, [private]) for private in self._kept_out)
 

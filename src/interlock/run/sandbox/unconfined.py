@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
 from interlock.run.sandbox.confinement import Confined, door_words
+from interlock.run.sandbox.toolchains import NO_TOOLCHAINS
 
 
 class Unconfined:
@@ -12,6 +13,7 @@ class Unconfined:
 
     kind = Sandbox.NONE
     alone = False
+    toolchains = NO_TOOLCHAINS
     missing = "everything: programs can do whatever you can"
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:

@@ -3,8 +3,6 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from interlock.engine.project import Project
@@ -13,33 +11,19 @@ from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
+from interlock.model.sandbox import NO_LIMITS
 from interlock.model.task import Agent
 from interlock.run.containment import strongest
+from interlock.run.sandbox.choice import Wanted
+from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, counted
 from interlock.ui.cli.reading import all_rows, read
+from interlock.ui.cli.sandbox_checkup import sandbox_findings
 from interlock.ui.cli.session import opened_fully
 
 LOW_BYTES = 1 << 30
 """Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
 EMPTY_BYTES = 100 << 20
-
-
-class Health(StrEnum):
-    """How one thing is."""
-
-    OK = "ok"
-    WARNING = "warning"
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One row of the report."""
-
-    name: str
-    health: Health
-    text: str
-    fix: str = ""
 
 
 Examination = Callable[[Project], Awaitable[list[Finding]]]
@@ -53,9 +37,12 @@ async def check_up(invocation: Invocation) -> list[Finding]:
         findings.append(Finding("repository", Health.OK, f"{place.work_tree or place.common_dir}"))
         async with opened_fully(invocation) as project:
             findings += [finding async for finding in _examine(project)]
+            wanted = project.wanted_sandbox
+            limits = project.limits
     except UserError as error:
         findings.append(_bad("repository", error))
-    return [*findings, _containment(), _sandbox()]
+        wanted, limits = Wanted(), NO_LIMITS
+    return [*findings, _containment(), *sandbox_findings(wanted, limits)]
 
 
 async def _examine(project: Project) -> AsyncIterator[Finding]:
@@ -169,11 +156,6 @@ def _containment() -> Finding:
         return Finding("processes", Health.OK, f"an attempt's processes all end with it ({kind.value})")
     text = f"{kind.value}: a process that hides from its parents could outlive its attempt"
     return Finding("processes", Health.WARNING, text, "sysctl kernel.unprivileged_userns_clone=1")
-
-
-def _sandbox() -> Finding:
-    text = "agents are not sandboxed in this version: they can do what you can do"
-    return Finding("sandbox", Health.WARNING, text, "run only agents you would start by hand")
 
 
 _EXAMINATIONS: dict[str, Examination] = {

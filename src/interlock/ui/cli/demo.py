@@ -75,6 +75,10 @@ async def make_repository(scratch: Path) -> None:
                     .replace('"@PYTHON@"', _quoted(sys.executable))
                     .replace("@PYTHON@", shlex.quote(sys.executable))
                 )
+    (scratch / "interlock.toml").write_text(
+        f"# The sandbox shows agents and checks the Python that they are run with.\n"
+        f"toolchains = [{', '.join(map(_quoted, ('auto', sys.prefix)))}]\n"
+    )
     await start_repository(scratch, "A corner shop")
 
 

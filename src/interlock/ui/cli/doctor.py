@@ -3,8 +3,9 @@
 import click
 
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.checkup import Finding, Health, check_up
+from interlock.ui.cli.checkup import check_up
 from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import run_async
 
@@ -28,5 +29,8 @@ def doctor_command(invocation: Invocation) -> int:
 
 def _line(finding: Finding, width: int) -> str:
     mark = paint(f"{finding.health.value:7}", COLORS[finding.health])
-    fix = f"  -> {paint(finding.fix, 'cyan')}" if finding.fix else ""
+    lines = finding.fix.splitlines()
+    fix = "".join(f"\n    {paint(line, 'cyan')}" for line in lines)
+    if len(lines) == 1:
+        fix = f"  -> {paint(finding.fix, 'cyan')}"
     return f"{mark} {finding.name:{width}}  {finding.text}{fix}"

@@ -18,7 +18,7 @@ from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
 from interlock.ui.cli.output import inert, stdout_color
 from interlock.ui.cli.reading import agent_log
-from interlock.ui.cli.status import COLORS
+from interlock.ui.cli.status import COLORS, sandbox_warning
 
 FRAME_SECONDS = 0.25
 TAIL_BYTES = 2048
@@ -87,6 +87,8 @@ def _counts(state: State, now: float) -> Text:
     if state.run and state.run.ended is None:
         mood = ", stopping" if state.run.stopping else ", paused" if state.paused else ""
         line.append(f"{lasting(now - state.run.started)}, up to {state.run.limit} at once{mood}", style="dim")
+        if warning := sandbox_warning(state):
+            line.append(f"  {warning}", style="red")
     return line
 
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -19,12 +20,14 @@ from interlock.events.facts import TaskRemoved
 from interlock.events.state import State
 from interlock.git.checkout import CheckoutState
 from interlock.model.errors import Declined, EnvironmentProblem, UsageError
+from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
+from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
-from interlock.ui.cli.output import Invocation, counted, even_if_unread, note
+from interlock.ui.cli.output import Invocation, counted, even_if_unread, note, paint
 from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
@@ -41,6 +44,13 @@ FETCH_SECONDS = 60.0
     "--max-parallel", type=click.IntRange(min=1), help="How many agents may work at once (default 3)."
 )
 @filter_options
+@click.option(
+    "--unsafe-no-sandbox",
+    "unsafe",
+    is_flag=True,
+    envvar="INTERLOCK_UNSAFE_NO_SANDBOX",
+    help="Let agents and checks do whatever you can do on this machine.",
+)
 @click.option("--yes", is_flag=True, help="Go on where a question would be asked.")
 @click.option("--no-input", is_flag=True, help="Never ask; exit 2 where a question would be.")
 @click.pass_obj
@@ -49,6 +59,7 @@ def run_command(
     /,
     graph: Path | None,
     max_parallel: int | None,
+    unsafe: bool,
     yes: bool,
     no_input: bool,
     **chosen: tuple[str, ...],
@@ -58,7 +69,17 @@ def run_command(
     Ctrl-C once starts nothing new and lets running tasks finish; twice stops the agents. Nothing is deleted.
     """
     may_ask = not no_input and not invocation.json and sys.stdin.isatty()
-    return run_async(_run(invocation, graph, max_parallel, chosen, Consent(yes, may_ask)))
+    flags = Flags(max_parallel, unsafe, chosen)
+    return run_async(_run(invocation, graph, flags, Consent(yes, may_ask)))
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What was said on the command line about how to run."""
+
+    max_parallel: int | None
+    unsafe: bool
+    chosen: dict[str, tuple[str, ...]]
 
 
 class Consent:
@@ -81,15 +102,15 @@ class Consent:
 async def _run(
     invocation: Invocation,
     path: Path | None,
-    max_parallel: int | None,
-    chosen: dict[str, tuple[str, ...]],
+    flags: Flags,
     consent: Consent,
 ) -> int:
-    flags = {"max_parallel": max_parallel}
-    async with open_project(invocation.project, flags) as project:
+    async with open_project(invocation.project, {"max_parallel": flags.max_parallel}) as opened:
+        project = replace(opened, unsafe=flags.unsafe)
         graph = await project.read_graph(str(path.absolute()) if path else "")
-        selection = selected(graph, chosen)
+        selection = selected(graph, flags.chosen)
         await _refuse_unready(project)
+        _tell_of_sandbox(project.processes.sandbox)
         _ask_about_removals(await load_state(project.store), graph, consent)
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
@@ -106,6 +127,7 @@ def _options(project: Project, selection: tuple[TaskId, ...] | None) -> Options:
         max_parallel=settings.max_parallel,
         limit_why=f"max_parallel is {settings.max_parallel} ({project.origins['max_parallel']})",
         selection=selection,
+        sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,
         fetch_seconds=FETCH_SECONDS if settings.fetch else 0.0,
@@ -125,6 +147,14 @@ async def _refuse_unready(project: Project) -> None:
         )
     if checkout.state is CheckoutState.ELSEWHERE:
         note(f"work lands on {project.place.branch}; your checkout is elsewhere and stays as it is")
+
+
+def _tell_of_sandbox(sandbox: Confinement) -> None:
+    """Anything less than the full sandbox is said at the beginning, too."""
+    if sandbox.kind is Sandbox.NONE:
+        note(paint("NO SANDBOX: agents and checks can do whatever you can do on this machine", "red"))
+    elif sandbox.missing:
+        note(paint(f"reduced sandbox ({sandbox.kind.value}): {sandbox.missing}", "yellow"))
 
 
 def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:

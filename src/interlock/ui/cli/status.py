@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import click
 
 from interlock.events.lifecycle import Stage
+from interlock.events.state import State
 from interlock.model.durations import lasting
+from interlock.model.sandbox import Sandbox
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
@@ -92,6 +94,7 @@ def document(reading: Reading, found: list[Row]) -> dict[str, object]:
             "ended": run.ended,
             "ended_why": run.ended_why,
             "stopping": run.stopping,
+            "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
         "position": state.seq,
@@ -114,7 +117,15 @@ def headline(reading: Reading) -> str:
         parts.append(f"run {run_name(run.run)} for {age}, up to {run.limit} at once{stopping}")
     else:
         parts.append("no run is going on")
+    if reading.is_live and (warning := sandbox_warning(state)):
+        parts.insert(0, paint(warning, "red"))
     return " | ".join(parts)
+
+
+def sandbox_warning(state: State) -> str:
+    """What must be on every screen while agents can reach more than they should; else nothing."""
+    kind = state.run.sandbox if state.run else ""
+    return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
 
 
 def run_name(run: str) -> str:

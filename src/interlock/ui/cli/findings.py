@@ -1,0 +1,22 @@
+"""What an examination of `doctor` comes to."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Health(StrEnum):
+    """How one thing is."""
+
+    OK = "ok"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One row of the report."""
+
+    name: str
+    health: Health
+    text: str
+    fix: str = ""
