@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,8 +45,13 @@ def test_an_answer_comes_through_and_its_tokens_are_counted_from_the_wire(
 @every_language
 @both_ways
 def test_the_credential_arrives_upstream_and_is_nowhere_else(
-    language: Language, stream: bool, model: RunningModel, setting: Setting
+    language: Language,
+    stream: bool,
+    model: RunningModel,
+    setting: Setting,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     instance = f"credential-{language.path}-{stream}".replace("/", "-").replace(":", "-")
 
     async def story() -> tuple[str, bytes, str]:
@@ -59,6 +65,7 @@ def test_the_credential_arrives_upstream_and_is_nowhere_else(
     assert token not in f"{seen.headers}{seen.query}{seen.body}"
     assert KEY not in body.decode()
     assert KEY not in said
+    assert KEY not in caplog.text
     assert KEY not in everything_kept(setting.folder)
     assert token not in everything_kept(setting.folder)
 

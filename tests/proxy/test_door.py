@@ -15,7 +15,7 @@ import pytest
 from interlock.model.errors import UsageError
 from interlock.run.adapters.adapter import Wire
 from interlock.run.proxy import EndpointOrder, ProxyLimits
-from interlock.run.proxy.asking import joined, key_variable
+from interlock.run.proxy.asking import Door, NotAllowed, joined, key_variable
 from interlock.run.proxy.dig import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting
@@ -93,6 +93,7 @@ def test_what_is_no_call_of_a_model_does_not_exist(
 @pytest.mark.parametrize(
     "head",
     [
+        f"GET /v1/models/.. HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
         f"GET /v1/models/../files HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
         f"GET /v1/models/%2e%2e/files HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
         f"GET /v1/models%2f..%2ffiles HTTP/1.1\nHost: 127.0.0.1\nx-api-key: {TOKEN}\n\n",
@@ -121,6 +122,15 @@ def test_a_target_that_is_not_plainly_a_known_path_is_refused(
 
     asyncio.run(story())
     assert model.seen("not-plain") == []
+
+
+@pytest.mark.parametrize("hosts", [[], ["127.0.0.1", "127.0.0.1"], ["127.0.0.1", "attacker.invalid"]])
+def test_one_host_is_named_and_no_more_whatever_the_web_server_lets_through(hosts: list[str]) -> None:
+    door = Door(EndpointOrder("a", Wire.OPENAI, "", "", Path("t")), TOKEN)
+    headers = [("x-api-key", TOKEN), *(("Host", host) for host in hosts)]
+    with pytest.raises(NotAllowed) as caught:
+        door.admit("GET", "/v1/models", headers)
+    assert caught.value.status == 403
 
 
 def test_a_plain_request_written_by_hand_is_let_in(model: RunningModel, setting: Setting) -> None:
