@@ -227,6 +227,8 @@ def test_a_base_url_and_a_path_meet_where_people_expect(upstream: str, path: str
         ("", "", "OPENAI_API_KEY"),
         ("https://api.openai.com/v1", "", "OPENAI_API_KEY"),
         ("https://eu.api.openai.com/v1", "", "OPENAI_API_KEY"),
+        ("http://api.openai.com/v1", "", ""),
+        ("https://notapi.openai.com/v1", "", ""),
         ("https://api.openai.com.attacker.invalid/v1", "", ""),
         ("http://127.0.0.1:8000/v1", "", ""),
         ("https://other.invalid/v1", "OTHER_KEY", "OTHER_KEY"),

@@ -160,8 +160,8 @@ def key_variable(order: EndpointOrder) -> str:
     """Where the credential is. A provider's usual key goes to that provider and nobody else."""
     provider = PROVIDERS[order.wire]
     own = urlsplit(provider.upstream).hostname or ""
-    host = urlsplit(upstream_of(order)).hostname or ""
-    is_own = host == own or host.endswith(f".{own}")
+    there = urlsplit(upstream_of(order))
+    is_own = there.scheme == "https" and f".{there.hostname}".endswith(f".{own}")
     return order.key_env or (provider.key_env if is_own else "")
 
 
