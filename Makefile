@@ -8,13 +8,15 @@ PINS := requirements/build.txt pyproject.toml scripts/setup.sh
 JOBS ?= 2
 # Extra words for pytest: make test ARGS="tests/plan -k cycle"
 ARGS ?=
+# Which agent programs `make test-agents` installs and drives; empty: all of them.
+PROGRAMS ?=
 LOCK := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 
 export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-night check fix bench bench-short docs lock setup clean
+.PHONY: help demo test test-night test-agents check fix bench bench-short docs lock setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,11 +32,15 @@ setup: $(DEV) ## make .venv with everything for working on Interlock
 demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; under a minute, no key
 	@$(PY) -m interlock demo $(ARGS)
 
-test: $(DEV) ## all tests but the night ones
-	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night" $(ARGS)
+test: $(DEV) ## all tests but the night ones and those of real agent programs
+	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents" $(ARGS)
 
 test-night: $(DEV) ## the long tests, and ten thousand simulated runs
 	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
+
+test-agents: $(DEV) ## eight real agent programs from npm and PyPI against a scripted model; PROGRAMS=codex,aider for some
+	@$(PY) scripts/agent_programs.py $(if $(PROGRAMS),--only $(PROGRAMS))
+	@INTERLOCK_TEST_PROGRAMS=$(PROGRAMS) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "agents and not night" $(ARGS)
 
 check: $(DEV) ## format, lint, types, layers, and a reason beside every ignore
 	@$(PY) -m ruff format --check $(CODE)
