@@ -31,7 +31,7 @@ class EventKind(StrEnum):
     DENIED = "denied"
     """It was not allowed to do something: `tool`, `text`."""
     ASKED = "asked"
-    """It asks for leave: `call`, `tool`, `text`; `ok` if a rule has given it already, else a person must."""
+    """It asks for leave: `call`, `tool`, `text`; `ok` once that is answered, else a person has to."""
     ERROR = "error"
     """Something went wrong for good: `error`, `text`."""
     END = "end"

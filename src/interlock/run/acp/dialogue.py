@@ -66,9 +66,9 @@ class AcpDialogue:
         self._said.append(text)
 
     def answer(self, call: str, allow: bool) -> Sequence[Event]:
-        if not self._questions.answer(call, allow) or allow:
+        if not self._questions.answer(call, allow):
             return []
-        return self._tally.note(self._telling.denied(call))
+        return self._tally.note([self._telling.decided(call, allow)])
 
     def cancel(self) -> None:
         self._questions.drop_all()
@@ -78,7 +78,9 @@ class AcpDialogue:
 
     def verdict(self, exited: Exit) -> Verdict:
         # Once all is said, how the program leaves (its input ends, or it is ended) means nothing.
-        return self._tally.verdict(replace(exited, code=0) if self.is_over else exited)
+        verdict = self._tally.verdict(replace(exited, code=0) if self.is_over else exited)
+        # Some count a turn, some its last step, some nothing. Where the proxy counts, it counts alone.
+        return replace(verdict, usage=None) if self._seat.model_url else verdict
 
     def _opened(self, session: str) -> list[Event]:
         self._session = session
@@ -121,12 +123,12 @@ class AcpDialogue:
     def _permission(self, id: object, asked: RequestPermissionRequest) -> list[Event]:
         rule, call = self._seat.agent.permissions, asked.tool_call.tool_call_id
         question = Question(id, tuple(asked.options))
-        events = self._telling.asked(asked.tool_call, is_allowed=rule == "allow")
+        events = self._telling.asked(asked.tool_call, is_answered=rule != "ask")
         if rule == "ask":
             self._questions.keep(call, question)
             return events
         self._questions.decide(question, rule == "allow")
-        return events if rule == "allow" else [*events, *self._telling.denied(call)]
+        return events if rule == "allow" else [*events, self._telling.decided(call, allow=False)]
 
     def _answered(self, message: rpc.Incoming) -> list[Event]:
         try:

@@ -75,17 +75,18 @@ class Telling:
         self._usage += Usage(used.input_tokens, used.output_tokens, cached)
         return [Event(EventKind.USAGE, usage=self._usage)]
 
-    def asked(self, call: ToolCallUpdate, is_allowed: bool) -> list[Event]:
+    def asked(self, call: ToolCallUpdate, is_answered: bool) -> list[Event]:
         """It asks for leave. Some programs mention the call here for the first time."""
         first = self._progress(call)
-        known = self._calls[call.tool_call_id]
-        text = known.command or known.title
-        asked = Event(EventKind.ASKED, text, call=call.tool_call_id, tool=known.kind, ok=is_allowed)
-        return [*self.message(), *first, asked]
+        return [*self.message(), *first, self._about(EventKind.ASKED, call.tool_call_id, is_answered)]
 
-    def denied(self, call: str) -> list[Event]:
+    def decided(self, call: str, allow: bool) -> Event:
+        """Its question was answered."""
+        return self._about(EventKind.ASKED if allow else EventKind.DENIED, call, True)
+
+    def _about(self, kind: EventKind, call: str, ok: bool) -> Event:
         known = self._calls.get(call, _ToolCall())
-        return [Event(EventKind.DENIED, known.command or known.title, call=call, tool=known.kind)]
+        return Event(kind, known.command or known.title, call=call, tool=known.kind, ok=ok)
 
     def _progress(self, call: ToolCallStart | ToolCallUpdate) -> list[Event]:
         known = self._calls.get(call.tool_call_id)

@@ -110,7 +110,7 @@ class Dialogue(Reader, Protocol):
         ...
 
     def answer(self, call: str, allow: bool) -> Sequence[Event]:
-        """A person's answer to what it ASKED; nothing for a question that is not open."""
+        """A person's answer to what it ASKED, as an event; nothing for a question that is not open."""
         ...
 
     def cancel(self) -> None:

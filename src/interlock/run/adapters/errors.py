@@ -31,7 +31,7 @@ _SAID = (
     (r"rate.?limit|too many requests|\b429\b|resource.exhausted", ErrorClass.RATE_LIMIT),
     (r"overloaded|\b529\b|service unavailable|internal server error|\b50[0234]\b", ErrorClass.OVERLOADED),
     (
-        r"\b40[13]\b|unauthori[sz]ed|authenticat|invalid.{0,10}(api.?)?key|not logged in|login",
+        r"\b40[13]\b|unauthori[sz]ed|authenticat|(invalid|incorrect).{0,10}(api.?)?key|not logged in|login",
         ErrorClass.AUTH,
     ),
     (
