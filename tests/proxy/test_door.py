@@ -284,7 +284,7 @@ def test_a_long_state_folder_has_its_sockets_where_paths_are_short(
 
 def test_sockets_that_a_killed_process_left_are_removed(model: RunningModel, setting: Setting) -> None:
     folder = setting.folder / "s"
-    folder.mkdir()
+    folder.mkdir(mode=0o755)
     old, fresh, busy = (folder / f"m-{name}.sock" for name in ("old", "fresh", "busy"))
     with socket.socket(socket.AF_UNIX) as left, socket.socket(socket.AF_UNIX) as begun:
         left.bind(str(old))
@@ -300,6 +300,7 @@ def test_sockets_that_a_killed_process_left_are_removed(model: RunningModel, set
                 assert not old.exists()
                 assert fresh.exists(), "it may be one that is just being made"
                 assert busy.exists()
+                assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
         asyncio.run(story())
 
