@@ -74,8 +74,10 @@ def test_the_credential_arrives_upstream_and_is_nowhere_else(
 def test_the_token_opens_the_endpoint_wherever_a_program_puts_its_key(
     language: Language, model: RunningModel, setting: Setting
 ) -> None:
+    instance = f"wherever-{language.path}".replace("/", "-").replace(":", "-")
+
     async def story() -> None:
-        async with setting.line(language.wire, model.url("say")) as line:
+        async with setting.line(language.wire, model.url("say", instance)) as line:
             token = line.endpoint.token
             for headers in (
                 {"x-api-key": token},
@@ -84,10 +86,11 @@ def test_the_token_opens_the_endpoint_wherever_a_program_puts_its_key(
             ):
                 assert (await line.ask(language, headers=headers)).status == 200
             path, body = language.asked(stream=False)
-            heard = await line.send("POST", f"{path}?key={token}", {}, json.dumps(body).encode())
+            heard = await line.send("POST", f"{path}?key={token}&alt=json", {}, json.dumps(body).encode())
             assert heard.status == 200
 
     asyncio.run(story())
+    assert [dict(seen.query) for seen in model.calls(instance)] == [{}, {}, {}, {"alt": "json"}]
 
 
 @pytest.mark.parametrize("prefix", ["", "/v1", "/v1/"])

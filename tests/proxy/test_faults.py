@@ -305,7 +305,9 @@ def test_a_renewed_credential_is_used_at_the_next_call(model: RunningModel, sett
         ) as line:
             await line.ask(ANTHROPIC)
             environ["SPECIAL_KEY"] = "the-second-key"
-            await line.ask(ANTHROPIC)
+            said = {"messages": [{"role": "user", "content": "I was told the-second-key"}]}
+            await line.send("POST", "/v1/messages", body=json.dumps(said).encode())
+            assert "the-second-key" not in line.transcript.read_text()
 
     asyncio.run(story())
     assert [seen.headers["x-api-key"] for seen in model.calls("renewed")] == [
