@@ -26,7 +26,7 @@ def start(
     if pid == 0:
         try:
             _prepare(stdin, words, defaulted)
-            os.execve(argv[0], argv, env)  # noqa: S606 - the program that was asked for, as a list of words
+            os.execvpe(argv[0], argv, env)  # noqa: S606 - the program that was asked for, as a list of words
         except OSError as error:
             os.write(fail, str(error.errno or 0).encode())
         finally:
