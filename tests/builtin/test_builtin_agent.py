@@ -139,6 +139,7 @@ def test_a_command_that_does_not_end_is_killed_and_one_in_the_background_is_not_
         (refuse(402), ErrorClass.QUOTA),
         (refuse(429), ErrorClass.RATE_LIMIT),
         (refuse(500), ErrorClass.OVERLOADED),
+        (refuse(504), ErrorClass.NETWORK),
         (refuse(400, "the context is full"), ErrorClass.CONTEXT),
         (Answer(b"garbage"), ErrorClass.MODEL),
         (Answer(b"[]"), ErrorClass.MODEL),

@@ -16,6 +16,8 @@ from .telling import Failure, tell
 TOKEN_VARIABLE = "INTERLOCK_MODEL_TOKEN"  # noqa: S105 - the name of a variable; its value opens the model proxy
 ANSWER_BYTES = 16 * 1024**2
 LONGEST_PAUSE_SECONDS = 30.0
+SLOW_SECONDS = 60.0
+"""What took longer than this to fail is not tried again: it would only fail as slowly."""
 
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _TOO_LONG = re.compile(r"context|too many tokens|prompt is too long", re.IGNORECASE)
@@ -41,10 +43,11 @@ class Server:
         """The model's answer; trouble that may pass is waited for."""
         body = self._body(messages, tools)
         for tried in range(self.retries):
+            began = time.monotonic()
             try:
                 return self._reply(body)
             except Failure as failure:
-                if not failure.again:
+                if not failure.again or time.monotonic() - began > SLOW_SECONDS:
                     raise
                 tell("retry", error=failure.error, text=str(failure))
                 pause = max(self.retry_seconds * 2**tried, failure.wait_seconds)
@@ -123,6 +126,8 @@ def _refusal(status: int, text: str, wait_seconds: float) -> Failure:
         return Failure("auth", said)
     if status == 402:
         return Failure("quota", said)
+    if status in (408, 504):
+        return Failure("network", said)
     if status == 429:
         return Failure("rate-limit", said, again=True, wait_seconds=wait_seconds)
     if "tool" in text.lower():
