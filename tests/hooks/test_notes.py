@@ -47,13 +47,15 @@ def test_the_last_words_of_the_agent_are_its_summary(state: Path) -> None:
         assert part in page(state)
 
 
-def test_a_program_that_only_prints_lines_has_its_last_ones_kept(state: Path) -> None:
-    events(state, *(f'{{"kind": "message", "text": "line {number}"}}' for number in range(50)))
-    Notebook(state).write(report(), "done")
+def test_a_program_that_only_prints_lines_has_its_last_ones_kept_without_secrets(state: Path) -> None:
+    """D11."""
+    lines = ["# interlock: task t", *(f"line {number} s3cret" for number in range(50)), "", "\x1b[31mend"]
+    (state / "logs" / "t" / "1.log").write_text("\n".join(lines))
+    Notebook(state, lambda text: text.replace("s3cret", "***")).write(report(), "done")
     notes = Notebook(state).look_up(T, 1)
     assert notes
-    assert notes.summary.splitlines()[-1] == "line 49"
-    assert "line 29" not in notes.summary
+    assert notes.summary.splitlines()[-2:] == ["line 49 ***", "end"]
+    assert "line 30" not in notes.summary
 
 
 def test_of_a_session_nobody_heard_of_there_are_notes_too(state: Path) -> None:

@@ -114,6 +114,7 @@ def test_what_is_read_from_the_output_is_told_in_order_and_holds_nobody_up(desk:
         hooks.hear(Event(EventKind.MESSAGE, "All done."))
         hooks.hear(Event(EventKind.END, ok=True))
         assert desk.told() == []  # nothing has been waited for
+        await hooks.settle()
         await hooks.end("done", {})
 
     asyncio.run(session())
@@ -133,6 +134,7 @@ def test_an_objection_to_what_has_already_happened_does_not_count(desk: Desk) ->
 
     async def session() -> None:
         hooks.hear(Event(EventKind.TOOL, "x", call="1", tool="shell"))
+        await hooks.settle()
         await hooks.end("done", {})
 
     asyncio.run(session())
@@ -145,6 +147,7 @@ def test_a_slow_command_does_not_keep_a_session_from_ending(desk: Desk) -> None:
     async def session() -> None:
         for number in range(50):
             hooks.hear(Event(EventKind.RESULT, "x", call=str(number), tool="shell"))
+        await hooks.settle()
         await hooks.end("done", {})
 
     asyncio.run(asyncio.wait_for(session(), 30))

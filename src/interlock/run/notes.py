@@ -7,6 +7,7 @@ what is on disk then, so a session whose engine died has the same notes as one t
 import contextlib
 import os
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,9 @@ LAST_LINES = 20
 """Of a program that only says lines."""
 MESSAGE_CHARS = 2_000
 FILES_MOST = 200
+TAIL_BYTES = 1 << 14
+OURS = "# interlock:"
+"""How the lines begin that we ourselves write into a program's log."""
 EVENT_BYTES = 1 << 20
 
 
@@ -59,8 +63,10 @@ class Page:
 class Notebook:
     """The notes below a state folder, one page an attempt."""
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, clean: Callable[[str], str] = str) -> None:
         self._state_dir = state_dir
+        self._clean = clean
+        """Takes secrets out of what a program printed."""
 
     def path(self, task: TaskId, attempt: int) -> Path:
         """Where the page of an attempt is."""
@@ -79,7 +85,7 @@ class Notebook:
         path = self.path(report.task, report.attempt)
         if path.exists():
             return False
-        page = _page(report, reason, self._state_dir)
+        page = _page(report, reason, self._state_dir, self._clean)
         beside = path.with_suffix(f".{os.getpid()}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,11 +104,11 @@ def notes_path(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.notes.json"
 
 
-def _page(report: Report, reason: str, state_dir: Path) -> Page:
+def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], str]) -> Page:
     log = f"logs/{report.task}/{report.attempt}.log"
     transcript = f"logs/{report.task}/{report.attempt}.events.jsonl"
     heard = _Heard(state_dir / transcript)
-    said = tuple(heard.messages)
+    said = tuple(heard.messages) or _last_lines(state_dir / log, clean)
     return Page(
         task=report.task,
         attempt=report.attempt,
@@ -123,6 +129,19 @@ def _page(report: Report, reason: str, state_dir: Path) -> Page:
     )
 
 
+def _last_lines(log: Path, clean: Callable[[str], str]) -> tuple[str, ...]:
+    """What a program that only says lines said last, as one message."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ()
+    lines = [shown(clean(line)) for line in text.splitlines() if not line.startswith(OURS)]
+    last = [line for line in lines if line][-LAST_LINES:]
+    return ("\n".join(last),) if last else ()
+
+
 class _Heard:
     """What a file of events tells about its session. It may be cut off in the middle of a line."""
 
@@ -131,8 +150,7 @@ class _Heard:
         self.model = ""
         self.usage: Usage | None = None
         self.files: dict[str, None] = {}
-        self._messages: deque[str] = deque(maxlen=LAST_LINES)
-        self._is_plain = True
+        self._messages: deque[str] = deque(maxlen=LAST_MESSAGES)
         with contextlib.suppress(OSError), path.open("rb") as file:
             while line := file.readline(EVENT_BYTES):
                 with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
@@ -140,18 +158,14 @@ class _Heard:
 
     @property
     def messages(self) -> list[str]:
-        """The last things it said. Lines of a program that says nothing else are one."""
-        texts = [text for text in self._messages if text.strip()]
-        if self._is_plain and texts:
-            return ["\n".join(shown(text) for text in texts)]
-        return [text[:MESSAGE_CHARS] for text in texts[-LAST_MESSAGES:]]
+        """The last things it said, oldest first."""
+        return [text[:MESSAGE_CHARS] for text in self._messages]
 
     def _take(self, event: Event) -> None:
-        self._is_plain = self._is_plain and event.kind is EventKind.MESSAGE
         self.session = event.session or self.session
         self.model = event.model or self.model
         self.usage = event.usage or self.usage
-        if event.kind is EventKind.MESSAGE:
+        if event.kind is EventKind.MESSAGE and event.text.strip():
             self._messages.append(event.text)
         if event.kind is EventKind.EDIT and event.path and len(self.files) < FILES_MOST:
             self.files[event.path] = None

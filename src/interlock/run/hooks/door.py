@@ -3,13 +3,14 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from interlock.model.moment import Moment
+from interlock.model.sandbox import Door
 from interlock.run.proxy.sockets import socket_path
 
-PORT = 18082
 QUESTION_BYTES = 4 << 20
 """A tool's input may be a whole file."""
 RELAY = Path(__file__).parent / "relay.py"
@@ -38,6 +39,7 @@ async def open_door(folder: Path, respond: Respond) -> AsyncIterator[str]:
             server.close()
 
 
-def relay_words(port: int) -> tuple[str, ...]:
-    """The command that an agent program runs inside its sandbox."""
-    return (str(Path(sys.executable).resolve()), "-I", "-S", "-E", "-B", str(RELAY), str(port))
+def relays(moments: Sequence[Moment], doors: Sequence[Door]) -> dict[str, tuple[str, ...]]:
+    """The commands by which an agent program asks us from inside its sandbox; none without a way out."""
+    python = (str(Path(sys.executable).resolve()), "-I", "-S", "-E", "-B", str(RELAY))
+    return {moment.value: (*python, str(door.port)) for moment in moments for door in doors}

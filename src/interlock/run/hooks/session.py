@@ -100,22 +100,25 @@ class SessionHooks:
             if self._hooks.commands.get(moment) and reach(self._about.use, moment) is Reach.OBSERVED:
                 self._tell_later(moment, told)
 
-    async def end(self, reason: str, told: Mapping[str, object]) -> None:
-        """The session is over. What was observed is told first, as far as time allows."""
-        await self._finish_telling()
-        await self._ask(Moment.SESSION_END, {"reason": reason, **told})
-
-    async def _finish_telling(self) -> None:
+    async def settle(self) -> None:
+        """The agent has ended: tell what is still to be told, as far as time allows."""
         if self._teller is None:
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._hooks.seconds):
                 await self._queue.join()
-        self._teller.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._teller
+        self.drop()
+
+    def drop(self) -> None:
+        """Tell nothing more."""
+        if self._teller is not None:
+            self._teller.cancel()
+            self._teller = None
         self.untold += self._queue.qsize()
-        self._teller = None
+
+    async def end(self, reason: str, told: Mapping[str, object]) -> None:
+        """The session is over, whatever ended it."""
+        await self._ask(Moment.SESSION_END, {"reason": reason, **told})
 
     def _observed(self, event: Event) -> list[tuple[Moment, dict[str, object]]]:
         match event.kind:

@@ -1,0 +1,89 @@
+"""What is done around every session: the user's hooks are asked, and notes are written when it is over.
+
+A session is noted down when it begins, so that one whose engine died is closed by whoever finds it: its notes
+are written and SessionEnd is told then. Both happen once, because notes are made once.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from interlock.model.outcome import Order, Report
+from interlock.model.session import Notes
+from interlock.model.task import Commit, TaskId
+from interlock.run.hooks import About, Hooks, SessionHooks
+from interlock.run.notes import DONE, Notebook, notes_path
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session that began, as whoever has to close it finds it."""
+
+    agent: str
+    use: str
+    session: str
+    workspace: str
+
+
+class Attendant:
+    """Looks after the sessions below a state folder."""
+
+    def __init__(self, hooks: Hooks, state_dir: Path, clean: Callable[[str], str]) -> None:
+        self._hooks = hooks
+        self._state_dir = state_dir
+        self._notebook = Notebook(state_dir, clean)
+
+    def greet(self, order: Order, workspace: Path) -> SessionHooks:
+        """A session is about to begin."""
+        begun = Begun(order.agent.name, order.agent.use, order.session, str(workspace))
+        path = self._file(order.task, order.attempt, "session.json")
+        with contextlib.suppress(OSError):  # a full disk: the session has worse to come
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(msgspec.json.encode(begun))
+        return self._session(order.task, order.attempt, begun)
+
+    async def close(self, report: Report, reason: str = "") -> None:
+        """A session is over, if one had begun and nobody has closed it."""
+        begun = self._begun(report.task, report.attempt)
+        reason = reason or (report.error.value if report.error else DONE)
+        if begun is None or not self._notebook.write(report, reason):
+            return
+        told = {"notes_path": str(self._state_dir / notes_path(report.task, report.attempt))}
+        await self._session(report.task, report.attempt, begun).end(reason, told)
+
+    async def close_lost(self, task: TaskId, attempt: int, why: str, kept: str) -> None:
+        """The same, for one that nobody watched to its end. `kept` is the ref of what it left."""
+        begun = self._begun(task, attempt)
+        session = begun.session if begun else ""
+        report = Report(task, attempt, Commit(""), summary=why, archived=kept, session=session)
+        await self.close(report, why)
+
+    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+        """What was written down about a session; None if there was none."""
+        return self._notebook.look_up(task, attempt)
+
+    def _begun(self, task: TaskId, attempt: int) -> Begun | None:
+        try:
+            return msgspec.json.decode(self._file(task, attempt, "session.json").read_bytes(), type=Begun)
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            return None
+
+    def _session(self, task: TaskId, attempt: int, begun: Begun) -> SessionHooks:
+        return SessionHooks(
+            self._hooks,
+            About(
+                task=task,
+                attempt=attempt,
+                use=begun.use,
+                session=begun.session,
+                workspace=begun.workspace,
+                transcript=self._file(task, attempt, "events.jsonl"),
+                log=self._file(task, attempt, "hooks.jsonl"),
+            ),
+        )
+
+    def _file(self, task: TaskId, attempt: int, kind: str) -> Path:
+        return self._state_dir / "logs" / task / f"{attempt}.{kind}"
