@@ -16,8 +16,8 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
 
 
 @pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
+def gate(scratch: Scratch) -> Iterator[Path]:
     """A file that an agent waits for; it exists at the end, so that nothing waits for ever."""
-    path = tmp_path / "gate"
+    path = scratch.gates / "gate"
     yield path
     path.touch()

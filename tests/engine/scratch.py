@@ -1,11 +1,12 @@
 """A real repository with a task graph and shell agents, and the real command run on it."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ class Scratch:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.started: list[Background] = []
+        self.gates = root.parent / "gates"
+        """A folder that agents may look into, as they may into a toolchain's."""
         root.mkdir(parents=True)
+        self.gates.mkdir()
         self.git("init", "-q", "-b", "main")
 
     def git(self, *argv: str) -> str:
@@ -64,12 +68,22 @@ class Scratch:
     def interlock(self, *argv: str, code: int | None = 0) -> str:
         """Run the command; what it printed. Any exit code is fine with None."""
         done = subprocess.run(
-            [*INTERLOCK, *argv], cwd=self.root, capture_output=True, text=True, timeout=120, check=False
+            [*INTERLOCK, *argv],
+            cwd=self.root,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert code is None or done.returncode == code, (
             f"{argv}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         )
         return done.stdout + done.stderr
+
+    @property
+    def env(self) -> dict[str, str]:
+        return os.environ | {"INTERLOCK_TOOLCHAINS": f"auto,{self.gates}"}
 
     def wait_for_output(self, task: str, words: str) -> None:
         """Until the agent at work on a task has printed these words."""
@@ -79,7 +93,7 @@ class Scratch:
 
     def start(self, *argv: str) -> "Background":
         """Run the command in the background."""
-        started = Background([*INTERLOCK, *argv], self.root)
+        started = Background([*INTERLOCK, *argv], self.root, self.env)
         self.started.append(started)
         return started
 
@@ -106,10 +120,11 @@ class Scratch:
 class Background:
     """A command that runs while the test goes on; its output is read all the time."""
 
-    def __init__(self, argv: list[str], root: Path) -> None:
+    def __init__(self, argv: list[str], root: Path, env: Mapping[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
             argv,
             cwd=root,
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -55,8 +55,8 @@ def fill(path: Path) -> None:
         os.close(file)
 
 
-def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratch, tmp_path: Path) -> None:
-    gate, ballast = tmp_path / "gate", scratch.root / ".interlock" / "ballast"
+def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratch) -> None:
+    gate, ballast = scratch.gates / "gate", scratch.root / ".interlock" / "ballast"
     scratch.graph("  a: {goal: x}\n  b: {goal: x, needs: [a]}\n", AGENT.format(gate=gate), verify="'true'")
     run = scratch.start("run")
     run.wait_for_line("a: implement started")

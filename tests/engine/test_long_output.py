@@ -40,8 +40,8 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
 @pytest.mark.parametrize(
     "size", [64 << 20, pytest.param(10**9, marks=pytest.mark.night)], ids=["64 MB", "1 GB"]
 )
-def test_memory_does_not_grow_with_what_an_agent_prints(scratch: Scratch, tmp_path: Path, size: int) -> None:
-    gate, asked = tmp_path / "gate", tmp_path / "asked"
+def test_memory_does_not_grow_with_what_an_agent_prints(scratch: Scratch, size: int) -> None:
+    gate, asked = scratch.gates / "gate", scratch.gates / "asked"
     os.mkfifo(gate)
     os.mkfifo(asked)
     scratch.graph("  t: {goal: x, timeout: 300s}\n", AGENT.format(gate=gate, asked=asked, size=size))

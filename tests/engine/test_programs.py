@@ -1,7 +1,6 @@
 """Another program asks how busy a run is, and waits for its end (W14)."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,8 @@ pytestmark = pytest.mark.slow
 GIVE_UP_SECONDS = 60.0
 
 
-def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(
-    scratch: Scratch, tmp_path: Path
-) -> None:
-    gate = tmp_path / "gate"
+def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(scratch: Scratch) -> None:
+    gate = scratch.gates / "gate"
     agent = f'while ! test -e "{gate}"; do sleep 0.05; done; echo x > "$INTERLOCK_TASK_ID.txt"'
     scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", agent)
 
@@ -40,10 +37,8 @@ def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(
     assert scratch.states() == {"a": "done", "b": "done"}
 
 
-def test_a_task_that_a_program_adds_is_worked_on_by_the_run_that_goes_on(
-    scratch: Scratch, tmp_path: Path
-) -> None:
-    gate = tmp_path / "gate"
+def test_a_task_that_a_program_adds_is_worked_on_by_the_run_that_goes_on(scratch: Scratch) -> None:
+    gate = scratch.gates / "gate"
     agent = f'while ! test -e "{gate}"; do sleep 0.05; done; echo x > "$INTERLOCK_TASK_ID.txt"'
     scratch.graph("  a: {goal: x}\n", agent)
     run = scratch.start("run")

@@ -23,7 +23,7 @@ AGENT = """\
 echo "agent on $INTERLOCK_TASK_ID"
 case $INTERLOCK_TASK_ID in
   bad*) exit 3 ;;
-  slow*) echo waiting; touch "$GATE_FOLDER/$INTERLOCK_TASK_ID.ready"; cat "$GATE_FOLDER/gate" ;;
+  slow*) echo waiting; cat "$GATE_FOLDER/gate" ;;
 esac
 echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"
 """
@@ -132,11 +132,12 @@ def test_on_a_terminal_a_person_is_asked_and_may_say_no(repository: Path) -> Non
 
 @pytest.fixture
 def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder where slow agents say that they are ready, and wait for a word."""
+    """A folder where slow agents wait for a word."""
     folder = tmp_path / "gates"
     folder.mkdir()
     os.mkfifo(folder / "gate")
     monkeypatch.setenv("GATE_FOLDER", str(folder))
+    monkeypatch.setenv("INTERLOCK_TOOLCHAINS", f"auto,{folder}")
     monkeypatch.setenv("INTERLOCK_PASS_ENV", "GATE_FOLDER")
     return folder
 
@@ -218,7 +219,7 @@ def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, g
     seen = ""
     for piece in _pieces(mine):
         seen += piece
-        if "waiting" in seen and "implement #1" in seen and (gate / "slow.ready").exists():
+        if "waiting" in seen and "implement #1" in seen:
             open_gate(gate)
             break
     seen += "".join(_pieces(mine))
