@@ -88,7 +88,10 @@ class Project:
     def wanted_sandbox(self) -> Wanted:
         """What the settings say of the sandbox."""
         hidden = (str(self.place.common_dir), str(self.state_dir))
-        return Wanted(self.settings.sandbox, self.settings.toolchains, str(self.root), hidden)
+        settings = self.settings
+        return Wanted(
+            settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden
+        )
 
     @cached_property
     def checker(self) -> LocalChecker:

@@ -91,6 +91,9 @@ class Supervised:
         self._out_of_memory = False
         self._bounds = bounds or Bounds()
         self._confined = self._confine(self._bounds.confinement)
+        if self._confined.container:
+            # The engine's own namespaces do not nest in ours.
+            self._containment = Containment.SUBREAPER
         self._ceiling = raise_ceiling(self._bounds.limits, self._mark[:12]) if bounds else NO_CEILING
         self._process = self._start(self._confined)
         self._control, self._stdout, self._stderr = _pipes(self._process)
@@ -154,7 +157,8 @@ class Supervised:
 
     def _take_note(self, pid_file: Path) -> None:
         try:
-            take_note(pid_file, self._process.pid, self._mark)
+            engine = self._confined.container[0] if self._confined.container else ""
+            take_note(pid_file, self._process.pid, self._mark, engine)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write {pid_file}: {error.strerror}") from error
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import psutil
 
+from interlock.run.sandbox.confinement import remove_container
+from interlock.run.sandbox.container import container_name, known_engine
+
 MARK = "INTERLOCK_PROCESS"
 """A variable that every started program gets, with a value nobody else has; children inherit it."""
 
@@ -25,10 +28,12 @@ class Note:
     started: str
     """Tells the process from a later one with the same number."""
     mark: str
+    engine: str = ""
+    """The program that runs its container, if it is in one: that is nobody's child."""
 
 
-def take_note(pid_file: Path, pid: int, mark: str) -> None:
-    pid_file.write_text(json.dumps(asdict(Note(pid, started(pid), mark))))
+def take_note(pid_file: Path, pid: int, mark: str, engine: str = "") -> None:
+    pid_file.write_text(json.dumps(asdict(Note(pid, started(pid), mark, engine))))
 
 
 def started(pid: int) -> str:
@@ -58,6 +63,8 @@ def end_survivors(pid_file: Path) -> None:
             _kill(tree)
             _wait_until_over(tree)
     end_marked(note.mark)
+    if engine := known_engine(note.engine):
+        remove_container(engine, container_name(note.mark))
     pid_file.unlink(missing_ok=True)
 
 
@@ -70,8 +77,8 @@ def read_note(pid_file: Path) -> Note | None:
         found = None
     match found:
         # A mark that is no text would be carried by every process that has none.
-        case {"pid": int(pid), "started": str(start), "mark": str(mark)} if pid > 1 and mark:
-            return Note(pid, start, mark)
+        case {"pid": int(pid), "started": str(start), "mark": str(mark), **more} if pid > 1 and mark:
+            return Note(pid, start, mark, str(more.get("engine", "")))
     with contextlib.suppress(OSError):
         pid_file.unlink(missing_ok=True)
     return None

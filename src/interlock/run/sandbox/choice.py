@@ -10,6 +10,7 @@ from interlock.model.sandbox import Sandbox
 from interlock.run.containment import Containment, strongest
 from interlock.run.sandbox.bubblewrap import find_bubblewrap
 from interlock.run.sandbox.confinement import Confinement
+from interlock.run.sandbox.container import find_container
 from interlock.run.sandbox.landlock import Landlock
 from interlock.run.sandbox.probe import Probed, probe
 from interlock.run.sandbox.refusals import NoSandbox, fix_for, install_command
@@ -25,6 +26,8 @@ class Wanted:
 
     kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
     toolchains: tuple[str, ...] = (AUTO,)
+    image: str = ""
+    """Of the container."""
     root: str = ""
     """The project's own folder: relative names start there, and no toolchain may be around it."""
     hidden: tuple[str, ...] = ()
@@ -55,6 +58,8 @@ def choose_confinement(wanted: Wanted = Wanted(), *, unsafe: bool = False) -> Co
 @functools.cache
 def try_all(wanted: Wanted) -> tuple[Tried, ...]:
     """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
+    if wanted.kind == Sandbox.CONTAINER.value:
+        return (_try_container(wanted.image),)
     toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden)
     tried: list[Tried] = []
     for kind, attempt in _ATTEMPTS.items():
@@ -106,6 +111,21 @@ def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Lan
     if containment.is_namespace:
         yield Landlock(toolchains, alone=True)
     yield Landlock(toolchains)
+
+
+def _try_container(image: str) -> Tried:
+    if not image:
+        return Tried(Sandbox.CONTAINER, "no image is named", 'container_image = "..." in interlock.toml')
+    found = find_container(image)
+    if found is None:
+        return Tried(
+            Sandbox.CONTAINER, "neither podman nor docker is installed", "sudo apt-get install podman"
+        )
+    probed = probe(found, Containment.SUBREAPER)
+    if probed.works:
+        return Tried(Sandbox.CONTAINER, confinement=found)
+    fix = f"{found.engine} run --rm {image} true"
+    return Tried(Sandbox.CONTAINER, f'{found.engine} failed: "{probed.message}"', fix)
 
 
 _ATTEMPTS: dict[Sandbox, Callable[[Toolchains, Containment], Tried]] = {

@@ -1,7 +1,9 @@
 """What all sandboxes have in common: a command is turned into one that cannot reach more than its grant."""
 
+import contextlib
 import os
 import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +14,8 @@ from interlock.run.sandbox.toolchains import Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where our own helpers look for programs: a task graph's PATH decides nothing outside the sandbox."""
+
+REMOVE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Confined:
     """It gets a network of its own."""
     leftovers: tuple[str, ...] = ()
     """Folders made for it, to be removed when it has ended."""
+    container: tuple[str, str] | None = None
+    """The engine and the name of the container that it is in."""
 
 
 class Confinement(Protocol):
@@ -82,3 +88,13 @@ def clear_up(confined: Confined) -> None:
     """It has ended: remove what was made for it."""
     for folder in confined.leftovers:
         shutil.rmtree(folder, ignore_errors=True)
+    if confined.container:
+        remove_container(*confined.container)
+
+
+def remove_container(program: str, name: str) -> None:
+    """End a container, whatever it does. Nothing happens if it is gone."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            (program, "rm", "--force", name), capture_output=True, timeout=REMOVE_SECONDS, check=False
+        )

@@ -78,7 +78,9 @@ AppArmor keeps user namespaces from bubblewrap. This lets bubblewrap have them, 
     sudo apparmor_parser -r /etc/apparmor.d/bwrap"""
 SYSCTL = """\
 this system keeps user namespaces from people who are not root:
-    sudo sysctl -w kernel.unprivileged_userns_clone=1"""
+    sudo sysctl -w kernel.unprivileged_userns_clone=1
+  or it is a container that may not make namespaces; start that with
+    docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined ..."""
 NONE_LEFT = """\
 this system allows no user namespaces:
     sudo sysctl -w user.max_user_namespaces=15000"""
@@ -108,17 +110,24 @@ _FIXES = (
     ("mount proc", MASKED_PROC),
     ("mount /proc failed", MASKED_PROC),
     ("make / slave", SLAVE),
-    ("No space left on device", NONE_LEFT),
-    ("max_user_namespaces", NONE_LEFT),
     ("No permissions to create a new namespace", SYSCTL),
     ("Creating new namespace failed", SYSCTL),
     ("unshare failed: Operation not permitted", SYSCTL),
 )
 
 
-def fix_for(message: str) -> str:
+def fix_for(message: str, sysctl: Path = Path("/proc/sys/user")) -> str:
     """What helps against that, if it is known."""
+    if "ENOSPC" in message or "No space left on device" in message:
+        return NETWORK if _is_zero(sysctl / "max_net_namespaces") else NONE_LEFT
     return next((fix for words, fix in _FIXES if words in message), "")
+
+
+def _is_zero(file: Path) -> bool:
+    try:
+        return file.read_text().strip() == "0"
+    except OSError:
+        return False
 
 
 def install_command(os_release: Path = Path("/etc/os-release")) -> str:
