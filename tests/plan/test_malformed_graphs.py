@@ -138,12 +138,21 @@ TABLE = [
         "no-agent", f"{agent('c: {use: command, run: [c]}')[:-3]}{{a: {{goal: x}}}}\n", "3:9", "no agent", "c"
     ),
     Malformed("unknown-agent", task("goal: x, agent: bto"), "5:23", "unknown agent `bto`", "mean `bot`"),
-    Malformed("unknown-kind", agent("c: {use: robot, run: [c]}"), "2:19", "`robot`", "come later"),
-    Malformed("kind-as-number", agent("c: {use: 1, run: [c]}"), "2:19", "must be command", "use: command"),
+    Malformed("unknown-kind", agent("c: {use: robot, run: [c]}"), "2:19", "`robot`", "the kinds are command"),
+    Malformed("near-kind", agent("c: {use: claude-cod}"), "2:19", "`claude-cod`", "mean `claude-code`"),
+    Malformed("kind-as-number", agent("c: {use: 1, run: [c]}"), "2:19", "a number", "in quotes"),
     Malformed("run-as-text", agent("c: {use: command, run: c -p}"), "2:33", "list of words", "run: [sh, -c"),
     Malformed("run-empty", agent("c: {use: command, run: []}"), "2:33", "no program", "program first"),
     Malformed("run-number", agent("c: {use: command, run: [c, 2]}"), "2:37", "a number", 'quotes: "2"'),
-    Malformed("no-run", agent("c: {use: command}"), "2:10", "`c` has no `run`", "add `run:"),
+    Malformed("no-run", agent("c: {use: command}"), "2:10", "`c` has no `run`", "does not work without"),
+    Malformed("no-url", agent("c: {use: built-in, model: m}"), "2:10", "`c` has no `url`", "does not work"),
+    Malformed("own-run", agent("c: {use: codex, run: [c]}"), "2:26", "`run` means nothing", "remove it"),
+    Malformed("no-address", agent("c: {use: codex, url: host}"), "2:31", "not the address", "http://"),
+    Malformed(
+        "key-in-url", agent("c: {use: codex, url: 'http://a:b@c/'}"), "2:31", "may not hold", "`key_env`"
+    ),
+    Malformed("no-wire", agent("c: {use: command, run: [c], wire: x}"), "2:44", "one of", "anthropic"),
+    Malformed("no-leave", agent("c: {use: codex, permissions: x}"), "2:39", "one of allow", "write allow"),
     Malformed("agent-name", agent("C D: {use: command, run: [c]}"), "2:10", "not an agent name", "a-z"),
     Malformed("env-name", agent("c: {use: command, run: [c], env: {1: a}}"), "2:44", "not a name", "letters"),
     Malformed(

@@ -105,7 +105,19 @@ def _without(value: dict[str, Value], broken: Iterable[tuple[str | int, ...]]) -
 
 
 def _agent(name: str, part: AgentPart) -> Agent:
-    return Agent(name, part.use, tuple(part.run), dict(part.env) or None)
+    return Agent(
+        name,
+        part.use,
+        tuple(part.run),
+        dict(part.env) or None,
+        tuple(part.args),
+        part.model,
+        part.url,
+        part.key_env,
+        part.wire,
+        part.permissions,
+        part.login,
+    )
 
 
 def _written(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types

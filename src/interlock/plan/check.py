@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from interlock.model.globs import is_literal
+from interlock.model.kinds import KINDS
 from interlock.model.nearest import suggest
 from interlock.plan.cycles import cycles
 from interlock.plan.files import FileIndex
@@ -20,6 +21,7 @@ def note_all(part: GraphPart, document: Document, notes: Notes, files: Collectio
     """Note every problem between the parts of the graph."""
     written = _Written(document)
     _note_agents(part, written, notes)
+    _note_kinds(part, written.places, notes)
     _note_needs(part, written, notes)
     _note_cycles(part, written, notes)
     if not part.tasks and not written.tasks:
@@ -59,6 +61,20 @@ def _note_agent(name: str, path: tuple[str, ...], written: _Written, notes: Note
     if name not in written.agents:
         hint = suggest(name, written.agents, f"the agents are {', '.join(written.agents)}")
         notes.add(written.places.of(path), f"unknown agent `{name}`", hint)
+
+
+def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
+    """What an agent of its kind must say, and what means nothing for it."""
+    for name, agent in part.agents.items():
+        kind = KINDS[agent.use]
+        for key in kind.needs:
+            if key not in agent.model_fields_set:
+                place = places.of(("agents", name), at_key=True)
+                notes.add(place, f"`{name}` has no `{key}`", f"`use: {agent.use}` does not work without it")
+        for key in kind.refuses:
+            if key in agent.model_fields_set:
+                place = places.of(("agents", name, key), at_key=True)
+                notes.add(place, f"`{key}` means nothing for `use: {agent.use}`", "remove it")
 
 
 def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:

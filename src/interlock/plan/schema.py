@@ -19,13 +19,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from interlock.model.durations import PATTERN, seconds_of
+from interlock.model.kinds import KINDS, Wire
+from interlock.model.nearest import suggest
 from interlock.model.task import TASK_ID
 from interlock.plan.selection import PRIORITIES
 
 MAX_TASKS = 10_000
 MAX_SECONDS = 30 * 86_400.0
 MAX_RETRIES = 100
-KINDS = ("command",)
 
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 OURS = "INTERLOCK_"
@@ -101,9 +102,29 @@ def _path(value: str) -> str:
 def _kind(value: object) -> object:
     if isinstance(value, str) and value not in KINDS:
         raise problem(
-            f"`{value}` is not a kind of agent", "only `use: command` works today; other kinds come later"
+            f"`{value}` is not a kind of agent", suggest(value, KINDS, f"the kinds are {', '.join(KINDS)}")
         )
     return value
+
+
+def _url(value: str) -> str:
+    match = re.match(r"https?://([^/?#]*)", value)
+    if not match or not match[1] or re.search(r"\s", value):
+        raise problem(f"`{value}` is not the address of a server", "write it like http://127.0.0.1:11434/v1")
+    if "@" in match[1]:
+        raise problem(
+            "an address here may not hold a password", "name the variable that holds it with `key_env`"
+        )
+    return value
+
+
+def _one_of(*words: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if value not in words:
+            raise problem(f"this must be one of {', '.join(words)}", f"write {words[0]}")
+        return value
+
+    return BeforeValidator(check)
 
 
 def _argv(value: object) -> object:
@@ -199,13 +220,38 @@ class TaskPart(Settings):
 
 
 class AgentPart(_Part):
-    """A program that works on tasks."""
+    """A program that works on tasks. Which keys go together is in `model.kinds`."""
 
-    use: Annotated[Literal["command"], BeforeValidator(_kind)] = Field(description="The kind of agent.")
-    run: Annotated[list[str], BeforeValidator(_argv), Field(min_length=1)] = Field(
-        description="The program and its arguments; it runs in the task's workspace."
+    use: Annotated[str, BeforeValidator(_kind), WithJsonSchema({"enum": list(KINDS)})] = Field(
+        description="The kind of agent."
     )
-    env: dict[EnvName, str] = Field({}, description="Environment variables to add.")
+    run: Annotated[list[str], BeforeValidator(_argv), Field(min_length=1)] = Field(
+        _EMPTY,
+        description="The program and its arguments, for `command` and `acp`; it runs in the workspace.",
+    )
+    args: list[str] = Field(
+        _EMPTY, description="More arguments for a program that Interlock knows how to start."
+    )
+    env: dict[EnvName, str] = Field({}, description="Environment variables to add. Never put a secret here.")
+    model: Line = Field("", description="The model, by the name that its server knows.")
+    url: Annotated[Line, AfterValidator(_url)] = Field(
+        "", description="Where the model is served. Default: at the provider the program is made for."
+    )
+    key_env: Annotated[str, StringConstraints(pattern=_ENV_NAME)] = Field(
+        "",
+        description="The variable of your environment with the credential, which stays outside the sandbox.",
+    )
+    wire: Annotated[str, _one_of(*Wire), WithJsonSchema({"enum": [wire.value for wire in Wire]})] = Field(
+        "", description="The language it speaks with its model, for `command` and `acp`."
+    )
+    permissions: Annotated[Literal["allow", "ask", "deny"], _one_of("allow", "ask", "deny")] = Field(
+        "allow",
+        description="What an agent that asks before it acts is told. Default `allow`: it is in a sandbox.",
+    )
+    login: bool = Field(
+        False,
+        description="Use the account the program is logged in with. Its credential is then in the sandbox.",
+    )
 
 
 class GraphPart(_Part):
