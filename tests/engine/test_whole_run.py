@@ -89,7 +89,7 @@ def test_when_someone_else_moves_main_during_the_checks_the_candidate_is_built_a
     (scratch.root / ".git" / "info").mkdir(exist_ok=True)
     (scratch.root / ".git" / "info" / "exclude").write_text("moved\n")
     scratch.graph("  t: {goal: x}\n", verify="sh check.sh")
-    scratch.interlock("run")
+    scratch.interlock("run", "--unsafe-no-sandbox")  # so that a check can play somebody else
     assert scratch.git("log", "--format=%s", "-2", "main").splitlines() == ["x", "from outside"]
     assert len(scratch.facts("CandidateStale")) == 1
 

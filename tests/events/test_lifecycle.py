@@ -22,6 +22,7 @@ OWN_RULES = {
     f.CandidateDropped,
     f.MessageSaid,
     f.MessageDelivered,
+    f.PermissionAnswered,
     f.NotesSaved,
 }
 """Facts that name a task and never move it between stages."""

@@ -16,9 +16,11 @@ from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.outcome import ErrorClass, Order, Report
-from interlock.model.task import Commit, TaskId
+from interlock.model.task import Agent, Commit, TaskId
 from interlock.run import LocalExecutor, LocalProcesses
-from interlock.run.executor import PID_FILE
+from interlock.run.means import Means
+from interlock.run.sandbox.unconfined import Unconfined
+from interlock.run.seating import PID_FILE
 from interlock.run.survivors import end_survivors, take_note
 from tests.run.tree import DAEMON, Marked, driver, linux, marked
 
@@ -45,16 +47,17 @@ class Desk:
             attempt=1,
             epoch=1,
             base=self.base,
-            argv=("sh", "-c", script),
-            env={},
+            agent=Agent("scripted", "command", ("sh", "-c", script)),
             prompt="Make it so.\n",
+            session="00000000-0000-0000-0000-000000000001",
             timeout_seconds=60.0,
             idle_seconds=0.0,
             lease_seconds=60.0,
             given_at=time.monotonic(),
-            agent="scripted",
         )
-        return replace(order, **changed)  # type: ignore[arg-type]  # each test names its own fields
+        own = {key: changed.pop(key) for key in [*changed] if key.startswith("agent_")}
+        agent = replace(order.agent, **{key.removeprefix("agent_"): value for key, value in own.items()})  # type: ignore[arg-type] # as below
+        return replace(order, agent=agent, **changed)  # type: ignore[arg-type]  # each test names its own fields
 
     def carry_out(self, script: str, **changed: object) -> Report:
         return asyncio.run(self.executor.carry_out(self.order(script, **changed)))
@@ -93,7 +96,9 @@ def desk(tmp_path: Path) -> Desk:
     git(folder, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(folder))
     workspaces = GitWorkspaces(place)
-    executor = LocalExecutor(workspaces, LocalProcesses(grace_seconds=0.3), place.state)
+    # Not in a sandbox: these agents show by their traces outside of it that they ran, and that they ended.
+    processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
+    executor = LocalExecutor(workspaces, processes, place.state)
     return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
 
 
@@ -127,8 +132,10 @@ def test_secrets_of_the_host_reach_the_agent_only_by_name(
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hidden")
     monkeypatch.setenv("NAMED_KEY", "given")
-    desk.executor = LocalExecutor(desk.workspaces, LocalProcesses(), desk.place.state, ("NAMED_*",))
-    report = desk.carry_out('echo "$SOME_API_KEY-$NAMED_KEY-$OWN"', env={"OWN": "own"})
+    desk.executor = LocalExecutor(
+        desk.workspaces, LocalProcesses(choose=Unconfined), desk.place.state, Means(("NAMED_*",))
+    )
+    report = desk.carry_out('echo "$SOME_API_KEY-$NAMED_KEY-$OWN"', agent_env={"OWN": "own"})
     assert report.tail == "-given-own"
 
 
@@ -163,7 +170,7 @@ def test_a_failed_attempt_says_how_and_its_work_is_kept(
 
 
 def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
-    processes = LocalProcesses(grace_seconds=0.1, log_limit_bytes=2 * 1024**2)
+    processes = LocalProcesses(grace_seconds=0.1, log_limit_bytes=2 * 1024**2, choose=Unconfined)
     desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state)
     report = desk.carry_out("yes")
     assert (report.error, report.summary) == (
@@ -173,8 +180,8 @@ def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
 
 
 def test_a_missing_program_names_the_agent_and_the_place_to_fix_it(desk: Desk) -> None:
-    report = desk.carry_out("", argv=("no-such-agent",))
-    assert report.error is ErrorClass.ENVIRONMENT
+    report = desk.carry_out("", agent_run=("no-such-agent",))
+    assert report.error is ErrorClass.MISSING
     assert report.summary == (
         'agent "scripted": program not found: no-such-agent; check agents.scripted.run in task-graph.yaml'
     )
@@ -182,7 +189,7 @@ def test_a_missing_program_names_the_agent_and_the_place_to_fix_it(desk: Desk) -
 
 
 def test_a_missing_program_of_the_repository_may_just_not_be_committed(desk: Desk) -> None:
-    assert "the program is committed" in desk.carry_out("", argv=("./my-agent.sh",)).summary
+    assert "the program is committed" in desk.carry_out("", agent_run=("./my-agent.sh",)).summary
 
 
 def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: Desk) -> None:
@@ -261,7 +268,7 @@ def test_the_last_line_of_a_running_agent_can_be_asked_for(desk: Desk, tmp_path:
     async def scenario() -> tuple[str, str]:
         order = desk.order(
             f"printf 'first\\n\\033[31mre\\007d\\033[0m\\t{long}\\n\\n  \\n'; {DAEMON} sleep 600",
-            env=here.env,
+            agent_env=here.env,
         )
         running = asyncio.create_task(desk.executor.carry_out(order))
         await asyncio.to_thread(here.wait_until, lambda: desk.executor.last_line(TASK, 1).startswith("red"))
@@ -309,7 +316,7 @@ def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) 
 def cancelled_when_up(desk: Desk, here: Marked, after: Callable[[], Awaitable[object]]) -> None:
     async def scenario() -> None:
         order = desk.order(
-            f'echo half > file; {DAEMON} touch "$UP.ready"; while :; do sleep 600; done', env=here.env
+            f'echo half > file; {DAEMON} touch "$UP.ready"; while :; do sleep 600; done', agent_env=here.env
         )
         running = asyncio.create_task(desk.executor.carry_out(order))
         await asyncio.to_thread(here.wait_until, Path(here.env["UP"] + ".ready").exists)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from interlock.model.errors import StaleEpoch
-from interlock.model.outcome import CheckResult, ErrorClass, Order, Report
+from interlock.model.outcome import CheckResult, ErrorClass, News, Order, Report
+from interlock.model.session import Notes
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.verify.protocol import CheckOrder
 from tests.sim.fake_git import FakeRepository
@@ -145,7 +146,8 @@ class FakeExecutor:
     def __init__(self, machine: Machine, step: Step, is_alive: Callable[[], bool], dice: Random) -> None:
         self.machine, self._step, self._is_alive, self._dice = machine, step, is_alive, dice
 
-    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]]) -> Report:
+    async def carry_out(self, order: Order, news: News) -> Report:
+        await news.opened(order.session, "none", order.base)
         seat = self.machine.launch(order)
         try:
             await seat.over.wait()
@@ -155,7 +157,7 @@ class FakeExecutor:
             else:
                 self.machine.orphan(seat)
             raise
-        await exited()
+        await news.exited()
         await self._step("executor.import")
         self.machine.archive(seat)
         await self._step("executor.report")
@@ -172,7 +174,18 @@ class FakeExecutor:
         seat = self.machine.find(task, attempt)
         return "at work" if seat is not None and seat.alive else ""
 
-    async def recover(self, task: TaskId, attempt: int) -> str:
+    def say(self, task: TaskId, attempt: int, text: str) -> bool:
+        seat = self.machine.find(task, attempt)
+        return bool(text) and seat is not None and seat.alive
+
+    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+        return False
+
+    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+        seat = self.machine.find(task, attempt)
+        return Notes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None
+
+    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         self.machine.give_up(task, attempt)
         seat = self.machine.find(task, attempt)
         if seat is None:

@@ -16,6 +16,7 @@ from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.perform import Performer, said
+from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
@@ -34,6 +35,8 @@ class Act:
     claim: Claim | None
     attempt: int
     can_stop: bool
+    heard: set[int] | None = None
+    """What people said that its agent knows, by position in the log; None: it has no agent."""
 
 
 class Acts:
@@ -87,6 +90,29 @@ class Acts:
         for name, act in self.under_way.items():
             if (run is not None and run.stop_agents) or self._is_taken_away(name, act):
                 _stop(act)
+
+    def deliver(self) -> list[MessageDelivered]:
+        """Pass on what people said after an agent had started; which of it was taken.
+
+        What an agent does not take now, because it is still starting or never does, is offered again.
+        """
+        taken = []
+        for name, act in self.under_way.items():
+            if act.heard is None:
+                continue
+            for message in self._ledger.state.tasks[name].said:
+                if message.seq in act.heard or not self._env.executor.say(name, act.attempt, message.text):
+                    continue
+                act.heard.add(message.seq)
+                taken.append(MessageDelivered(name, act.attempt, message.seq))
+        return taken
+
+    def answer(self) -> None:
+        """Pass on what people answered to agents that asked; a question that is closed hears nothing."""
+        for name, act in self.under_way.items():
+            for question in self._ledger.state.tasks[name].questions if act.heard is not None else ():
+                if question.attempt == act.attempt and question.allow is not None:
+                    self._env.executor.answer(name, act.attempt, question.call, question.allow)
 
     def stop_all(self) -> None:
         """Stop all agents and checks now, whatever the log says or cannot say."""
@@ -151,6 +177,8 @@ class Acts:
             # A landing is never stopped: between moving main and saying so there must be nothing.
             can_stop = turn.task.phase.kind is not PhaseKind.LAND
             self._go(step.task, self._performer.perform(turn), step.attempt, turn.claim, can_stop)
+            if turn.task.phase.kind is PhaseKind.AGENT:
+                self.under_way[step.task].heard = {message.seq for message in turn.task.said}
 
     def _lease_left(self) -> float:
         return self._lease_ends - asyncio.get_running_loop().time()

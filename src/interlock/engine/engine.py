@@ -139,6 +139,9 @@ class Engine:
         await acts.catch_up()
         await self._pass_on_stop(claim)
         acts.end_unwanted()
+        acts.answer()
+        if delivered := acts.deliver():
+            await self._ledger.append(delivered, claim)
         now = await self._env.store.now()
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
         for step in steps:

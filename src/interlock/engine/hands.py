@@ -7,6 +7,7 @@ already on main counts as landed.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 from interlock.engine.env import Env
 from interlock.engine.prompt import Scene, brief
@@ -17,8 +18,19 @@ from interlock.events.state import Candidate, TaskState, Work
 from interlock.merge import Verdict, judge, message
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.failure import fingerprint
-from interlock.model.outcome import CheckResult, ErrorClass, Landing, Merge, Move, Order, Report, Tip
-from interlock.model.task import Commit, PhaseKind, Tree
+from interlock.model.outcome import (
+    WAITS,
+    CheckResult,
+    ErrorClass,
+    Landing,
+    Merge,
+    Move,
+    News,
+    Order,
+    Report,
+    Tip,
+)
+from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
 from interlock.verify.protocol import CheckOrder
 
 FEEDBACK_CHARS = 8_000
@@ -26,6 +38,10 @@ FEEDBACK_CHARS = 8_000
 BACKOFF_SECONDS = 1.0
 """After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
 MAX_BACKOFF_SECONDS = 60.0
+MAX_WAIT_SECONDS = 600.0
+"""For a model that cannot be had."""
+MAX_ASKED_SECONDS = 3600.0
+"""However long a provider asks to be left alone: after this, somebody may have paid."""
 HELD_SECONDS = 2.0
 MAX_HELD_SECONDS = 30.0
 BUSY_SECONDS = 0.5
@@ -44,20 +60,63 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             attempt=turn.attempt,
             epoch=turn.claim.epoch,
             base=main.commit,
-            argv=spec.agent.run,
-            env=dict(spec.agent.env or {}),
+            agent=spec.agent,
             prompt=await brief(env.repository, env.template, Scene(turn.task, turn.attempt, turn.neighbours)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             lease_seconds=turn.lease_left(),
             given_at=asyncio.get_running_loop().time(),
-            agent=spec.agent.name,
+            session=_session_id(turn),
+            resume=turn.task.cut_off,
         ),
-        lambda: turn.mention([f.AgentExited(*turn.key)]),
+        _news(turn),
     )
+    notes = notes_of(env, spec.id, turn.attempt)
     if report.error is ErrorClass.OUTSIDE:
+        await turn.mention(notes)
         raise EnvironmentProblem(report.summary)
-    return [_work_fact(turn, report)]
+    return [*notes, _work_fact(turn, report)]
+
+
+def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
+    """That a session is over and was written down; nothing if none had begun."""
+    notes = env.executor.notes(task, attempt)
+    return [f.NotesSaved(task, attempt, notes.reason, notes.summary, notes.path)] if notes else []
+
+
+def _session_id(turn: Turn) -> str:
+    """The same for the same turn, and no other's: so it is known before anything starts."""
+    return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
+
+
+def _news(turn: Turn) -> News:
+    agent = turn.task.spec.agent
+
+    async def opened(session: str, sandbox: str, base: Commit) -> None:
+        fact = f.SessionOpened(
+            *turn.key,
+            session=session,
+            agent=agent.name,
+            use=agent.use,
+            model=agent.model,
+            sandbox=sandbox,
+            base=base,
+        )
+        await turn.mention([fact])
+
+    async def asked(call: str, tool: str, text: str) -> None:
+        # Noted, not mentioned: the agent waits for somebody to read it.
+        await turn.note([f.PermissionAsked(*turn.key, call=call, tool=tool, text=text)])
+
+    return News(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked)
+
+
+def _pause(turn: Turn, report: Report) -> float:
+    """How long to wait before the next attempt: growing, and never less than the provider asks for."""
+    if report.error in WAITS:
+        grown = min(MAX_WAIT_SECONDS, BACKOFF_SECONDS * 2.0**turn.task.waits)
+        return max(grown, min(report.retry_after_seconds, MAX_ASKED_SECONDS))
+    return min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0 ** len(turn.task.failures))
 
 
 def _work_fact(turn: Turn, report: Report) -> f.Fact:
@@ -71,21 +130,30 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
             summary=report.summary,
             log=report.log,
             archived=report.archived,
+            usage=report.usage,
+            session=report.session,
         )
-    error = report.error or ErrorClass.NO_CHANGE
+    error, agent = report.error or ErrorClass.NO_CHANGE, turn.task.spec.agent
     return f.PhaseFailed(
         *turn.key,
         error=error,
         summary=report.summary,
-        fingerprint=fingerprint(error, " ".join(turn.task.spec.agent.run), report.tail or report.summary),
+        fingerprint=fingerprint(error, " ".join(agent.run), _essence(agent, report)),
         feedback=_quoted("The end of its output", report.tail),
         seconds=report.seconds,
         log=report.log,
         commit=report.commit,
         base=report.base if report.commit else Commit(""),
         archived=report.archived,
-        retry_after_seconds=min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** len(turn.task.failures)),
+        retry_after_seconds=_pause(turn, report),
+        usage=report.usage,
+        session=report.session,
     )
+
+
+def _essence(agent: Agent, report: Report) -> str:
+    """What makes a failure the same as another: of an agent that talks, not the words it found this time."""
+    return report.tail or report.summary if agent.use == "command" else report.summary
 
 
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:

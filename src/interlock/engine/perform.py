@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from interlock.engine.env import Env
-from interlock.engine.hands import HANDS, landed
+from interlock.engine.hands import HANDS, landed, notes_of
 from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
@@ -92,8 +92,9 @@ class Performer:
             async with asyncio.timeout(limit):
                 return await HANDS[turn.task.phase.kind](self.env, turn)
         except TimeoutError:
-            await self._archive(turn.task, turn.attempt)
-            return [_failure(turn, ErrorClass.TIMEOUT, f"no result after {limit:.0f} s")]
+            await self._archive(turn.task, turn.attempt, ErrorClass.TIMEOUT.value)
+            failure = _failure(turn, ErrorClass.TIMEOUT, f"no result after {limit:.0f} s")
+            return [*notes_of(self.env, turn.task.spec.id, turn.attempt), failure]
         except StaleEpoch:
             raise
         except EnvironmentProblem as problem:
@@ -102,19 +103,26 @@ class Performer:
             return [_failure(turn, ErrorClass.ENVIRONMENT, said(problem))]
 
     async def _interrupted(self, turn: Turn) -> Sequence[f.Fact]:
+        ref = ""
         if turn.task.phase.kind is PhaseKind.AGENT:
-            await self.end_and_archive(Archive(turn.task.spec.id, turn.attempt))
-        return [f.PhaseDeferred(*turn.key, why="stopped on request", retry_after_seconds=0.0)]
+            ref = await self._end(turn.task.spec.id, turn.attempt)
+        why = "stopped on request"
+        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=0.0, archived=ref)]
 
     async def end_and_archive(self, step: Archive) -> None:
         """Make sure that nothing of an attempt runs any more, and keep what it left."""
-        ref = await self.env.executor.recover(step.task, step.attempt)
-        await self._note([f.WorkspaceArchived(step.task, step.attempt, ref, why="the attempt was stopped")])
+        await self._end(step.task, step.attempt)
 
-    async def _archive(self, task: TaskState, attempt: int) -> str:
+    async def _end(self, task: TaskId, attempt: int) -> str:
+        ref = await self.env.executor.recover(task, attempt, "stopped")
+        archived = f.WorkspaceArchived(task, attempt, ref, why="the attempt was stopped")
+        await self._note([archived, *notes_of(self.env, task, attempt)])
+        return ref
+
+    async def _archive(self, task: TaskState, attempt: int, why: str) -> str:
         if task.phase.kind is not PhaseKind.AGENT:
             return ""
-        return await self.env.executor.recover(task.spec.id, attempt)
+        return await self.env.executor.recover(task.spec.id, attempt, why)
 
     async def _record(self, turn: Turn, facts: Sequence[f.Fact]) -> None:
         try:
@@ -129,9 +137,10 @@ class Performer:
         claim = await self._take_over(step.task)
         if claim is None:
             return
-        archived = await self._archive(task, step.attempt)
+        archived = await self._archive(task, step.attempt, "lost")
         lost = f.PhaseLost(step.task, step.attempt, step.phase, step.epoch, why=step.why, archived=archived)
-        await self.ledger.release(claim, [lost, *_endings(task, [lost])], self.controller)
+        notes = notes_of(self.env, step.task, step.attempt)
+        await self.ledger.release(claim, [*notes, lost, *_endings(task, [lost])], self.controller)
 
     async def _take_over(self, name: TaskId) -> Claim | None:
         resource = task_resource(name)

@@ -6,6 +6,7 @@ with `env()`.
 
 import asyncio
 import functools
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,10 +28,16 @@ from interlock.git.reach import check_grant
 from interlock.git.repository import GitRepository
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
+from interlock.model.moment import Moment
+from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.plan import Graph, changes, parse
 from interlock.run.executor import LocalExecutor
+from interlock.run.hooks import Hooks
+from interlock.run.means import Means
 from interlock.run.processes import LocalProcesses
+from interlock.run.proxied import ProxyNetwork
+from interlock.run.proxy import EgressProxy, ModelProxy, ProxyLimits
 from interlock.run.sandbox.choice import Wanted, choose_confinement
 from interlock.run.supervised import Bounds
 from interlock.store import Store, open_store
@@ -109,11 +116,32 @@ class Project:
         """What prompts are made from, checked."""
         return template_of(self.settings, self.origins, self.root)
 
+    @cached_property
+    def network(self) -> ProxyNetwork:
+        """The ways out of a sandbox. Sockets are gone with the process that made them."""
+        sockets = self.state_dir / "sockets"
+        return ProxyNetwork(
+            ModelProxy(os.environ, sockets),
+            EgressProxy(os.environ, sockets, ProxyLimits()),
+            self.state_dir / "logs",
+            self.processes.sandbox.alone,
+        )
+
     def env(self, tell: Tell = lambda _text: None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
-        executor = LocalExecutor(
-            self.workspaces, self.processes, self.state_dir, self.settings.pass_env, tell
+        means = Means(
+            self.settings.pass_env,
+            self.network,
+            self.processes.sandbox.kind,
+            Redactor(secret_values(os.environ)).clean,
+            tell,
+            Hooks(
+                {Moment(name): commands for name, commands in self.settings.hooks.items()},
+                self.settings.hook_timeout_seconds,
+                self.root,
+            ),
         )
+        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, means)
         return Env(
             self.store, self.repository, executor, self.checker, new_incarnation, is_dead, self.template
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Commit, Task, TaskId, Tree
+from interlock.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,16 @@ class MessageDelivered(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class PermissionAnswered(Fact):
+    """A person answered what an agent asked leave for."""
+
+    task: TaskId
+    attempt: int
+    call: str
+    allow: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StopRequested(Fact):
     """Somebody asked the running loop to stop: first no new starts, with `agents` also those that run."""
 
@@ -177,6 +188,31 @@ class PhaseStarted(PhaseFact):
 
 
 @dataclass(frozen=True, slots=True)
+class SessionOpened(PhaseFact):
+    """An agent is about to start, or has said under which id its session can be resumed."""
+
+    session: str = ""
+    agent: str = ""
+    use: str = ""
+    model: str = ""
+    sandbox: str = ""
+    """What keeps it from the rest of the machine."""
+    base: Commit = Commit("")
+    """What it starts from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked(PhaseFact):
+    """An agent asks a person for leave, and waits for the answer."""
+
+    call: str = ""
+    """The tool call it is about, by the agent's own id."""
+    tool: str = ""
+    text: str = ""
+    """What it wants to do."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentExited(PhaseFact):
     """The agent's process has ended, so that its slot is free; what it made is still to be imported."""
 
@@ -197,6 +233,8 @@ class WorkFinished(PhasePassed):
     summary: str = ""
     log: str = ""
     archived: str = ""
+    usage: Usage | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +290,8 @@ class PhaseFailed(PhaseFact):
     retry_after_seconds: float = 0.0
     base: Commit = Commit("")
     """What `commit` was made from."""
+    usage: Usage | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +308,7 @@ class PhaseDeferred(PhaseFact):
 
     why: str = ""
     retry_after_seconds: float = 5.0
+    archived: str = ""
 
 
 @dataclass(frozen=True, slots=True)

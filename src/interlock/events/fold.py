@@ -13,11 +13,25 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.record import Recorded
-from interlock.events.state import Candidate, Failure, RunState, Said, SessionEnd, State, TaskState, Work
+from interlock.events.state import (
+    Candidate,
+    Failure,
+    Opened,
+    Question,
+    RunState,
+    Said,
+    SessionEnd,
+    State,
+    TaskState,
+    Work,
+)
+from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind, TaskId
+from interlock.model.usage import Usage
 
 MESSAGES_KEPT = 20
 """A person who said more than this to one agent is better off with a new goal."""
+QUESTIONS_KEPT = 100
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
@@ -105,6 +119,19 @@ def _message_said(state: State, fact: f.MessageSaid, row: Recorded) -> set[TaskI
     return set()
 
 
+def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) -> set[TaskId]:
+    task = state.tasks.get(fact.task)
+    if task is None:
+        return set()
+    task.questions = [
+        replace(asked, allow=fact.allow)
+        if asked.allow is None and (asked.attempt, asked.call) == (fact.attempt, fact.call)
+        else asked
+        for asked in task.questions
+    ]
+    return {fact.task}
+
+
 def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
         task.session = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
@@ -123,9 +150,9 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
     else:
         _forget_needs(state, known)
-        known.spec = fact.task
+        known.spec, known.cut_off = fact.task, None
         if known.stage in (Stage.FAILED, Stage.REMOVED):
-            known.failures, known.losses = [], 0
+            known.failures, known.losses, known.waits = [], 0, 0
             _back_to(known, 0, row.time)
         _move(state, known, NEXT[known.stage, f.TaskAccepted], row.time)
     _remember_needs(state, known)
@@ -222,6 +249,16 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
     task.agent_exited = False
+    task.questions = []
+
+
+def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:
+    task.opened = Opened(fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base)
+
+
+def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:
+    asked = Question(fact.attempt, fact.call, fact.tool, fact.text)
+    task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
 
 
 def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
@@ -231,7 +268,9 @@ def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq)
     task.busy_seconds += fact.seconds
-    task.losses = task.deferrals = 0
+    task.usage += fact.usage or Usage()
+    task.losses = task.deferrals = task.waits = 0
+    task.cut_off = None
     task.phase_index += 1
 
 
@@ -255,6 +294,24 @@ def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
 
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
+    if fact.error in WAITS:
+        task.waits += (
+            1  # it says nothing about the task, so neither the breaker nor the next attempt hear of it
+        )
+    else:
+        task.waits = 0
+        _remember(task, fact)
+    task.cut_off = None
+    task.usage += fact.usage or Usage()
+    task.losses = task.deferrals = 0
+    task.why = fact.summary
+    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    if task.phase.kind is PhaseKind.AGENT:
+        task.busy_seconds += fact.seconds
+    _back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
+
+
+def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
     task.failures.append(
         Failure(
             fact.attempt,
@@ -268,23 +325,27 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
             fact.base,
         )
     )
-    task.losses = task.deferrals = 0
-    task.why = fact.summary
-    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
-    if task.phase.kind is PhaseKind.AGENT:
-        task.busy_seconds += fact.seconds
-    _back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
+
+
+def _cut_off(task: TaskState, archived: str) -> None:
+    """What ended its agent was not the agent: where it can go on."""
+    opened = task.opened
+    if task.phase.kind is PhaseKind.AGENT and opened and opened.attempt == task.attempt:
+        task.cut_off = Resume(opened.attempt, opened.session, opened.base, archived)
 
 
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.losses += 1
     task.why = fact.why
     task.ready_since = row.time
+    _cut_off(task, fact.archived)
 
 
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.deferrals += 1
     task.why = fact.why
+    if fact.archived:
+        _cut_off(task, fact.archived)
     task.not_before = row.time + fact.retry_after_seconds
 
 
@@ -296,12 +357,14 @@ def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
     # What went wrong last is still worth telling, but the breaker must not count it.
     task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
+    task.waits, task.cut_off = 0, None
     task.why = "retried by a person"
     _back_to(task, 0, row.time)
 
 
 def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
     task.failures, task.losses, task.not_before = [], 0, 0.0
+    task.waits, task.cut_off = 0, None
     task.why = fact.why or "reset by a person"
     _back_to(task, 0, row.time)
 
@@ -331,6 +394,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.WorkspaceArchived: _workspace_archived,
     f.MessageSaid: _message_said,
     f.MessageDelivered: _nothing,
+    f.PermissionAnswered: _permission_answered,
     f.NotesSaved: _notes_saved,
     f.TaskAccepted: _task_accepted,
     f.CandidateDropped: _candidate_dropped,
@@ -338,6 +402,8 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
 
 _EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PhaseStarted: _started,
+    f.SessionOpened: _session_opened,
+    f.PermissionAsked: _permission_asked,
     f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
     f.CandidatePassed: _candidate_passed,

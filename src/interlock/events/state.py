@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS
-from interlock.model.outcome import ErrorClass
+from interlock.model.outcome import ErrorClass, Resume
 from interlock.model.task import Commit, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,30 @@ class Candidate:
     base: Commit
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An agent's session, as it was announced."""
+
+    attempt: int
+    session: str
+    use: str
+    model: str
+    sandbox: str
+    base: Commit
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an agent asks leave for."""
+
+    attempt: int
+    call: str
+    tool: str
+    text: str
+    allow: bool | None = None
+    """What a person said; None: nothing yet."""
+
+
 @dataclass(slots=True)
 class TaskState:
     """One task, as the log has it."""
@@ -86,6 +111,16 @@ class TaskState:
     said: list[Said] = field(default_factory=list)
     """What people said to its agents, oldest first; every attempt is told."""
     session: SessionEnd | None = None
+    opened: Opened | None = None
+    """The session of its last attempt."""
+    questions: list[Question] = field(default_factory=list)
+    """What its agent asks people, or has asked in this attempt."""
+    cut_off: Resume | None = None
+    """A session that ended without a result through no fault of its own, and may go on."""
+    waits: int = 0
+    """Times in a row that the model could not be had."""
+    usage: Usage = field(default_factory=Usage)
+    """What all its attempts have used."""
     losses: int = 0
     """Phases lost in a row without any result."""
     deferrals: int = 0

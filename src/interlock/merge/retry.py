@@ -2,16 +2,36 @@
 
 from interlock.events.facts import PhaseFailed, PhaseLost, TaskFailed
 from interlock.events.state import TaskState
+from interlock.model.outcome import HOPELESS, WAITS
 
 MAX_LOSSES = 5
 """A task whose holder disappears this often in a row is likely to be what makes it disappear."""
+
+MAX_WAITS = 12
+"""Times in a row that the model could not be had. With growing pauses, about an hour."""
 
 
 def give_up(task: TaskState, setback: PhaseFailed | PhaseLost) -> TaskFailed | None:
     """The end of a task, if this setback is one too many. `task` is its state before that is folded."""
     if isinstance(setback, PhaseLost):
         return _lost_too_often(task, setback)
-    return _same_again(task, setback) or _retries_used(task, setback)
+    if setback.error in WAITS:
+        return _waited_too_often(task, setback)
+    return _hopeless(setback) or _same_again(task, setback) or _retries_used(task, setback)
+
+
+def _hopeless(setback: PhaseFailed) -> TaskFailed | None:
+    if setback.error not in HOPELESS:
+        return None
+    return TaskFailed(setback.task, setback.attempt, f"no attempt can succeed: {setback.summary}")
+
+
+def _waited_too_often(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+    waits = task.waits + 1
+    if waits < MAX_WAITS:
+        return None
+    why = f"the model could not be had {waits} times in a row (last: {setback.summary})"
+    return TaskFailed(setback.task, setback.attempt, why)
 
 
 def _lost_too_often(task: TaskState, setback: PhaseLost) -> TaskFailed | None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.task import Agent, Commit, TaskId, Tree
 from interlock.model.usage import Usage
 
 
@@ -56,6 +56,8 @@ class Resume:
 
     attempt: int
     session: str
+    base: Commit
+    """What it started from, and what its change is still a change of."""
     start: str = ""
     """The ref of what its workspace held; empty: nothing."""
 
@@ -68,28 +70,34 @@ class Order:
     attempt: int
     epoch: int
     base: Commit
-    argv: tuple[str, ...]
-    env: dict[str, str]
+    agent: Agent
     prompt: str
+    session: str
+    """A fresh id (a UUID) for the agent's session."""
     timeout_seconds: float
     idle_seconds: float
     lease_seconds: float
     """How much of the controller's lease was left at `given_at`. The agent ends before it does."""
     given_at: float
     """On the clock of the event loop. An engine that was paused meanwhile must not start the agent late."""
-    agent: str = ""
-    """The agent's name in the configuration, for messages."""
+    resume: Resume | None = None
+
+
+async def _nobody(_call: str, _tool: str, _text: str) -> None:
+    """Questions that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
     """What the engine wants to hear while an attempt goes on."""
 
-    opened: Callable[[str, str], Awaitable[None]]
-    """The session begins, under this id and in this kind of sandbox. Comes again if the program has an id of
-    its own."""
+    opened: Callable[[str, str, Commit], Awaitable[None]]
+    """The session begins: its id, its kind of sandbox, and the base it works on. Comes again if the program
+    has an id of its own."""
     exited: Callable[[], Awaitable[None]]
     """The agent's process tree has ended: its slot is free."""
+    asked: Callable[[str, str, str], Awaitable[None]] = _nobody
+    """The agent asks a person for leave: the call it is about, the tool, and what it wants to do."""
 
 
 @dataclass(frozen=True, slots=True)

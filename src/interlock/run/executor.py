@@ -8,68 +8,74 @@
 """
 
 import asyncio
-import contextlib
-import functools
-import os
-import shlex
-from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Generic
 
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
-from interlock.model.outcome import ErrorClass, Order, Report
-from interlock.model.process import Command, Processes, inherit
+from interlock.model.outcome import ErrorClass, News, Order, Report
+from interlock.model.process import Processes
+from interlock.model.session import Notes
 from interlock.model.task import TaskId
-from interlock.run.outcome import how_it_went, kept, not_run, noted, say, with_work
+from interlock.run.adapters import ADAPTERS
+from interlock.run.attendant import Attendant
+from interlock.run.conversation import Conversation
+from interlock.run.given_up import GivenUp
+from interlock.run.homes import Homes
+from interlock.run.means import Means
+from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.output import shown
+from interlock.run.seating import PID_FILE, attempt_name
 from interlock.run.supervised import lease_clock
 from interlock.run.workspaces import Collected, W, Workspaces
 
-PROMPT = "prompt.md"
-PID_FILE = "supervisor.pid"
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
 
 
-async def _nobody_asks() -> None:
+async def _nobody_asks(*_: object) -> None:
     pass
+
+
+NO_NEWS = News(opened=_nobody_asks, exited=_nobody_asks)
 
 
 class LocalExecutor(Generic[W]):
     """Carries attempts out on this machine."""
 
     def __init__(
-        self,
-        workspaces: Workspaces[W],
-        processes: Processes,
-        state_dir: Path,
-        pass_env: tuple[str, ...] = (),
-        tell: Callable[[str], None] = lambda _text: None,
+        self, workspaces: Workspaces[W], processes: Processes, state_dir: Path, means: Means | None = None
     ) -> None:
-        self._tell = tell
+        self._means = means or Means()
         self._workspaces = workspaces
         self._processes = processes
         self._state_dir = state_dir
-        self._pass_env = pass_env
+        self._homes = Homes(state_dir)
+        self._given_up = GivenUp(state_dir)
+        self._attendant = Attendant(self._means.hooks, state_dir, self._means.clean)
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
-        self._last_lines: dict[str, str] = {}
+        self._talks: dict[str, Conversation] = {}
 
-    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]] = _nobody_asks) -> Report:
+    async def carry_out(self, order: Order, news: News = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
-        name = _name(order.task, order.attempt)
+        order = _as_it_will_be(order)
+        name = attempt_name(order)
         passed = asyncio.get_running_loop().time() - order.given_at
         self._lease_ends[name] = lease_clock() + order.lease_seconds - passed
+        start = order.resume.start if order.resume else ""
         try:
-            workspace = await self._workspaces.open(order.task, order.attempt, order.base)
-            report = await self._work(order, workspace)
-            await exited()
-            return await self._bring_home(report, workspace)
+            workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
+            report = await self._work(order, workspace, news)
+            await news.exited()
+            report = await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
-            return Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
+            report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
             self._lease_ends.pop(name, None)
-            self._last_lines.pop(name, None)
+            self._talks.pop(name, None)
+        await self._attendant.close(report)
+        return report
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: it ends this long from now."""
@@ -78,9 +84,33 @@ class LocalExecutor(Generic[W]):
             self._lease_ends[name] = lease_clock() + seconds
             self._processes.extend(name, seconds)
 
-    async def recover(self, task: TaskId, attempt: int) -> str:
+    def last_line(self, task: TaskId, attempt: int) -> str:
+        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
+        talk = self._talks.get(_name(task, attempt))
+        return shown(talk.last_line) if talk else ""
+
+    def say(self, task: TaskId, attempt: int, text: str) -> bool:
+        """A person's message to the agent; False if it does not run, or takes none."""
+        talk = self._talks.get(_name(task, attempt))
+        return talk is not None and talk.say(text)
+
+    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+        """A person's answer to what the agent asked leave for; False if that question is not open."""
+        talk = self._talks.get(_name(task, attempt))
+        return talk is not None and talk.answer(call, allow)
+
+    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+        """What was written down about a session that is over."""
+        return self._attendant.notes(task, attempt)
+
+    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
-        self._give_up(task, attempt)
+        ref = await self._end_and_archive(task, attempt)
+        await self._attendant.close_lost(task, attempt, why, ref)
+        return ref
+
+    async def _end_and_archive(self, task: TaskId, attempt: int) -> str:
+        self._given_up.add(task, attempt)
         workspace = await self._workspaces.find(task, attempt)
         if workspace is None:
             return ""
@@ -94,94 +124,30 @@ class LocalExecutor(Generic[W]):
         await self._set_aside(workspace)
         return collected.ref
 
-    async def _set_aside(self, workspace: W) -> Path:
-        """Give the workspace up; where what is left of it can be found."""
-        try:
-            return await self._workspaces.discard(workspace) or workspace.home
-        except (InterlockError, OSError):
-            # A directory that stays where it is is a matter for `gc`.
-            return workspace.home
-
-    def last_line(self, task: TaskId, attempt: int) -> str:
-        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
-        return shown(self._last_lines.get(_name(task, attempt), ""))
-
-    def _listen(self, name: str, line: str) -> None:
-        if line.strip():
-            self._last_lines[name] = line
-
-    def _give_up(self, task: TaskId, attempt: int) -> None:
-        mark = self._mark(task, attempt)
-        try:
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            mark.touch()
-        except OSError as error:
-            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
-
-    def _mark(self, task: TaskId, attempt: int) -> Path:
-        return self._state_dir / "given-up" / task / str(attempt)
-
-    def _forget_given_up(self, task: TaskId, attempt: int) -> None:
-        """An attempt was brought home: whoever still knew of the ones before it has long been replaced."""
-        marks = self._mark(task, attempt).parent
-        with contextlib.suppress(OSError):
-            for mark in marks.iterdir():
-                if int(mark.name) < attempt:
-                    mark.unlink()
-            marks.rmdir()
-
-    async def _work(self, order: Order, workspace: W) -> Report:
+    async def _work(self, order: Order, workspace: W, news: News) -> Report:
         """Run the agent, and say how it went as seen from outside."""
-        report = Report(order.task, order.attempt, order.base, log=f"logs/{order.task}/{order.attempt}.log")
+        report = Report(
+            order.task,
+            order.attempt,
+            order.base,
+            log=f"logs/{order.task}/{order.attempt}.log",
+            session=order.session,
+        )
+        log = self._state_dir / report.log
+        talk = Conversation(order, self._processes, self._means, self._homes, log)
+        hooks = self._attendant.greet(order, workspace.path)
+        self._talks[attempt_name(order)] = talk
         try:
-            command = self._command(order, workspace, self._state_dir / report.log)
-            listen = functools.partial(self._listen, command.name)
-            return how_it_went(report, order, await self._processes.run(command, listen))
+            return await talk.hold(report, workspace, lambda: self._lease_left(order), news, hooks)
         except UserError as problem:
             return not_run(report, order, problem)
 
-    def _command(self, order: Order, workspace: W, log: Path) -> Command:
-        prompt = workspace.home / PROMPT
-        try:
-            prompt.write_text(order.prompt, encoding="utf-8")
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.with_suffix(".prompt.md").write_text(order.prompt, encoding="utf-8")
-            with log.open("a", encoding="utf-8") as file:
-                file.write(
-                    f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "
-                    f"{shlex.join(order.argv)}\n"
-                )
-        except OSError as error:
-            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
-        return Command(
-            argv=order.argv,
-            directory=str(workspace.path),
-            log=str(log),
-            env=self._environment(order, prompt),
-            timeout_seconds=order.timeout_seconds,
-            idle_seconds=order.idle_seconds,
-            lease_seconds=self._lease_left(order),
-            name=_name(order.task, order.attempt),
-            pid_file=str(workspace.home / PID_FILE),
-        )
-
-    def _environment(self, order: Order, prompt: Path) -> dict[str, str]:
-        return {
-            **inherit(os.environ, self._pass_env),
-            **order.env,
-            "INTERLOCK_PROMPT_FILE": str(prompt),
-            "INTERLOCK_TASK_ID": order.task,
-            "INTERLOCK_ATTEMPT": str(order.attempt),
-        }
-
     def _lease_left(self, order: Order) -> float:
-        left = self._lease_ends[_name(order.task, order.attempt)] - lease_clock()
-        if self._mark(order.task, order.attempt).exists():
-            raise StaleEpoch(f"{_name(order.task, order.attempt)} was given up before the agent started")
+        left = self._lease_ends[attempt_name(order)] - lease_clock()
+        if self._given_up.has(order.task, order.attempt):
+            raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")
         if left <= 0:
-            raise StaleEpoch(
-                f"{_name(order.task, order.attempt)}: its lease was over before the agent started"
-            )
+            raise StaleEpoch(f"{attempt_name(order)}: its lease was over before the agent started")
         return left
 
     async def _collect(self, workspace: W, message: str) -> Collected:
@@ -190,7 +156,9 @@ class LocalExecutor(Generic[W]):
             try:
                 return await self._workspaces.collect(workspace, message)
             except EnvironmentProblem as problem:
-                self._tell(f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s")
+                self._means.tell(
+                    f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s"
+                )
                 await asyncio.sleep(seconds)
         return await self._workspaces.collect(workspace, message)
 
@@ -201,14 +169,33 @@ class LocalExecutor(Generic[W]):
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(await self._set_aside(workspace)))
-        self._forget_given_up(report.task, report.attempt)
+        self._given_up.forget_before(report.task, report.attempt)
         report = with_work(report, collected)
+        if report.error is None:
+            await asyncio.to_thread(self._homes.forget, report.task, report.attempt)
         try:
             await self._workspaces.discard(workspace)
         except (InterlockError, OSError) as problem:
             # What it held is safe in the repository; a directory that stays is a matter for `gc`.
             return noted(report, f"its workspace {workspace.path} could not be removed: {problem}")
         return report
+
+    async def _set_aside(self, workspace: W) -> Path:
+        """Give the workspace up; where what is left of it can be found."""
+        try:
+            return await self._workspaces.discard(workspace) or workspace.home
+        except (InterlockError, OSError):
+            # A directory that stays where it is is a matter for `gc`.
+            return workspace.home
+
+
+def _as_it_will_be(order: Order) -> Order:
+    """Go on where a session was cut off, with the same base, if its program can; else from the beginning."""
+    if order.resume is None:
+        return order
+    if not order.resume.session or not ADAPTERS[order.agent.use].can_resume:
+        return replace(order, resume=None)
+    return replace(order, base=order.resume.base, session=order.resume.session)
 
 
 def _name(task: TaskId, attempt: int) -> str:

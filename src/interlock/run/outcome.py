@@ -1,11 +1,19 @@
-"""What is said about an attempt that ended: the class of its error, and one line for people."""
+"""What is said about an attempt that ended: the class of its error, and one line for people.
+
+1. A limit of ours that ended the agent comes first, then its own word, then the model's trouble as the proxy
+   saw it: that explains a failure, and contradicts a success.
+2. Where the program and the proxy count differently, the proxy is believed: it saw the wire.
+"""
 
 from dataclasses import replace
 
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
+from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
-from interlock.run.output import shown
+from interlock.model.session import Usage
+from interlock.run.adapters.adapter import Verdict
+from interlock.run.network import Seen, Trouble
 from interlock.run.workspaces import Collected
 
 ENDED_BY = {
@@ -14,30 +22,80 @@ ENDED_BY = {
     Ended.OUTPUT: ErrorClass.OUTPUT,
     Ended.LEASE: ErrorClass.OUTSIDE,
 }
+UNEXPLAINED = (ErrorClass.TIMEOUT, ErrorClass.IDLE)
+"""Limits that a model without answers runs a program into."""
+
+OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT})
+"""What the program knows better than the proxy, whatever its last call came to."""
 
 
-def how_it_went(report: Report, order: Order, exited: Exit) -> Report:
-    """The agent ran; judged by how it ended, not yet by what it made."""
-    error = ENDED_BY.get(exited.ended) or (ErrorClass.EXIT if exited.code else None)
-    return replace(
+def how_it_went(report: Report, order: Order, exited: Exit, verdict: Verdict, seen: Seen | None) -> Report:
+    """The agent ran; judged by all that is known of how it ended, not yet by what it made."""
+    verdict = _limited(order, exited, verdict)
+    if seen and seen.trouble:
+        verdict = _explained(verdict, seen.trouble)
+    usage, note = reconciled(verdict.usage, seen.usage if seen else None)
+    report = replace(
         report,
-        error=error,
-        summary=_summary(order, exited) if error else "",
+        error=verdict.error,
+        summary=verdict.summary,
         exit_code=exited.code,
         tail=exited.tail,
         seconds=exited.seconds,
+        usage=usage,
+        session=verdict.session,
+        retry_after_seconds=verdict.retry_after_seconds,
     )
+    for more in (note, _remedy(order) if verdict.error is ErrorClass.AUTH else ""):
+        report = noted(report, more) if more and more not in report.summary else report
+    return report
+
+
+def _limited(order: Order, exited: Exit, verdict: Verdict) -> Verdict:
+    if error := ENDED_BY.get(exited.ended):
+        return replace(verdict, error=error, summary=_stopped(order, exited))
+    return verdict
+
+
+def _explained(verdict: Verdict, trouble: Trouble) -> Verdict:
+    """What the proxy saw last was not an answer."""
+    if verdict.error in OWN_FAILURES or verdict.error in (ErrorClass.OUTPUT, ErrorClass.OUTSIDE):
+        return verdict
+    summary = f"{verdict.summary}: {trouble.text}" if verdict.error in UNEXPLAINED else trouble.text
+    pause = max(verdict.retry_after_seconds, trouble.retry_after_seconds)
+    return replace(verdict, error=trouble.error, summary=summary, retry_after_seconds=pause)
+
+
+def reconciled(claimed: Usage | None, counted: Usage | None) -> tuple[Usage | None, str]:
+    """One count out of two, and what to say if they differ. Money only the program may know."""
+    if counted is None or counted.calls == 0:
+        return claimed, ""
+    if claimed is None:
+        return counted, ""
+    cost = counted.cost_usd if counted.cost_usd is not None else claimed.cost_usd
+    said, seen = ((count.input_tokens, count.output_tokens) for count in (claimed, counted))
+    note = "" if said == seen else f"it counted {said[0]}/{said[1]} tokens, the proxy {seen[0]}/{seen[1]}"
+    return replace(counted, cost_usd=cost), note
+
+
+def _remedy(order: Order) -> str:
+    """What a person has to do before any attempt can succeed."""
+    agent = order.agent
+    if agent.login:
+        return f"log in with {agent.use} again, as the user who runs Interlock"
+    variable = agent.key_env or KINDS[agent.use].key_env
+    return f"set {variable} to a valid key" if variable else f"name its key in agents.{agent.name}.key_env"
 
 
 def not_run(report: Report, order: Order, problem: UserError) -> Report:
     """The agent could not be run, or not be watched."""
-    name = order.agent or order.argv[0]
-    report = replace(report, error=ErrorClass.OUTSIDE, summary=f'agent "{name}": {say(problem)}')
+    agent = order.agent
+    report = replace(report, error=ErrorClass.OUTSIDE, summary=f'agent "{agent.name}": {say(problem)}')
     if isinstance(problem, CannotStart):
-        hint = f"check agents.{order.agent or '<name>'}.run in task-graph.yaml"
-        if order.argv[0].startswith("."):
+        hint = f"check agents.{agent.name}.run in task-graph.yaml" if agent.run else f"install {agent.use}"
+        if agent.run and agent.run[0].startswith("."):
             hint += ", and that the program is committed: a workspace holds what git knows"
-        return noted(replace(report, error=ErrorClass.ENVIRONMENT), hint)
+        return noted(replace(report, error=ErrorClass.MISSING), hint)
     return report
 
 
@@ -48,7 +106,10 @@ def with_work(report: Report, collected: Collected) -> Report:
         return replace(report, commit=collected.commit, touched=tuple(collected.touched))
     if report.error:
         return report
-    return replace(report, error=ErrorClass.NO_CHANGE, summary="the agent ended well but changed nothing")
+    said = f': "{report.summary}"' if report.summary else ""
+    return replace(
+        report, error=ErrorClass.NO_CHANGE, summary=f"the agent ended well but changed nothing{said}"
+    )
 
 
 def kept(report: Report, problem: InterlockError | OSError, path: str) -> Report:
@@ -70,7 +131,7 @@ def say(problem: InterlockError | OSError) -> str:
     return f"{problem}; {hint}" if hint else str(problem)
 
 
-def _summary(order: Order, exited: Exit) -> str:
+def _stopped(order: Order, exited: Exit) -> str:
     match exited.ended:
         case Ended.TIMEOUT:
             return f"stopped: it took longer than {order.timeout_seconds:g} s"
@@ -78,10 +139,5 @@ def _summary(order: Order, exited: Exit) -> str:
             return f"stopped: it wrote nothing for {order.idle_seconds:g} s"
         case Ended.OUTPUT:
             return f"stopped: it wrote more than {exited.log_bytes / 1024**2:g} MiB of output"
-        case Ended.LEASE:
-            return "stopped: its lease was not renewed in time"
-        case Ended.EXITED if exited.code < 0:
-            return f"the agent was killed by signal {-exited.code}"
         case _:
-            words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
-            return f"the agent exited with status {exited.code}" + (f': "{shown(words)}"' if words else "")
+            return "stopped: its lease was not renewed in time"

@@ -1,21 +1,21 @@
 """What the engine asks of an executor: carry out one attempt, wherever that may be."""
 
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from interlock.model.outcome import Order, Report
+from interlock.model.outcome import News, Order, Report
+from interlock.model.session import Notes
 from interlock.model.task import TaskId
 
 
 class Executor(Protocol):
     """Carries out attempts. `local` is this machine; others may come."""
 
-    async def carry_out(self, order: Order, exited: Callable[[], Awaitable[None]]) -> Report:
+    async def carry_out(self, order: Order, news: News) -> Report:
         """Workspace, agent, import, in that order.
 
-        `exited` is awaited once, when the agent's process tree has ended: its slot is free. Cancelling ends
-        the whole tree; what it wrote is still archived by `recover`. An order whose lease is over is refused
-        with `StaleEpoch`: somebody else may be in charge by now.
+        `news.opened` is awaited before the agent starts, `news.exited` once when its process tree has ended.
+        Cancelling ends the whole tree; what it wrote is still archived by `recover`. An order whose lease is
+        over is refused with `StaleEpoch`: somebody else may be in charge by now.
         """
         ...
 
@@ -27,8 +27,22 @@ class Executor(Protocol):
         """What the agent said last, as one short line that is safe to show; '' if it does not run."""
         ...
 
-    async def recover(self, task: TaskId, attempt: int) -> str:
+    def say(self, task: TaskId, attempt: int, text: str) -> bool:
+        """A person's message to the agent; False if it does not run, or takes none while it runs."""
+        ...
+
+    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+        """A person's answer to what the agent asked leave for; False if that question is not open."""
+        ...
+
+    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+        """What was written down about a session that is over; None if none had begun."""
+        ...
+
+    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         """Nothing of a lost attempt may run or ever start; what it left is archived: the ref, or ''.
+
+        `why` its session ended is for its notes.
 
         What cannot be archived because the agent damaged it is kept as evidence. A full disk is raised.
         """

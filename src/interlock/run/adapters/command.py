@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
-from interlock.model.session import Event, EventKind
+from interlock.model.session import Event
 from interlock.run.adapters.adapter import Launch, Seat, Verdict, Wire
 from interlock.run.output import shown
 
@@ -57,16 +57,16 @@ class Command:
 
 
 class PlainReader:
-    """Every line is something the agent said."""
+    """Lines mean nothing but themselves: the log has them, and the session shows the last one."""
 
-    def read(self, line: str) -> Sequence[Event]:
-        return [Event(EventKind.MESSAGE, line)] if line.strip() else []
+    def read(self, _line: str) -> Sequence[Event]:
+        return ()
 
     def verdict(self, exited: Exit) -> Verdict:
         if exited.code == 0:
             return Verdict()
-        if exited.code < 0:
-            return Verdict(ErrorClass.EXIT, f"the agent was killed by signal {-exited.code}")
+        if signal := exited.signal:
+            return Verdict(ErrorClass.EXIT, f"the agent was killed by signal {signal}")
         words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
         said = f': "{shown(words)}"' if words else ""
         return Verdict(ErrorClass.EXIT, f"the agent exited with status {exited.code}{said}")

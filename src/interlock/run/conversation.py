@@ -1,0 +1,215 @@
+"""One agent from its seat to its verdict: the ways out are opened, the program runs, its lines are heard.
+
+A chain of short steps, each with what the one before it made; everything that is opened is closed again when
+the program has ended, however that came about.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from interlock.model.errors import CannotStart
+from interlock.model.kinds import Wire
+from interlock.model.outcome import ErrorClass, News, Order, Report
+from interlock.model.process import Command, Ended, Exit, Processes
+from interlock.model.sandbox import Sandbox
+from interlock.model.session import Event, EventKind
+from interlock.run.adapters import ADAPTERS
+from interlock.run.adapters.adapter import Dialogue, Launch
+from interlock.run.homes import Homes
+from interlock.run.hooks import SessionHooks
+from interlock.run.hooks.door import RELAY, relays
+from interlock.run.means import Means
+from interlock.run.network import Way
+from interlock.run.outcome import how_it_went
+from interlock.run.seating import (
+    Place,
+    attempt_name,
+    begin_log,
+    command,
+    environment,
+    host_variables,
+    place_of,
+    seat,
+    write_prompt,
+)
+from interlock.run.session import Session
+from interlock.run.workspaces import Workspace
+
+FAREWELL_SECONDS = 5.0
+"""For a program that has said all, and does not end by itself."""
+
+
+class Conversation:
+    """One attempt's agent, while it runs."""
+
+    def __init__(self, order: Order, processes: Processes, means: Means, homes: Homes, log: Path) -> None:
+        self._order = order
+        self._adapter = ADAPTERS[order.agent.use]
+        self._processes = processes
+        self._means = means
+        self._homes = homes
+        self._log = log
+        self._name = attempt_name(order)
+        self._session: Session | None = None
+        self._dialogue: Dialogue | None = None
+        self._is_over = False
+        self._running: asyncio.Task[Exit] | None = None
+        self._told: list[asyncio.Task[None]] = []
+
+    @property
+    def last_line(self) -> str:
+        """What the agent said last."""
+        return self._session.last_line if self._session else ""
+
+    async def hold(
+        self,
+        report: Report,
+        workspace: Workspace,
+        lease_left: Callable[[], float],
+        news: News,
+        hooks: SessionHooks,
+    ) -> Report:
+        """Run the agent to its end; how it went."""
+        order = self._order
+        before = order.resume.attempt if order.resume else 0
+        place = place_of(workspace, self._homes.open(order.task, order.attempt, before), self._log)
+        prompt = write_prompt(order, place, resumes=bool(before))
+        if objection := await hooks.begin(prompt, resumed=bool(before)):
+            why = f"a hook of yours kept it from starting: {objection}"
+            return replace(report, error=ErrorClass.DENIED, summary=why)
+        async with AsyncExitStack() as stack:
+            stack.callback(hooks.drop)
+            way = await self._way_to_model(stack)
+            asking = await self._way_to_hooks(stack, hooks)
+            seated = replace(seat(order, place, way, prompt), hooks=relays(hooks.native, asking.doors))
+            launch = self._adapter.launch(seated)
+            if seated.hooks:
+                launch = replace(launch, read=(*launch.read, str(RELAY)))
+            self._furnish(place, launch)
+            hosts = await stack.enter_async_context(self._means.network.to_hosts(order, launch.hosts))
+            ready = self._command(place, launch, (way, hosts, asking))
+            events = self._log.with_suffix(".events.jsonl")
+            reader = self._adapter.reader(seated)
+            self._dialogue = reader if isinstance(reader, Dialogue) else None
+            session = Session(reader, events, self._means.clean, order.session)
+            stack.callback(session.close)
+            await self._announce(news, session.id)
+            session.on_event.append(lambda event: self._note(event, news))
+            session.on_event.append(hooks.hear)
+            self._session = session
+            exited = await self._run(replace(ready, lease_seconds=lease_left()), launch.say)
+            await hooks.settle()
+            left = self._homes.left(place.home, launch.leaves)
+            verdict = session.verdict(exited, left)
+            exited = replace(exited, tail=session.tail or exited.tail)
+            return how_it_went(report, order, exited, verdict, way.seen())
+
+    async def _way_to_model(self, stack: AsyncExitStack) -> Way:
+        wire = Wire(self._order.agent.wire) if self._order.agent.wire else self._adapter.wire
+        if wire is None or self._order.agent.login:
+            return Way()
+        return await stack.enter_async_context(self._means.network.to_model(self._order, wire))
+
+    async def _way_to_hooks(self, stack: AsyncExitStack, hooks: SessionHooks) -> Way:
+        if not hooks.native:
+            return Way()
+        return await stack.enter_async_context(self._means.network.to_hooks(hooks.respond))
+
+    def _furnish(self, place: Place, launch: Launch) -> None:
+        if self._order.agent.login:
+            self._homes.lend(place.home, launch.account, Path.home())
+        self._homes.write(place.home, launch.files)
+
+    def _command(self, place: Place, launch: Launch, ways: tuple[Way, ...]) -> Command:
+        own_home = self._means.sandbox is not Sandbox.NONE or self._order.agent.use != "command"
+        host = host_variables(place, self._means.pass_env, own_home)
+        env = environment(self._order, place, launch, ways, host)
+        program = launch.argv[0]
+        if "/" not in program and shutil.which(program, path=env.get("PATH")) is None:
+            raise CannotStart(f"program not found: {program}")
+        begin_log(self._order, place, launch)
+        return command(self._order, place, launch, env, tuple(door for way in ways for door in way.doors))
+
+    async def _run(self, ready: Command, first: str) -> Exit:
+        """The program, to its end; or to a while after all was said, if it does not end by itself then."""
+        loop, began = asyncio.get_running_loop(), asyncio.get_running_loop().time()
+        self._running = running = asyncio.create_task(self._processes.run(ready, self._hear))
+        try:
+            await asyncio.sleep(0)  # it starts here, and can be spoken to from now on
+            self._greet(first)
+            await asyncio.wait([running])
+            if running.cancelled() and self._is_over:
+                return Exit(Ended.EXITED, 0, loop.time() - began, "")
+            return running.result()
+        except asyncio.CancelledError:
+            await _ended(running)
+            raise
+        finally:
+            await asyncio.gather(*self._told)
+
+    def _hear(self, line: str) -> None:
+        if self._session:
+            self._session.hear(line)
+        self._reply()
+
+    def _greet(self, first: str) -> None:
+        if first:
+            self._processes.send(self._name, first)
+            if self._dialogue is None and not self._adapter.can_steer:
+                self._processes.hang_up(self._name)
+        self._reply()
+
+    def _reply(self) -> None:
+        """Send what the program waits for; and when all is said, let it go."""
+        if self._dialogue is None:
+            return
+        for line in self._dialogue.replies():
+            self._processes.send(self._name, line)
+        if self._dialogue.is_over and not self._is_over:
+            self._is_over = True
+            self._processes.hang_up(self._name)
+            if self._running:
+                asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self._running.cancel)
+
+    def say(self, text: str) -> bool:
+        """A person's message; False if the program does not take any now."""
+        if self._is_over or self._session is None:
+            return False
+        if self._dialogue:
+            self._dialogue.say(text)
+            self._reply()
+            return True
+        return self._adapter.can_steer and self._processes.send(self._name, self._adapter.message(text))
+
+    def answer(self, call: str, allow: bool) -> bool:
+        """A person's answer to what the agent asked; False if that question is not open."""
+        if self._session is None or self._dialogue is None:
+            return False
+        events = self._dialogue.answer(call, allow)
+        self._session.take(events)
+        self._reply()
+        return bool(events)
+
+    def _note(self, event: Event, news: News) -> None:
+        """The program may have a name of its own for the session, and may ask for leave."""
+        if event.kind is EventKind.SESSION and event.session not in ("", self._order.session):
+            self._told.append(asyncio.ensure_future(self._announce(news, event.session)))
+        if event.kind is EventKind.ASKED and not event.ok:
+            self._told.append(asyncio.ensure_future(news.asked(event.call, event.tool, event.text)))
+
+    async def _announce(self, news: News, session: str) -> None:
+        await news.opened(session, self._means.sandbox.value, self._order.base)
+
+
+async def _ended(running: asyncio.Task[Exit]) -> None:
+    """End the program, and wait until nothing of it is left; asked again, at once."""
+    running.cancel()
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError:
+            running.cancel()

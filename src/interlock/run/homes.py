@@ -1,0 +1,77 @@
+"""The home folders of agents: configuration, transcripts and whatever else a program keeps about a session.
+
+A home outlives its attempt, so that a session that was cut off can go on in the next one. It is removed when
+an attempt of its task has come home well.
+"""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.task import TaskId
+
+
+class Homes:
+    """The homes below a state folder, one an attempt."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._folder = state_dir / "homes"
+
+    def path(self, task: TaskId, attempt: int) -> Path:
+        return self._folder / task / str(attempt)
+
+    def open(self, task: TaskId, attempt: int, before: int = 0) -> Path:
+        """A home for an attempt: new, or the one that attempt `before` had."""
+        home = self.path(task, attempt)
+        try:
+            if before and not home.exists() and (old := self.path(task, before)).exists():
+                old.rename(home)
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot make {home}: {error.strerror}") from error
+        return home
+
+    def write(self, home: Path, files: Mapping[str, str]) -> None:
+        """Put files there. A link that an earlier session left in the way is not followed."""
+        for name, text in files.items():
+            path = home / name
+            if ".." in path.parts or not path.parent.resolve().is_relative_to(home.resolve()):
+                raise EnvironmentProblem(f"{path} would be outside of the agent's home")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.unlink(missing_ok=True)
+                path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise EnvironmentProblem(f"cannot write {path}: {error.strerror}") from error
+
+    def lend(self, home: Path, names: tuple[str, ...], user_home: Path) -> None:
+        """Copy what the user's own home has under these names: the account a program is logged in with."""
+        for name in names:
+            source, target = user_home / name, home / name
+            try:
+                if source.is_dir():
+                    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+                elif source.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(source, target)
+            except (OSError, shutil.Error) as error:
+                raise EnvironmentProblem(f"cannot copy {source} for the agent: {error}") from error
+
+    def left(self, home: Path, names: tuple[str, ...], limit_bytes: int = 1 << 20) -> list[str]:
+        """What the program wrote into these files, as far as it is plain text of a sensible size."""
+        found = []
+        for name in names:
+            path = home / name
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= limit_bytes:
+                found.append(path.read_text(encoding="utf-8", errors="replace"))
+        return found
+
+    def forget(self, task: TaskId, up_to: int) -> None:
+        """Remove the homes of a task's attempts up to this one, as far as that is possible."""
+        folder = self._folder / task
+        if not folder.is_dir():
+            return
+        for home in folder.iterdir():
+            if home.name.isdigit() and int(home.name) <= up_to:
+                shutil.rmtree(home, ignore_errors=True)

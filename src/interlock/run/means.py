@@ -1,0 +1,23 @@
+"""What an executor works with, besides workspaces and processes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from interlock.model.sandbox import Sandbox
+from interlock.run.hooks import Hooks
+from interlock.run.network import Network, NoNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """All of it has a default that does nothing, so that a test names only what it is about."""
+
+    pass_env: tuple[str, ...] = ()
+    network: Network = field(default_factory=NoNetwork)
+    sandbox: Sandbox = Sandbox.NONE
+    """What its processes are in, for the record and for what depends on it."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of text that is kept."""
+    tell: Callable[[str], None] = lambda _text: None
+    hooks: Hooks = field(default_factory=Hooks)
+    """The user's commands that hear of sessions."""

@@ -1,0 +1,78 @@
+"""What an attempt needs of the network: a way to its model, and to the hosts that it may reach."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from interlock.model.kinds import Wire
+from interlock.model.outcome import ErrorClass, Order
+from interlock.model.sandbox import Door
+from interlock.model.session import Usage
+
+
+class Trouble(Protocol):
+    """What went wrong with the latest call of a model."""
+
+    @property
+    def error(self) -> ErrorClass: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def retry_after_seconds(self) -> float: ...
+
+
+class Seen(NamedTuple):
+    """What the proxy saw of a session so far."""
+
+    usage: Usage
+    trouble: Trouble | None = None
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way out."""
+
+    url: str = ""
+    """The model proxy as the program sees it; '' if it has no model of ours."""
+    token: str = ""
+    doors: tuple[Door, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What tells programs to take it."""
+    seen: Callable[[], Seen | None] = _nothing
+
+
+class Network(Protocol):
+    """Opens ways out, for as long as an attempt runs."""
+
+    def to_model(self, order: Order, wire: Wire) -> AbstractAsyncContextManager[Way]: ...
+
+    def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AbstractAsyncContextManager[Way]:
+        """To these hosts, and those that the project allows."""
+        ...
+
+    def to_hooks(self, respond: Callable[[bytes], Awaitable[bytes]]) -> AbstractAsyncContextManager[Way]:
+        """To the user's hooks, which answer what a program asks them."""
+        ...
+
+
+class NoNetwork:
+    """For programs that need none of ours."""
+
+    @asynccontextmanager
+    async def to_model(self, _order: Order, _wire: Wire) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_hosts(self, _order: Order, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_hooks(self, _respond: Callable[[bytes], Awaitable[bytes]]) -> AsyncIterator[Way]:
+        yield Way()

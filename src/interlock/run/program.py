@@ -1,0 +1,73 @@
+"""Where a program is installed: the folders it must be able to read to start at all.
+
+Programs live in the strangest places: a package of node below a project, a virtual environment whose python
+is somebody else's. Only what the start needs is named, never a whole home.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
+"""What every sandbox shows anyway."""
+SHEBANG_BYTES = 256
+INTERPRETERS_DEEP = 3
+
+
+def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
+    """The folders that starting `program` takes, besides the system's own and `directory`."""
+    found: dict[str, None] = {}
+    _follow(program, path, directory, found, INTERPRETERS_DEEP)
+    return tuple(found)
+
+
+def _follow(program: str, path: str, directory: Path, found: dict[str, None], depth: int) -> None:
+    named = Path(directory, program) if "/" in program else Path(shutil.which(program, path=path) or "")
+    if not named.is_file():
+        return
+    real = named.resolve()
+    for folder in (named.parent, *_home_of(real), *_home_of(named)):
+        if not _is_shown(folder, directory):
+            found[str(folder)] = None
+    if depth and (interpreter := _interpreter(real)):
+        _follow(interpreter, path, directory, found, depth - 1)
+
+
+def _home_of(program: Path) -> tuple[Path, ...]:
+    """The folders that belong to a program: its package, its environment, its libraries."""
+    parts = program.parts
+    if "node_modules" in parts:
+        return (Path(*parts[: parts.index("node_modules") + 1]),)
+    folder = program.parent
+    if folder.name != "bin":
+        return (folder,)
+    above = folder.parent
+    if (above / "pyvenv.cfg").is_file():
+        base = (folder / "python3").resolve() if (folder / "python3").exists() else folder
+        return (above, *_libraries(base.parent))
+    return (folder, *_libraries(folder))
+
+
+def _libraries(folder: Path) -> tuple[Path, ...]:
+    """`lib` beside a `bin`: an interpreter is not much without it."""
+    return tuple(path for path in (folder, folder.parent / "lib") if path.is_dir())
+
+
+def _is_shown(folder: Path, directory: Path) -> bool:
+    real = folder.resolve()
+    return str(real) == "/" or real.is_relative_to(directory) or any(map(real.is_relative_to, SYSTEM))
+
+
+def _interpreter(program: Path) -> str:
+    """What the first line of a script names; '' for anything else."""
+    try:
+        with program.open("rb") as file:
+            first = file.read(SHEBANG_BYTES).partition(b"\n")[0]
+    except OSError:
+        return ""
+    if not first.startswith(b"#!"):
+        return ""
+    words = os.fsdecode(first[2:]).split()
+    if words and Path(words[0]).name == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return words[0] if words else ""

@@ -1,0 +1,83 @@
+"""The real network of attempts: the model proxy, and the proxy to allowed hosts.
+
+A program that is alone in its network finds both behind doors on fixed ports. One that shares the host's gets
+doors on ports that are free there.
+"""
+
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.model.kinds import Wire
+from interlock.model.outcome import Order
+from interlock.model.sandbox import Door
+from interlock.run.hooks.door import Respond, open_door
+from interlock.run.network import Seen, Way
+from interlock.run.proxy import EgressProxy, EndpointOrder, ModelProxy
+from interlock.run.seating import attempt_name
+
+MODEL_PORT = 18080
+HOSTS_PORT = 18081
+HOOKS_PORT = 18082
+HERE = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyNetwork:
+    """Implements `interlock.run.network.Network`."""
+
+    models: ModelProxy
+    egress: EgressProxy
+    logs: Path
+    alone: bool
+    """Do programs have a network of their own."""
+    allow_hosts: tuple[str, ...] = ()
+    """What the project lets every attempt reach."""
+
+    @asynccontextmanager
+    async def to_model(self, order: Order, wire: Wire) -> AsyncIterator[Way]:
+        agent = order.agent
+        transcript = self.logs / order.task / f"{order.attempt}.model.jsonl"
+        asked = EndpointOrder(attempt_name(order), wire, agent.url, agent.key_env, transcript)
+        async with self.models.open(asked) as endpoint:
+            port = self._port(MODEL_PORT)
+            yield Way(
+                url=f"http://{HERE}:{port}",
+                token=endpoint.token,
+                doors=(Door(port, endpoint.socket),),
+                seen=lambda: Seen(endpoint.usage, endpoint.last_error),
+            )
+
+    @asynccontextmanager
+    async def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        wanted = (*self.allow_hosts, *hosts)
+        if not wanted:
+            yield Way()
+            return
+        async with self.egress.open(attempt_name(order), wanted) as opened:
+            port = self._port(HOSTS_PORT)
+            yield Way(doors=(Door(port, opened.socket),), env=_proxy_variables(f"http://{HERE}:{port}"))
+
+    @asynccontextmanager
+    async def to_hooks(self, respond: Respond) -> AsyncIterator[Way]:
+        async with open_door(self.logs.parent / "sockets", respond) as path:
+            yield Way(doors=(Door(self._port(HOOKS_PORT), path),))
+
+    def _port(self, usual: int) -> int:
+        return usual if self.alone else _free_port()
+
+
+def _free_port() -> int:
+    """One that nobody listens on now. Should somebody take it first, the attempt fails and is tried again."""
+    with socket.socket() as probe:
+        probe.bind((HERE, 0))
+        return int(probe.getsockname()[1])
+
+
+def _proxy_variables(url: str) -> Mapping[str, str]:
+    """What tells most programs to go through a proxy, and not for what is on their own loopback."""
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+    local = f"{HERE},localhost,::1"
+    return {**dict.fromkeys(names, url), "NO_PROXY": local, "no_proxy": local}

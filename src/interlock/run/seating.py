@@ -1,0 +1,163 @@
+"""Everything an agent finds when it sits down: its prompt, its home, its variables, and what it may reach."""
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.outcome import Order
+from interlock.model.process import Command, inherit
+from interlock.model.sandbox import Door, Grant
+from interlock.run.adapters import ADAPTERS
+from interlock.run.adapters.adapter import Launch, Seat
+from interlock.run.network import Way
+from interlock.run.program import folders_of
+from interlock.run.workspaces import Workspace
+
+PROMPT = "prompt.md"
+PID_FILE = "supervisor.pid"
+PROTECTED = ("config", "config.worktree", "hooks", "info", "objects/info")
+"""Of its own git dir: what could make git run a program, or read what it must not."""
+ALTERNATES_DEEP = 5
+"""As far as git itself follows them."""
+
+RESUMED = """\
+Your session was cut off before you had finished; nothing that you wrote is lost. Look at where things stand
+and go on with the task, which is this:
+
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one attempt happens."""
+
+    path: Path
+    """The workspace."""
+    git_dir: Path
+    state: Path
+    """The attempt's own folder beside the workspace."""
+    home: Path
+    log: Path
+
+
+def place_of(workspace: Workspace, home: Path, log: Path) -> Place:
+    return Place(workspace.path, workspace.git_dir, workspace.home, home, log)
+
+
+def write_prompt(order: Order, place: Place, resumes: bool) -> str:
+    """The prompt, in its file and beside the log."""
+    prompt = RESUMED + order.prompt if resumes else order.prompt
+    try:
+        (place.state / PROMPT).write_text(prompt, encoding="utf-8")
+        place.log.parent.mkdir(parents=True, exist_ok=True)
+        place.log.with_suffix(".prompt.md").write_text(prompt, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+    return prompt
+
+
+def seat(order: Order, place: Place, way: Way, prompt: str) -> Seat:
+    """What the adapter gets to see."""
+    return Seat(
+        agent=order.agent,
+        prompt=prompt,
+        prompt_file=str(place.state / PROMPT),
+        workspace=str(place.path),
+        home=str(place.home),
+        session=order.session,
+        resume=order.resume.session if order.resume and ADAPTERS[order.agent.use].can_resume else "",
+        model_url=way.url,
+        token=way.token,
+    )
+
+
+def begin_log(order: Order, place: Place, launch: Launch) -> None:
+    """The first line says what follows. The prompt is often a word of the command, and is not repeated."""
+    words = [word if len(word) < 200 and "\n" not in word else "..." for word in launch.argv]
+    try:
+        with place.log.open("a", encoding="utf-8") as file:
+            file.write(
+                f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "
+                f"{shlex.join(words)}\n"
+            )
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+
+
+def environment(
+    order: Order, place: Place, launch: Launch, ways: tuple[Way, ...], host: Mapping[str, str]
+) -> dict[str, str]:
+    """What the program finds in its environment. `host` is the part of ours that it may see."""
+    return {
+        **host,
+        **{name: value for way in ways for name, value in way.env.items()},
+        **launch.env,
+        **(order.agent.env or {}),
+        "INTERLOCK_PROMPT_FILE": str(place.state / PROMPT),
+        "INTERLOCK_TASK_ID": order.task,
+        "INTERLOCK_ATTEMPT": str(order.attempt),
+        "INTERLOCK_SESSION": order.session,
+    }
+
+
+def host_variables(place: Place, pass_env: tuple[str, ...], own_home: bool) -> dict[str, str]:
+    """Of our environment, what the agent may see; with a home of its own, nothing that names the user's."""
+    ours = inherit(os.environ, pass_env)
+    if not own_home:
+        return ours
+    kept = {name: value for name, value in ours.items() if not name.startswith("XDG_") and name != "TMPDIR"}
+    return {**kept, "HOME": str(place.home)}
+
+
+def grant(place: Place, launch: Launch, doors: tuple[Door, ...], env: Mapping[str, str]) -> Grant:
+    """Its own folders to write, what it borrows and where it is installed to read, and its ways out."""
+    return Grant(
+        write=(str(place.path), str(place.git_dir), str(place.home)),
+        protect=(str(place.path / ".git"), *(str(place.git_dir / name) for name in PROTECTED)),
+        read=(
+            str(place.state / PROMPT),
+            *_borrowed(place.git_dir / "objects", ALTERNATES_DEEP),
+            *launch.read,
+            *folders_of(launch.argv[0], env.get("PATH", ""), place.path),
+        ),
+        home=str(place.home) if env.get("HOME") == str(place.home) else "",
+        doors=doors,
+    )
+
+
+def _borrowed(objects: Path, depth: int) -> Iterator[str]:
+    """The object stores that one borrows from, and those that these borrow from."""
+    try:
+        lines = (objects / "info" / "alternates").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if depth and line and not line.startswith("#"):
+            store = (objects / line).resolve()
+            yield str(store)
+            yield from _borrowed(store, depth - 1)
+
+
+def command(
+    order: Order, place: Place, launch: Launch, env: dict[str, str], doors: tuple[Door, ...]
+) -> Command:
+    """The program with all its limits but the lease."""
+    return Command(
+        argv=launch.argv,
+        directory=str(place.path),
+        log=str(place.log),
+        env=env,
+        timeout_seconds=order.timeout_seconds,
+        idle_seconds=order.idle_seconds,
+        name=attempt_name(order),
+        pid_file=str(place.state / PID_FILE),
+        grant=grant(place, launch, doors, env),
+        listens=ADAPTERS[order.agent.use].can_steer or bool(launch.say),
+    )
+
+
+def attempt_name(order: Order) -> str:
+    return f"{order.task}, attempt {order.attempt}"

@@ -1,0 +1,163 @@
+"""One session of an agent, while it runs: its lines become events, and those become a file and a verdict.
+
+1. What is kept is clean first and cut after, and bounded: an agent can print without end.
+2. Success is an end that the program itself calls good, with nothing denied that mattered. The exit status
+   alone is never enough, and none of it more than the checks.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind
+from interlock.run.adapters.adapter import Reader, Verdict
+from interlock.run.output import shown
+
+EVENTS_BYTES = 64 << 20
+"""Of one session's events; some days of talk. What comes after is not kept."""
+TAIL_LINES = 60
+TEXT_CHARS = 16_000
+"""Of one event's text: enough for what failed, and not the whole file that was read."""
+
+
+class Session:
+    """What an agent has said so far."""
+
+    def __init__(self, reader: Reader, events: Path, clean: Callable[[str], str], session: str) -> None:
+        self.id = session
+        self.last_line = ""
+        self.on_event: list[Callable[[Event], None]] = []
+        self._reader = reader
+        self._clean = clean
+        self._denials = Denials()
+        self._file = _Bounded(events, EVENTS_BYTES)
+        self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+
+    @property
+    def tail(self) -> str:
+        """The end of what it did and said, for people and for the next attempt; '' if its output must do."""
+        return "\n".join(self._tail)
+
+    def hear(self, line: str) -> None:
+        """A line of the program's output."""
+        if events := self._reader.read(line):
+            self.take(events)
+        elif line and not line.isspace() and not line.startswith("{"):
+            self.last_line = line
+
+    def take(self, events: Sequence[Event]) -> None:
+        """What happened, in order."""
+        for raw in events:
+            event = self._kept(raw)
+            self.id = event.session or self.id
+            if line := headline(event):
+                self.last_line = line
+                self._tail.append(shown(line))
+            self._denials.note(event)
+            self._file.add(event)
+            for listener in self.on_event:
+                listener(event)
+
+    def _kept(self, event: Event) -> Event:
+        return replace(
+            event, text=self._clean(event.text)[:TEXT_CHARS], path=self._clean(event.path)[:TEXT_CHARS]
+        )
+
+    def verdict(self, exited: Exit, left: Iterable[str]) -> Verdict:
+        """The program has ended: how did it go by its own account, and by what it was kept from."""
+        for text in left:
+            self.hear(text)
+        verdict = self._reader.verdict(exited)
+        if verdict.error is None and (denied := self._denials.that_mattered()):
+            verdict = replace(verdict, error=ErrorClass.DENIED, summary=f"it was not allowed to {denied}")
+        summary = shown(self._clean(verdict.summary))
+        return replace(verdict, summary=summary, session=verdict.session or self.id)
+
+    def close(self) -> None:
+        """Whatever happened: give the file back."""
+        self._file.close()
+
+
+class Denials:
+    """Which tools an agent was kept from, and never got to use after all."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, str] = {}
+        """By call: results name only that."""
+        self._denied: dict[str, str] = {}
+
+    def note(self, event: Event) -> None:
+        match event.kind:
+            case EventKind.TOOL:
+                self._tools[event.call] = event.tool
+            case EventKind.DENIED:
+                tool = event.tool or self._tools.get(event.call, "")
+                self._denied[tool] = shown(f"use {tool or 'a tool'}: {event.text}")
+            case EventKind.RESULT if event.ok:
+                self._denied.pop(event.tool or self._tools.get(event.call, ""), None)
+            case _:
+                pass
+
+    def that_mattered(self) -> str:
+        """What it was kept from to the end; '' if it found another way with the same tool."""
+        return next(reversed(self._denied.values()), "")
+
+
+def headline(event: Event) -> str:
+    """An event as one line that says what the agent is doing; '' if it does not tell."""
+    match event.kind:
+        case EventKind.MESSAGE | EventKind.COMMAND:
+            lines = [line for line in event.text.splitlines() if line.strip()]
+            return lines[-1] if lines else ""
+        case EventKind.TOOL:
+            return f"{event.tool} {event.text}".strip()
+        case EventKind.EDIT:
+            return f"edits {event.path}"
+        case EventKind.RETRY:
+            return f"asks the model again: {event.text}"
+        case EventKind.DENIED:
+            return f"was denied {event.tool}: {event.text}"
+        case EventKind.ASKED:
+            return f"asks for leave: {event.tool} {event.text}"
+        case EventKind.ERROR:
+            return event.text
+        case _:
+            return ""
+
+
+class _Bounded:
+    """A file of events, one line of JSON each."""
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+        self._left = limit_bytes
+
+    def add(self, event: Event) -> None:
+        line = msgspec.json.encode(_told(event)) + b"\n"
+        if self._fd >= 0 and len(line) <= self._left:
+            self._left -= os.write(self._fd, line)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _told(event: Event) -> dict[str, object]:
+    """Only what the event says: most of its fields are empty."""
+    fields = {name: getattr(event, name) for name in Event.__slots__}
+    empty = ("", None)
+    return {
+        name: value for name, value in fields.items() if value not in empty and (name != "ok" or not value)
+    }
