@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from interlock.git.files import read_beneath, write_durably
+from interlock.git.files import read_beneath
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Workspace
 from interlock.model.errors import InterlockError
@@ -84,10 +84,15 @@ class AttemptFolder:
             return None
 
     def note(self, what: Opened | Kept) -> None:
-        """Write a note; when this returns, it is on the disk."""
-        write_durably(
-            self.home / (_OPENED if isinstance(what, Opened) else _COLLECTED), json.dumps(asdict(what))
-        )
+        """Write a note, whole or not at all. It does not wait for the disk.
+
+        A power cut may take it, and then what it is about is as if it had not happened: a workspace of the
+        last seconds, whose files the cut took too, or a collection, which is repeated.
+        """
+        path = self.home / (_OPENED if isinstance(what, Opened) else _COLLECTED)
+        fresh = path.with_name(path.name + ".new")
+        fresh.write_text(json.dumps(asdict(what)))
+        fresh.replace(path)
 
     def forget_collected(self) -> None:
         """It is about to be collected again."""

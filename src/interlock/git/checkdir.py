@@ -6,10 +6,10 @@ has a git dir of its own, made anew each time: one commit without a parent, hold
 
 import asyncio
 import shutil
-import zlib
 from pathlib import Path
 
 from interlock.git.command import Git
+from interlock.git.commits import write_commit
 from interlock.git.errors import GitFailed
 from interlock.git.files import make_readable, remove_tree
 from interlock.git.layout import point_to, write_git_dir
@@ -43,13 +43,22 @@ class CheckFolder:
         write_git_dir(self._trusted, self._place, "ref: refs/heads/none", [str(self._place.objects)])
         (self._trusted / "index.lock").unlink(missing_ok=True)
         remove_tree(self.tree / ".git")
+        # Meanwhile: the private git dir is not in the way of git, and a thread can wait for the disk.
+        private = asyncio.create_task(asyncio.to_thread(self._write_private, tree))
+        try:
+            await self._check_out(tree)
+        finally:
+            await private
+        shutil.copy2(self._trusted / "index", self._private / "index")
+        point_to(self.tree, "../private.git")
+
+    async def _check_out(self, tree: str) -> None:
         git = Git(self._trusted, self.tree)
         await git.run("read-tree", "--reset", "-u", tree)
         said = await git.run("clean", "-ffdxq", ok=(0, 1))
         if said.code:
             await asyncio.to_thread(make_readable, self.tree)
             await git.run("clean", "-ffdxq")
-        self._write_private(tree)
 
     def _write_private(self, tree: str) -> None:
         remove_tree(self._private)
@@ -57,11 +66,7 @@ class CheckFolder:
         content = f"tree {tree}\nauthor {who}\ncommitter {who}\n\nThe tree under check\n".encode()
         commit = self._place.object_id("commit", content)
         write_git_dir(self._private, self._place, commit, [str(self._place.objects)])
-        loose = self._private / "objects" / commit[:2] / commit[2:]
-        loose.parent.mkdir()
-        loose.write_bytes(zlib.compress(f"commit {len(content)}\0".encode() + content, 1))
-        shutil.copy2(self._trusted / "index", self._private / "index")
-        point_to(self.tree, "../private.git")
+        write_commit(self._private / "objects", self._place, content)
 
     def _remove(self) -> None:
         remove_tree(self.tree)

@@ -129,9 +129,7 @@ async def dirty(tree: Worktree) -> tuple[str, ...]:
 
 async def in_the_way(tree: Worktree, git: Git, old: str, new: str) -> tuple[str, ...]:
     """Files git does not track here, and that the move from `old` to `new` would overwrite."""
-    said = await git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)
-    words = said.out.split(b"\0")
-    changes = list(zip(words[::2], words[1::2], strict=False))
+    changes = await git.changes(old, new)
     gone = {path for status, path in changes if status == b"D"}
     root = os.fsencode(tree.path)
     found = (hit for status, path in changes if status == b"A" for hit in _obstacles(root, path, gone))

@@ -60,7 +60,7 @@ class Child:
         return b"".join(self._said).decode("utf-8", "backslashreplace")
 
     async def ended(self) -> int:
-        """Until all is said and the process is gone; its exit status. `OSError` if the output found no room."""
+        """Its exit status, when all is said and it is gone. `OSError` if its output found no room."""
         await asyncio.shield(self._quiet)
         code = await self._gone()
         if self._failure:

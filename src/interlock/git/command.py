@@ -5,7 +5,7 @@
 3. The environment is built from nothing. Only `as_user` calls see the user's own configuration
    (credentials, filters, line endings), and only with the user's own git dir.
 4. A child gets its own session: Ctrl-C in the terminal is for Interlock to interpret, and ssh finds no
-   terminal to ask questions on.
+   terminal to ask questions on. One that is in no hurry gets a process group, and speaks to nobody.
 """
 
 import asyncio
@@ -38,6 +38,8 @@ _GUARDS = (
     "fetch.recurseSubmodules=false",
     "i18n.commitEncoding=UTF-8",
 )
+COMMITTER = ("Interlock", "interlock@localhost")
+
 _OPTIONS = tuple(word for guard in _GUARDS for word in ("-c", guard))
 
 _REPOSITORY_VARIABLES = frozenset(
@@ -60,6 +62,8 @@ _REPOSITORY_VARIABLES = frozenset(
 )
 """Set when Interlock is started from a git hook or alias; they would point git at another repository."""
 
+_UNHURRIED = 10
+"""Between the usual 0 and the 19 of what may wait for ever."""
 _ENDING_SECONDS = 2.0
 """SIGTERM lets git remove its lock files; after this long it is killed."""
 
@@ -105,15 +109,17 @@ def sealed_environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_AUTHOR_NAME": "Interlock",
         "GIT_AUTHOR_EMAIL": "interlock@localhost",
-        "GIT_COMMITTER_NAME": "Interlock",
-        "GIT_COMMITTER_EMAIL": "interlock@localhost",
+        "GIT_COMMITTER_NAME": COMMITTER[0],
+        "GIT_COMMITTER_EMAIL": COMMITTER[1],
     }
 
 
-class Names(Protocol):
-    """Something that knows what names stand for."""
+class Answers(Protocol):
+    """Something that knows what names stand for, and how trees differ."""
 
     async def names(self, revisions: Sequence[str]) -> list[str | None]: ...
+
+    async def changes(self, old: str, new: str) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +130,10 @@ class Git:
     work_tree: Path | None = None
     as_user: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
-    lookup: "Names | None" = None
-    """Answers `names` without a process of its own for each question, while it is open."""
+    unhurried: bool = False
+    """Others go first when there is more to do than the machine has processors."""
+    lookup: Answers | None = None
+    """Answers `names` and `changes` without a process of its own for each question, while it is open."""
 
     def having(self, **variables: str) -> "Git":
         """The same git with more environment variables."""
@@ -141,7 +149,7 @@ class Git:
         timeout: float = 600.0,
     ) -> Output:
         """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
-        process = _spawn(*_invocation(self, argv), feed)
+        process = _spawn(*_invocation(self, argv), feed, self.unhurried)
         output = await _finish(process, argv[0], Drain(sink or BytesIO(), limit_bytes), timeout)
         if output.code not in ok and not output.cut:
             raise GitFailed(argv[0], output.err)
@@ -154,6 +162,16 @@ class Git:
         feed = "".join(f"{revision}\n" for revision in revisions).encode()
         said = await self.run("cat-file", BATCH_CHECK, feed=feed)
         return [named(line) for line in said.line.splitlines()]
+
+    async def changes(self, old: str, new: str) -> list[tuple[bytes, bytes]]:
+        """The paths that differ between two commits or trees, each with how: A, D, M or T."""
+        if self.lookup is not None:
+            trees = await self.lookup.names([f"{old}^{{tree}}", f"{new}^{{tree}}"])
+            said = await self.lookup.changes(str(trees[0]), str(trees[1]))
+        else:
+            said = (await self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).out
+        words = said.split(b"\0")
+        return list(zip(words[::2], words[1::2], strict=False))
 
 
 BATCH_CHECK = "--batch-check=%(objectname)"
@@ -180,7 +198,7 @@ def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str,
 
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
-    process = _spawn(("git", "-C", str(path), *argv), user_environment(), path, b"")
+    process = _spawn(("git", "-C", str(path), *argv), user_environment(), path, b"", unhurried=False)
     return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 
@@ -201,10 +219,10 @@ async def _start(
 
 
 def _spawn(
-    command: Sequence[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO
+    command: Sequence[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO, unhurried: bool
 ) -> subprocess.Popen[bytes]:
     with _explained(directory), _as_file(feed) as stdin:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command,
             executable=_program(env.get("PATH", os.defpath)),
             stdin=stdin,
@@ -213,8 +231,14 @@ def _spawn(
             bufsize=0,
             env=env,
             cwd=directory,
-            start_new_session=True,
+            # Linux shares the processors out by session, and niceness counts only within one.
+            start_new_session=not unhurried,
+            process_group=0 if unhurried else None,
         )
+    if unhurried:
+        with contextlib.suppress(OSError):  # it is over already
+            os.setpriority(os.PRIO_PROCESS, process.pid, _UNHURRIED)
+    return process
 
 
 @contextlib.contextmanager

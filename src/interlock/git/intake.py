@@ -1,6 +1,10 @@
 """Brings an agent's objects into the repository: packed by us, checked strictly, in quarantine till then."""
 
+import asyncio
+import contextlib
+import os
 import shutil
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,11 +28,18 @@ async def take_in(
     (scratch / "info").mkdir(parents=True)
     (scratch / "pack").mkdir()
     (scratch / "info" / "alternates").write_text(f"{place.objects}\n", errors="surrogateescape")
-    await _pack(trusted, wanted, base, scratch / "stream", limit_bytes)
+    stream = scratch / "stream"
+    await _pack(trusted, wanted, base, stream, limit_bytes)
     # Not the durable git of `place`: what is in quarantine may well be lost with the power.
-    quarantine = Git(place.common_dir, variables={"GIT_OBJECT_DIRECTORY": str(scratch)})
-    await _inspect(quarantine, scratch / "stream")
-    await _release(place, scratch)
+    quarantine = Git(
+        place.common_dir, variables={"GIT_OBJECT_DIRECTORY": str(scratch)}, unhurried=trusted.unhurried
+    )
+    if _count(stream) <= _SMALL:
+        await _inspect(quarantine, stream, "unpack-objects", "-q")
+        await asyncio.to_thread(_release_objects, scratch, place.objects)
+    else:
+        await _inspect(quarantine, stream, "index-pack", "--stdin", "--fix-thin", "--threads=1")
+        await asyncio.to_thread(_release_packs, scratch, place.objects)
     remove_tree(scratch)
 
 
@@ -53,28 +64,42 @@ async def _pack(trusted: Git, wanted: Sequence[str], base: str, stream: Path, li
         raise refused("pack-objects", said.err)
 
 
-async def _inspect(quarantine: Git, stream: Path) -> None:
+def _count(stream: Path) -> int:
+    """How many objects a pack holds."""
+    with stream.open("rb") as file:
+        return int.from_bytes(file.read(12)[8:], "big")
+
+
+async def _inspect(quarantine: Git, stream: Path, *words: str) -> None:
     """Strict: no broken object, and no link to one that is neither in the pack nor in the repository."""
     with stream.open("rb") as feed:
-        said = await quarantine.run(
-            "index-pack", "--stdin", "--fix-thin", "--strict", "--threads=1", feed=feed, ok=range(256)
-        )
+        said = await quarantine.run(*words, "--strict", feed=feed, ok=range(256))
     if said.code:
-        raise refused("index-pack", said.err)
+        raise refused(words[0], said.err)
 
 
-async def _release(place: Place, scratch: Path) -> None:
-    """Out of quarantine."""
-    for pack in (scratch / "pack").glob("pack-*.pack"):
-        with pack.open("rb") as file:
-            count = int.from_bytes(file.read(12)[8:], "big")
-        if count <= _SMALL:
-            with pack.open("rb") as file:
-                await place.git.run("unpack-objects", "-q", feed=file)
-            continue
-        # The index comes last: git looks for packs by their index.
-        for part in sorted(pack.parent.glob(f"{pack.stem}.*"), key=lambda path: path.suffix == ".idx"):
-            fresh = place.objects / "pack" / f"tmp_{part.name}"
-            shutil.copyfile(part, fresh)
-            fresh.chmod(0o444)
-            fresh.replace(place.objects / "pack" / part.name)
+def _release_objects(scratch: Path, objects: Path) -> None:
+    """Out of quarantine one by one, as git itself does after a push. No ref leads to them before all are."""
+    for folder in scratch.glob("[0-9a-f][0-9a-f]"):
+        home = objects / folder.name
+        with contextlib.suppress(FileExistsError):
+            home.mkdir()
+            home.chmod(folder.stat().st_mode)  # as git made it, for whoever shares the repository
+        for file in folder.iterdir():
+            _put(file, home / file.name)
+
+
+def _release_packs(scratch: Path, objects: Path) -> None:
+    # The index comes last: git looks for packs by their index.
+    for part in sorted((scratch / "pack").iterdir(), key=lambda path: path.suffix == ".idx"):
+        _put(part, objects / "pack" / part.name)
+
+
+def _put(file: Path, target: Path) -> None:
+    """Move a file to where it is relied on: it is on the disk before it has its name."""
+    # A name that git clears away after a crash. Another attempt may bring the same object at the same time.
+    fresh = target.with_name(f"tmp_obj_{uuid.uuid4().hex}")
+    shutil.move(file, fresh)
+    with fresh.open("rb") as written:
+        os.fsync(written.fileno())
+    fresh.replace(target)

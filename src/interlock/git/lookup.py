@@ -1,65 +1,50 @@
-"""One git process that answers what names stand for, as long as it is kept open.
-
-Most questions to git are this one, and starting a process takes longer than the answer. Git reads refs and
-looks for objects anew for each question, so that an answer is never older than the question.
-"""
+"""Git processes that answer the questions which come up several times for every change."""
 
 import asyncio
+import uuid
 from collections.abc import Sequence
 
-from interlock.git.command import BATCH_CHECK, Git, end, named, start
+from interlock.git.command import BATCH_CHECK, Git, named
 from interlock.git.errors import GitFailed
+from interlock.git.resident import Resident, whole_lines
+
+_CHUNK_BYTES = 1 << 16
 
 
 class Lookup:
-    """Answers questions one after the other. A process that died or hangs is replaced once per question."""
+    """What names stand for, and what differs between two trees."""
 
     def __init__(self, git: Git, patience_seconds: float = 60.0) -> None:
-        self._git = git
-        self._patience_seconds = patience_seconds
-        self._child: asyncio.subprocess.Process | None = None
-        """Only ever one that owes no answer: the next question would get it."""
-        self._lock = asyncio.Lock()
+        self._names = Resident(git, "cat-file", BATCH_CHECK, patience_seconds=patience_seconds)
+        words = ("--stdin", "-r", "-z", "--no-renames", "--name-status")
+        self._changes = Resident(git, "diff-tree", *words, patience_seconds=patience_seconds)
+        self._end = f"end {uuid.uuid4().hex}\n".encode()
+        """Git repeats a line that names no object: so an answer has an end. No path can foresee it."""
 
     async def names(self, revisions: Sequence[str]) -> list[str | None]:
         """The object each revision stands for, or nothing where there is none."""
-        async with self._lock:
-            try:
-                return await self._ask(revisions)
-            except (EOFError, OSError):
-                pass
-            try:
-                return await self._ask(revisions)
-            except (EOFError, OSError) as error:
-                raise GitFailed("cat-file", f"no answer, twice: {error!r}") from error
+        question = "".join(f"{revision}\n" for revision in revisions).encode()
+        lines = await self._names.ask(question, lambda answers: whole_lines(answers, len(revisions)))
+        return [named(line) for line in lines]
+
+    async def changes(self, old: str, new: str) -> bytes:
+        """How two trees differ, as `diff-tree -z --name-status` says it."""
+        question = f"{old} {new}\n".encode()
+        said = await self._changes.ask(question + self._end, self._until_the_end)
+        if not said.startswith(question):
+            raise GitFailed("diff-tree", f"the trees {old} and {new} cannot be read")
+        return said.removeprefix(question)
 
     async def close(self) -> None:
-        """End the process."""
-        async with self._lock:
-            child, self._child = self._child, None
-            if child is not None:
-                await end(child)
+        """End the processes."""
+        await self._names.close()
+        await self._changes.close()
 
-    async def _ask(self, revisions: Sequence[str]) -> list[str | None]:
-        child, self._child = self._child, None
-        if child is None:
-            child = await start(self._git, "cat-file", BATCH_CHECK, errors=asyncio.subprocess.DEVNULL)
-        try:
-            async with asyncio.timeout(self._patience_seconds):
-                answers = await _answers(child, revisions)
-            self._child = child
-        finally:
-            if self._child is None:
-                await end(child)
-        return answers
-
-
-async def _answers(child: asyncio.subprocess.Process, revisions: Sequence[str]) -> list[str | None]:
-    assert child.stdin is not None  # noqa: S101 - started with pipes, just above
-    assert child.stdout is not None  # noqa: S101 - the same
-    # Not waiting for it to be read: git may first want to get rid of its answers.
-    child.stdin.write("".join(f"{revision}\n" for revision in revisions).encode())
-    lines = [await child.stdout.readline() for _ in revisions]
-    if not all(line.endswith(b"\n") for line in lines):
-        raise EOFError
-    return [named(line.decode("utf-8", "backslashreplace").rstrip("\n")) for line in lines]
+    async def _until_the_end(self, answers: asyncio.StreamReader) -> bytes:
+        said = b""
+        while not said.endswith(self._end):
+            chunk = await answers.read(_CHUNK_BYTES)
+            if not chunk:
+                raise EOFError
+            said += chunk
+        return said.removesuffix(self._end)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from interlock.git.command import Git
 from interlock.git.lookup import Lookup
+from interlock.git.scribe import Scribe
 
 STATE_FOLDER = ".interlock"
 
@@ -39,6 +40,8 @@ class Place:
     """What matters to us of the user's configuration, all files together."""
     lookup: Lookup | None = field(default=None, compare=False)
     """Kept open for a whole run by whoever made this; nothing for a single question."""
+    scribe: Scribe | None = field(default=None, compare=False)
+    """The same for what is written."""
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
 
@@ -77,12 +80,13 @@ class Place:
 
     @asynccontextmanager
     async def kept_open(self) -> AsyncIterator["Place"]:
-        """The same place, with one git process that answers all questions about names until this is over."""
-        lookup = Lookup(self.git)
+        """The same place, with git processes that answer and write what is small until this is over."""
+        lookup, scribe = Lookup(self.git), Scribe(self.git, self.state / "scratch")
         try:
-            yield replace(self, lookup=lookup)
+            yield replace(self, lookup=lookup, scribe=scribe)
         finally:
             await lookup.close()
+            await scribe.close()
 
     @property
     def author_variables(self) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """The user's repository: merges in memory, and landings by compare-and-swap."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,8 @@ from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import Checkout
 from interlock.git.command import Output
-from interlock.git.errors import UnsafeLanding
+from interlock.git.commits import commit_text
+from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
@@ -32,6 +34,8 @@ class GitRepository:
         self._git = place.git
         self._fence = fence.Fence(place)
         self._branch = Branch(place)
+        self._made: dict[Commit, Commit] = {}
+        """The parents of commits made here: most merges are onto one of them."""
 
     async def tip(self) -> Tip:
         """Where the protected branch is now."""
@@ -53,10 +57,8 @@ class GitRepository:
     async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
         """Merge in memory what `work` changed since `base` onto `onto`."""
         # `merge-tree --merge-base` came with git 2.40; looking up the base meanwhile costs no time.
-        said, bases = await asyncio.gather(
-            self._merge_tree(onto, work), self._git.run("merge-base", "--all", onto, work, ok=(0, 1))
-        )
-        if bases.line != base:
+        said, is_base = await asyncio.gather(self._merge_tree(onto, work), self._is_base(base, onto, work))
+        if not is_base:
             ours, theirs = await asyncio.gather(self._on(base, onto), self._on(base, work))
             said = await self._merge_tree(ours, theirs)
         if said.code != _CONFLICTS:
@@ -65,8 +67,9 @@ class GitRepository:
 
     async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit:
         """A commit of this tree, on no branch yet."""
-        said = await self._git.run("commit-tree", tree, "-p", parent, feed=message.encode())
-        return Commit(said.line)
+        made = Commit(await self._commit(tree, parent, message))
+        self._made[made] = parent
+        return made
 
     async def land(self, landing: Landing) -> Move:
         """Move the branch, atomically, if it and the fence are still where the landing says."""
@@ -140,6 +143,28 @@ class GitRepository:
 
     async def _merge_tree(self, onto: str, work: str) -> Output:
         return await self._git.run("merge-tree", *_MERGE_WORDS, onto, work, ok=(0, _CONFLICTS))
+
+    async def _is_base(self, base: Commit, onto: Commit, work: Commit) -> bool:
+        """Is this where git itself would merge from."""
+        if self._leads_to(base, onto, work) and await self._git.names(f"{work}^1", f"{work}^2") == [
+            base,
+            None,
+        ]:
+            return True
+        return (await self._git.run("merge-base", "--all", onto, work, ok=(0, 1))).line == base
+
+    def _leads_to(self, base: Commit, onto: Commit, work: Commit) -> bool:
+        """Is `onto` a plain line from `base` of commits made here, none of them `work`."""
+        seen: Commit | None = onto
+        while seen not in (None, base, work):
+            seen = self._made.get(seen)
+        return seen == base
+
+    async def _commit(self, tree: str, parent: str, message: str) -> str:
+        if self.place.scribe is not None:
+            with contextlib.suppress(GitFailed):  # the next words say better what is wrong
+                return await self.place.scribe.commit(commit_text(self.place, tree, [parent], message))
+        return (await self._git.run("commit-tree", tree, "-p", parent, feed=message.encode())).line
 
     async def _on(self, base: str, commit: str) -> str:
         """The commit's tree as a child of `base`, so that `base` is what git merges from."""

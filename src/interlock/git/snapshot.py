@@ -19,6 +19,7 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder, agent_commits, agent_head, objects_are_plain
 from interlock.git.command import Git
+from interlock.git.commits import commit_text, write_commit
 from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath
 from interlock.git.place import Place
@@ -42,6 +43,7 @@ class Snapshot:
 class _History:
     """What of the agent's own commits can be believed."""
 
+    base: str
     base_tree: str
     head: str | None = None
     head_tree: str | None = None
@@ -58,10 +60,10 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
     lenders = [str(place.objects), *([_BORROWED] if plain else [])]
     alternates = folder.trusted / "objects" / "info" / "alternates"
     alternates.write_text("".join(f"{lender}\n" for lender in lenders), errors="surrogateescape")
-    git = Git(folder.trusted, folder.tree, variables=place.author_variables)
+    git = Git(folder.trusted, folder.tree, variables=place.author_variables, unhurried=True)
     history = await _history(git, folder, place, base)
     tree, leftovers = await _stage(git, folder, await _committed(git, history))
-    commit = await _commit(git, history, base, tree, message)
+    commit = _commit(folder, place, history, tree, message)
     lost = await _lost(git, history, base, commit)
     odd = () if plain else ("commits of the agent, whose object store is gone or has links in it",)
     return Snapshot(commit, lost, (*leftovers, *history.leftovers, *odd))
@@ -72,7 +74,7 @@ async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> 
     others = sorted({*agent_commits(folder.private, place)} - {head, base})
     base_tree = (await place.git.names(f"{base}^{{tree}}"))[0] or ""
     if head == base and not others:
-        return _History(base_tree, base, base_tree, builds_on_base=True)
+        return _History(base, base_tree, base, base_tree, builds_on_base=True)
     names = [f"{commit}^{{commit}}" for commit in (head, *others)]
     try:
         (head_tree, *found), ancestry = await asyncio.gather(
@@ -80,18 +82,20 @@ async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> 
             git.run("merge-base", "--is-ancestor", base, head, ok=(0, 1, 128)),
         )
     except GitFailed as failed:
-        return _History(base_tree, leftovers=(f"commits of the agent that cannot be read: {failed.said}",))
+        return _History(
+            base, base_tree, leftovers=(f"commits of the agent that cannot be read: {failed.said}",)
+        )
     commits = frozenset(commit for commit in found if commit)
-    return _History(base_tree, found[0], head_tree, ancestry.code == 0, commits)
+    return _History(base, base_tree, found[0], head_tree, ancestry.code == 0, commits)
 
 
-async def _commit(git: Git, history: _History, base: str, tree: str, message: str) -> str:
-    parent, parent_tree = base, history.base_tree
+def _commit(folder: AttemptFolder, place: Place, history: _History, tree: str, message: str) -> str:
+    parent, parent_tree = history.base, history.base_tree
     if history.head and history.builds_on_base:
         parent, parent_tree = history.head, history.head_tree or ""
     if tree == parent_tree:
         return parent
-    return (await git.run("commit-tree", tree, "-p", parent, feed=message.encode())).line
+    return write_commit(folder.trusted / "objects", place, commit_text(place, tree, [parent], message))
 
 
 async def _lost(git: Git, history: _History, base: str, commit: str) -> str | None:

@@ -114,7 +114,7 @@ async def _holds_more(folder: AttemptFolder) -> bool:
         return True
     # Whole folders are enough to know, unless single files of them were copied in by us.
     words = () if opened.included else ("--directory",)
-    git = Git(folder.trusted, folder.tree)
+    git = Git(folder.trusted, folder.tree, unhurried=True)
     said = await git.run("ls-files", "-o", "-z", *words, limit_bytes=1 << 20)
     names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
     return said.cut or any(_is_news(folder.tree / name, opened.included.get(name)) for name in names)

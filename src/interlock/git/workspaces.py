@@ -64,10 +64,13 @@ class GitWorkspaces:
         """Hold on to the base. One attempt does it for all: what it leaves behind leads to the base too."""
         if base not in self._pinned:
             self._pinned.add(base)
-            await self._pins.run("update-ref", _base_ref(task, attempt), base)
+            await self._set_refs(f"update {_base_ref(task, attempt)} {base}\n")
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
-        """Import everything the workspace holds, through strict checks, without using the agent's git dir."""
+        """Import everything the workspace holds, through strict checks, without using the agent's git dir.
+
+        Unhurried: starting the next agent and landing what is there already go first.
+        """
         async with self._collecting:
             try:
                 return await self._collect(workspace, message)
@@ -81,12 +84,10 @@ class GitWorkspaces:
         except GitFailed as problem:
             raise _damage(workspace, problem) from problem
         ref = _work_ref(workspace.task, workspace.attempt)
-        said, _ = await asyncio.gather(
-            git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, taken.commit),
-            self._keep(ref, taken),
-        )
+        changes, _ = await asyncio.gather(git.changes(base, taken.commit), self._keep(ref, taken))
         folder.note(Kept(taken.commit, ref, taken.leftovers))
-        return Collected(Commit(taken.commit), ref, bool(said.items), said.items)
+        touched = tuple(path.decode("utf-8", "backslashreplace") for _, path in changes)
+        return Collected(Commit(taken.commit), ref, bool(touched), touched)
 
     async def _take(self, folder: AttemptFolder, base: Commit, message: str) -> snapshot.Snapshot:
         """Commits of all that the folder holds, with their objects in the repository."""
@@ -94,7 +95,7 @@ class GitWorkspaces:
         taken = await snapshot.take(folder, self._place, base, message)
         wanted = [commit for commit in (taken.commit, taken.lost) if commit and commit != base]
         if wanted:
-            trusted = Git(folder.trusted, folder.tree)
+            trusted = Git(folder.trusted, folder.tree, unhurried=True)
             await intake.take_in(self._place, trusted, wanted, base, self._limit_bytes)
         return taken
 
@@ -163,8 +164,14 @@ class GitWorkspaces:
         lines = [f"update {archive}/{commit} {commit}\n" for commit in sorted(old)]
         # What was taken leads to the base, so that the base needs no ref of its own any more.
         lines.append(f"delete {pin}\n" if pinned else "")
-        feed = "".join([*lines, f"update {ref} {taken.commit}\n"])
-        await self._place.git.run("update-ref", "--stdin", feed=feed.encode())
+        await self._set_refs("".join([*lines, f"update {ref} {taken.commit}\n"]))
+
+    async def _set_refs(self, changes: str) -> None:
+        if self._place.scribe is not None:
+            with contextlib.suppress(GitFailed):  # the next words say better what is wrong
+                await self._place.scribe.set_refs(changes)
+                return
+        await self._place.git.run("update-ref", "--stdin", feed=changes.encode())
 
 
 def _damage(workspace: Workspace, problem: GitFailed | OSError) -> InterlockError:
