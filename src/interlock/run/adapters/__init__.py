@@ -7,6 +7,8 @@ and its name in `model.kinds`.
 from interlock.run.adapters.acp import Acp
 from interlock.run.adapters.adapter import Adapter
 from interlock.run.adapters.builtin import BuiltIn
+from interlock.run.adapters.claude_code import ClaudeCode
+from interlock.run.adapters.codex import Codex
 from interlock.run.adapters.command import Command
 from interlock.run.adapters.copilot import Copilot
 from interlock.run.adapters.gemini import Gemini
@@ -15,6 +17,8 @@ from interlock.run.adapters.qwen import Qwen
 
 _ALL: tuple[Adapter, ...] = (
     Command(),
+    ClaudeCode(),
+    Codex(),
     Gemini(),
     Qwen(),
     Opencode(),

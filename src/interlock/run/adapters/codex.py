@@ -1,0 +1,185 @@
+"""Codex, checked with 0.166.
+
+1. It names its sessions itself: the id to resume is in its first line.
+2. Its own sandbox is off, since it runs in ours. Its home must not be below the folder for temporary files:
+   it would then refuse to make what it needs there.
+3. It waits without end for a server that refuses connections, and for the first byte of an answer: only the
+   attempt's limits end that.
+4. After a resume it counts the tokens of the earlier part again, so then nothing is claimed: the proxy has
+   counted.
+5. Standard input that is a pipe is read to its end first, and added to the prompt.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind, Usage
+from interlock.run.adapters.adapter import Launch, Seat, Verdict, Wire
+from interlock.run.adapters.errors import of_text
+from interlock.run.adapters.json_lines import Json, compact, read_object
+from interlock.run.adapters.tally import Tally
+
+MODEL = "gpt-5.5"
+PROVIDER = "interlock"
+KEY = "INTERLOCK_MODEL_TOKEN"
+RETRIES = 3
+"""Enough for two refusals in a row."""
+IDLE_MS = 60_000
+"""Of silence in the middle of an answer."""
+
+_RECONNECTS = re.compile(r"^Reconnecting\.\.\. *(?:\d+/\d+)? *")
+_SAID = (
+    (re.compile(r"stream closed before response\.completed"), ErrorClass.MODEL),
+    (re.compile(r"experiencing high demand"), ErrorClass.OVERLOADED),
+    (re.compile(r"invalid_request_error"), ErrorClass.BAD_REQUEST),
+)
+"""In its own words, which mean something else elsewhere."""
+
+
+class Codex:
+    """`use: codex`."""
+
+    use = "codex"
+    wire: Wire | None = Wire.OPENAI
+    program = "codex"
+    can_resume = True
+    can_steer = False
+
+    def launch(self, seat: Seat) -> Launch:
+        agent = seat.agent
+        settings = {
+            "model": agent.model or MODEL,
+            "analytics.enabled": False,
+            "check_for_update_on_startup": False,
+            **({} if agent.login else _provider(seat)),
+        }
+        argv = (
+            *(self.program, "exec", "--json", "--color", "never", "--disable", "plugins"),
+            *("--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"),
+            *(word for name, value in settings.items() for word in ("-c", f"{name}={compact(value)}")),
+            *agent.args,
+            *(("resume", seat.resume) if seat.resume else ()),
+            # After this word a prompt that begins with a dash is no option.
+            *("--", seat.prompt),
+        )
+        env = {"CODEX_HOME": f"{seat.home}/.codex", **({} if agent.login else {KEY: seat.token})}
+        return Launch(
+            argv,
+            env,
+            {".codex/config.toml": ""},
+            account=(".codex/auth.json",) if agent.login else (),
+            hosts=("chatgpt.com:443", "auth.openai.com:443", "api.openai.com:443") if agent.login else (),
+        )
+
+    def reader(self, seat: Seat) -> "CodexReader":
+        return CodexReader(seat.resume)
+
+    def message(self, text: str) -> str:
+        return text
+
+
+def _provider(seat: Seat) -> dict[str, object]:
+    """Each by a name of its own: a whole table would have to be written as TOML."""
+    values: dict[str, object] = {
+        "name": PROVIDER,
+        "base_url": f"{seat.model_url}/v1",
+        "env_key": KEY,
+        "wire_api": "responses",
+        "request_max_retries": RETRIES,
+        "stream_max_retries": RETRIES,
+        "stream_idle_timeout_ms": IDLE_MS,
+    }
+    named = {f"model_providers.{PROVIDER}.{name}": value for name, value in values.items()}
+    return {"model_provider": PROVIDER, **named}
+
+
+class CodexReader:
+    """Reads `exec --json`."""
+
+    def __init__(self, resumed: str) -> None:
+        self._tally = Tally(resumed)
+        self._resumed = bool(resumed)
+
+    def read(self, line: str) -> Sequence[Event]:
+        found = read_object(line)
+        return [] if found is None else self._tally.note(list(self._understood(found)))
+
+    def _understood(self, found: Json) -> Iterator[Event]:
+        match found.text("type"):
+            case "thread.started":
+                yield Event(EventKind.SESSION, session=found.text("thread_id"))
+            case "item.started":
+                yield from _begun(found.item("item"))
+            case "item.completed":
+                yield from _ended(found.item("item"))
+            case "error":
+                yield _trouble(found.text("message"))
+            case "turn.completed":
+                if not self._resumed:
+                    yield Event(EventKind.USAGE, usage=_usage(found.item("usage")))
+                yield Event(EventKind.END, self._tally.message)
+            case "turn.failed":
+                text = found.text("error", "message")
+                yield Event(EventKind.END, text, ok=False, error=_class_of(text))
+            case _:
+                pass
+
+    def verdict(self, exited: Exit) -> Verdict:
+        return self._tally.verdict(exited)
+
+
+def _begun(item: Json) -> Iterator[Event]:
+    call, kind = item.text("id"), item.text("type")
+    match kind:
+        case "command_execution":
+            yield Event(EventKind.TOOL, item.text("command"), call=call, tool=kind)
+        case "file_change":
+            paths = " ".join(change.text("path") for change in item.items("changes"))
+            yield Event(EventKind.TOOL, paths, call=call, tool=kind)
+        case "mcp_tool_call":
+            yield Event(EventKind.TOOL, compact(item.at("arguments")), call=call, tool=item.text("tool"))
+        case _:
+            pass
+
+
+def _ended(item: Json) -> Iterator[Event]:
+    call, kind, ok = item.text("id"), item.text("type"), item.text("status") == "completed"
+    match kind:
+        case "agent_message" if item.text("text").strip():
+            yield Event(EventKind.MESSAGE, item.text("text"))
+        case "command_execution":
+            command, code = item.text("command"), item.code("exit_code")
+            yield Event(EventKind.COMMAND, command, call=call, tool=kind, exit_code=code)
+            yield Event(EventKind.RESULT, item.text("aggregated_output"), call=call, tool=kind, ok=ok)
+        case "file_change":
+            for change in item.items("changes") if ok else ():
+                yield Event(EventKind.EDIT, call=call, tool=kind, path=change.text("path"))
+            yield Event(EventKind.RESULT, call=call, tool=kind, ok=ok)
+        case "mcp_tool_call":
+            text = item.text("error", "message") or compact(item.at("result"))
+            yield Event(EventKind.RESULT, text, call=call, tool=item.text("tool"), ok=ok)
+        case _:
+            pass
+
+
+def _trouble(text: str) -> Event:
+    """What begins like this is tried again; anything else is the end."""
+    reconnects = _RECONNECTS.match(text)
+    if not reconnects:
+        return Event(EventKind.ERROR, text, error=_class_of(text))
+    why = text[reconnects.end() :].strip("()")
+    return Event(EventKind.RETRY, why, error=_class_of(why))
+
+
+def _class_of(text: str) -> ErrorClass:
+    own = next((error for words, error in _SAID if words.search(text)), None)
+    return own or of_text(text) or ErrorClass.MODEL
+
+
+def _usage(found: Json) -> Usage:
+    """Its input tokens are all of them, its output tokens those of thinking too."""
+    return Usage(
+        found.number("input_tokens"), found.number("output_tokens"), found.number("cached_input_tokens")
+    )
