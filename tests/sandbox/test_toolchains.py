@@ -1,0 +1,169 @@
+"""Which of a person's tools are in the sandbox: those on the PATH, and never their keys (D11)."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from interlock.model.errors import UsageError
+from interlock.run.sandbox.toolchains import PRIVATE, Toolchains, find_toolchains
+from tests.run.tree import linux
+from tests.sandbox.room import furnished
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home"
+    made.mkdir()
+    return made
+
+
+def program(path: Path, text: str = "#!/bin/sh\necho here\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def found(home: Path, *entries: Path, wanted: tuple[str, ...] = ("auto",), **more: str) -> Toolchains:
+    path = ":".join(["/usr/bin", *map(str, entries)])
+    return find_toolchains(wanted, {"HOME": str(home), "PATH": path, **more}, root=str(home / "project"))
+
+
+def test_the_systems_own_folders_need_no_naming(home: Path) -> None:
+    assert found(home) == Toolchains()
+
+
+@pytest.mark.parametrize(
+    ("entry", "folder", "variable"),
+    [
+        (".pyenv/shims", ".pyenv", "PYENV_ROOT"),
+        (".nvm/versions/node/v22/bin", ".nvm", "NVM_DIR"),
+        (".volta/bin", ".volta", "VOLTA_HOME"),
+        (".local/share/mise/shims", ".local/share/mise", "MISE_DATA_DIR"),
+        (".bun/bin", ".bun", "BUN_INSTALL"),
+        (".rbenv/shims", ".rbenv", "RBENV_ROOT"),
+        (".local/bin", ".local/bin", ""),
+        ("go/bin", "go/bin", ""),
+        ("miniconda3/bin", "miniconda3", ""),
+    ],
+)
+def test_a_known_installation_on_the_path_comes_whole_and_is_told_where_it_is(
+    home: Path, entry: str, folder: str, variable: str
+) -> None:
+    program(home / entry / "tool")
+    got = found(home, home / entry)
+    assert got.folders == (str(home / folder),)
+    assert got.env == ({variable: str(home / folder)} if variable else {})
+
+
+def test_cargos_programs_come_with_rustup_and_without_its_credentials(home: Path) -> None:
+    program(home / ".cargo/bin/cargo")
+    program(home / ".rustup/toolchains/stable/bin/rustc")
+    (home / ".cargo/credentials.toml").write_text("token")
+    got = found(home, home / ".cargo/bin")
+    assert got.folders == (str(home / ".cargo/bin"), str(home / ".rustup"))
+
+
+def test_a_virtual_environment_comes_with_the_python_it_was_made_with(home: Path) -> None:
+    program(home / "pythons/3.12/bin/python3")
+    (home / "pythons/3.12/lib").mkdir()
+    (home / "project/.venv/bin").mkdir(parents=True)
+    (home / "project/.venv/lib").mkdir()
+    (home / "project/.venv/pyvenv.cfg").write_text(f"home = {home}/pythons/3.12/bin\nversion = 3.12\n")
+    got = found(home, home / "project/.venv/bin", VIRTUAL_ENV=str(home / "project/.venv"))
+    assert got.folders == (str(home / "project/.venv"), str(home / "pythons/3.12"))
+    assert got.env == {"VIRTUAL_ENV": str(home / "project/.venv")}
+    named = found(home, wanted=(".venv",))
+    assert named.folders == got.folders
+
+
+def test_a_link_in_a_folder_of_programs_lets_in_what_it_leads_to(home: Path) -> None:
+    program(home / ".local/share/claude/versions/2.1")
+    (home / ".local/bin").mkdir(parents=True)
+    (home / ".local/bin/claude").symlink_to(home / ".local/share/claude/versions/2.1")
+    got = found(home, home / ".local/bin")
+    assert got.folders == (str(home / ".local/bin"), str(home / ".local/share/claude/versions"))
+
+
+def test_an_unknown_folder_brings_its_surroundings_only_if_they_are_an_installation(home: Path) -> None:
+    program(home / "tools/node/bin/node")
+    (home / "tools/node/lib").mkdir()
+    program(home / "scripts/bin/mine")
+    program(home / "work/bin/run")
+    (home / "work/lib").mkdir()
+    (home / "work/.git").mkdir()
+    got = found(home, home / "tools/node/bin", home / "scripts/bin", home / "work/bin")
+    assert set(got.folders) == {f"{home}/tools/node", f"{home}/scripts/bin", f"{home}/work/bin"}
+
+
+def test_files_that_may_hold_a_token_are_blank(home: Path) -> None:
+    program(home / "tools/node/bin/node")
+    (home / "tools/node/lib").mkdir()
+    (home / "tools/node/etc").mkdir()
+    (home / "tools/node/etc/npmrc").write_text("_authToken=secret")
+    assert found(home, home / "tools/node/bin").masked == (f"{home}/tools/node/etc/npmrc",)
+
+
+@pytest.mark.parametrize("entry", ["", "bin/..", "project", ".ssh", ".config/tool/bin", ".claude/local"])
+def test_the_path_lets_in_neither_home_nor_the_project_nor_anything_private(home: Path, entry: str) -> None:
+    program(home / "bin/mine")
+    (home / "project").mkdir()
+    (home / entry).mkdir(parents=True, exist_ok=True)
+    assert found(home, home / entry).folders == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["~", "/", "~/..", "~/project", *(f"~/{name}" for name in PRIVATE), "~/.ssh/keys"]
+)
+def test_settings_cannot_name_what_is_private(home: Path, name: str) -> None:
+    """A repository's own file must not be able to show an agent the person's keys."""
+    with pytest.raises(UsageError, match="private folder that agents must not read"):
+        found(home, wanted=(name,))
+
+
+def test_a_link_does_not_make_a_private_folder_any_less_private(home: Path) -> None:
+    (home / ".ssh").mkdir()
+    (home / "project").mkdir()
+    (home / "project/keys").symlink_to(home / ".ssh")
+    with pytest.raises(UsageError, match="private folder"):
+        found(home, wanted=("keys",))
+
+
+@linux
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_the_python_on_the_path_runs_in_the_sandbox(tmp_path: Path, kind: str) -> None:
+    """Of a pyenv, a virtual environment or the system: whatever it is here."""
+    room = furnished(tmp_path, kind)
+    python = shutil.which("python3")
+    ended = room.sh("command -v python3; python3 -c 'import ssl, sqlite3, ctypes, json; print(6 * 7)'")
+    assert ended.tail.splitlines() == [python, "42"]
+
+
+@linux
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_a_tool_is_there_its_token_is_not_and_neither_can_be_changed(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = tmp_path / "elsewhere" / "tool"
+    program(prefix / "bin/tool")
+    (prefix / "lib").mkdir()
+    (prefix / "etc").mkdir()
+    (prefix / "etc/npmrc").write_text("a token\n")
+    monkeypatch.setenv("PATH", f"{prefix}/bin:{os.environ['PATH']}")
+    room = furnished(tmp_path, kind)
+    ended = room.sh(f"tool; cat {prefix}/etc/npmrc; echo no > {prefix}/bin/tool; echo no > {prefix}/new")
+    assert ended.tail.splitlines()[0] == "here"
+    assert "a token" not in ended.tail
+    assert (prefix / "bin/tool").read_text() == "#!/bin/sh\necho here\n"
+    assert not (prefix / "new").exists()
+
+
+def test_the_python_that_runs_interlock_is_nothing_special(home: Path) -> None:
+    assert sys.base_prefix not in found(home).folders
