@@ -5,6 +5,7 @@ the program has ended, however that came about.
 """
 
 import asyncio
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -19,6 +20,7 @@ from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
 from interlock.run.adapters import ADAPTERS
 from interlock.run.adapters.adapter import Dialogue, Launch
+from interlock.run.adapters.installed import as_installed
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.door import RELAY, relays
@@ -86,7 +88,7 @@ class Conversation:
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
             seated = replace(seat(order, place, way, prompt), hooks=relays(hooks.native, asking.doors))
-            launch = self._adapter.launch(seated)
+            launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
             self._furnish(place, launch)
@@ -118,6 +120,12 @@ class Conversation:
         if not hooks.native:
             return Way()
         return await stack.enter_async_context(self._means.network.to_hooks(hooks.respond))
+
+    def _installed(self, launch: Launch) -> Launch:
+        """The same with the real program in place of a package manager's loader."""
+        path = {**os.environ, **(self._order.agent.env or {})}.get("PATH", "")
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return as_installed(launch, path, cache)
 
     def _furnish(self, place: Place, launch: Launch) -> None:
         if self._order.agent.login:
