@@ -23,6 +23,10 @@ class PhaseStory:
     commit: str = ""
     base: str = ""
     archived: str = ""
+    notes: str = ""
+    """Where it is written what is known of the agent's session, relative to the state folder."""
+    said: str = ""
+    """What the agent said last."""
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
 
@@ -68,6 +72,9 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
             _take_away(stories.values(), type(fact).__name__, row.time)
+        elif isinstance(fact, f.NotesSaved) and fact.attempt in stories:
+            phase = stories[fact.attempt].phases[0]
+            phase.notes, phase.said = fact.path, fact.summary
         elif isinstance(fact, f.WorkspaceArchived) and fact.attempt in stories:
             stories[fact.attempt].phases[-1].archived = fact.ref
     return list(stories.values())

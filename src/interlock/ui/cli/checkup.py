@@ -12,9 +12,9 @@ from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS
-from interlock.model.task import Agent
 from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
+from interlock.ui.cli.agent_checkup import agent_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, counted
 from interlock.ui.cli.reading import all_rows, read
@@ -129,25 +129,7 @@ async def _agents(project: Project) -> list[Finding]:
     used = {task.agent.name: task.agent for task in graph.tasks}
     findings = [Finding("graph", Health.OK, counted(len(graph.tasks), "task"))]
     files = await project.repository.files()
-    return findings + [_agent(project.root, agent, files) for agent in used.values()]
-
-
-def _agent(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
-    """Can the agent's program be found, from where it will be started."""
-    name, program = f"agent {agent.name}", agent.run[0] if agent.run else ""
-    found = shutil.which(program if "/" not in program else str(root / program))
-    if found and "/" in program and not Path(program).is_absolute() and str(Path(program)) not in files:
-        text = f"{program} is not on the branch, so no workspace will have it"
-        return Finding(name, Health.BAD, text, f"git add '{program}' and commit it")
-    if found:
-        return Finding(name, Health.OK, found)
-    if "/" in program and (root / program).exists():
-        return Finding(
-            name, Health.BAD, f"{program} is not executable", f"chmod +x '{program}' and commit it"
-        )
-    return Finding(
-        name, Health.BAD, f"{program} was not found", f"install {program}, or edit `agents` in the graph"
-    )
+    return findings + await agent_findings(project, list(used.values()), files)
 
 
 def _containment() -> Finding:

@@ -21,7 +21,9 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry("Work", f"{_HERE}.run", "Run agents until every task has landed or failed."),
     "wait": Entry("Work", f"{_HERE}.wait", "Wait until nothing runs any more."),
     "status": Entry("Look", f"{_HERE}.status", "Show every task with its cause and the next command."),
-    "logs": Entry("Look", f"{_HERE}.logs", "Show what an agent printed."),
+    "agents": Entry("Look", f"{_HERE}.agents", "Show the agents at work, and what each did last."),
+    "logs": Entry("Look", f"{_HERE}.logs", "Show what an agent said and did."),
+    "attach": Entry("Look", f"{_HERE}.attach", "Follow an agent live; go on with its session yourself."),
     "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),
     "explain": Entry(
         "Look", f"{_HERE}.explain", "Say why a task waits, runs, failed or landed; or who made a commit."
@@ -32,10 +34,12 @@ COMMANDS: dict[str, Entry] = {
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
+    "say": Entry("Act", f"{_HERE}.say", "Tell a task's agent something, now or with its next prompt."),
     "pause": Entry("Act", f"{_HERE}.pauses", "Start nothing new, or not this task."),
     "unpause": Entry("Act", f"{_HERE}.pauses", "Let work start again."),
     "gc": Entry("Act", f"{_HERE}.gc", "Remove what is no longer needed, never unmerged work."),
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and where each comes from."),
+    "hooks": Entry("Set up", f"{_HERE}.hooks", "Show your hooks, and which agents they can block."),
     "schema": Entry("Set up", f"{_HERE}.schema", "Print the JSON schema of task-graph.yaml."),
     "completion": Entry("Set up", f"{_HERE}.completion", "Print the completion script for a shell."),
 }

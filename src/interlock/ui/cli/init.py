@@ -1,5 +1,7 @@
 """`interlock init`: one file, and nothing else that git would see."""
 
+import json
+import os
 from pathlib import Path
 
 import click
@@ -8,6 +10,7 @@ from interlock.engine.settings import load
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.detect import test_command
+from interlock.ui.cli.found import Found, find_agents
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root, state_folder
 
@@ -24,10 +27,7 @@ defaults:
 
 agents:
   coder:
-    use: command
-    # Any program that reads the file named by $INTERLOCK_PROMPT_FILE and edits the folder it is started in.
-    # run: [sh, -c, 'exec claude -p "$(cat "$INTERLOCK_PROMPT_FILE")" --permission-mode acceptEdits']
-    run: [./my-agent.sh]
+{agent}
 
 tasks:
   first:
@@ -39,6 +39,15 @@ tasks:
     # done_when: ["test -s docs/second.md"]   # commands that must pass for this task
 """
 
+OWN_PROGRAM = """\
+    use: command
+    # Any program that reads the file named by $INTERLOCK_PROMPT_FILE and edits the folder it is started in.
+    run: [./my-agent.sh]
+    # Or one that Interlock knows, once it is installed: claude-code, codex, gemini, qwen, opencode, copilot.
+    # use: claude-code
+"""
+SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with"
+
 
 @click.command("init", cls=Command)
 @click.pass_obj
@@ -48,18 +57,46 @@ def init_command(invocation: Invocation) -> None:
     path = root / load(root, {}).settings.graph
     if path.exists():
         raise _already(path)
-    found = test_command(root)
-    schema = _write_schema(state_folder(invocation))
-    _write_new(path, TEMPLATE.format(schema=_relative(schema, path.parent), verify=_verify_line(found)))
+    command, agents = test_command(root), find_agents(os.environ)
+    schema = _relative(_write_schema(state_folder(invocation)), path.parent)
+    _write_new(path, TEMPLATE.format(schema=schema, verify=_verify_line(command), agent=_agent_lines(agents)))
     if invocation.json:
-        say_json({"wrote": str(path), "verify": found or None})
+        say_json({"wrote": str(path), "verify": command or None, "agents": agents})
         return
     say(f"wrote {path}")
-    if found:
-        note(f"every change will be checked with `{found}`")
+    if command:
+        note(f"every change will be checked with `{command}`")
     else:
         note("no test command was found: set `verify` in it, or nothing is checked before it lands")
-    note("next: put your tasks and your agent into it, then `interlock plan`")
+    _tell_agents(agents)
+
+
+def _tell_agents(agents: list[Found]) -> None:
+    for agent in agents:
+        lacks = f", but {agent.lacks}" if agent.lacks else ""
+        note(f"found {agent.use}{f' ({agent.model})' if agent.model else ''}{lacks}")
+    if not agents:
+        note("no agent was found: `interlock doctor` says how to install one, or name a program of your own")
+    elif agents[0].lacks:
+        note(f"tasks go to {agents[0].use}: {SET_KEY.format(agents[0].key_env)}")
+    else:
+        note(f"tasks go to {agents[0].use}")
+    note("next: put your tasks into it, commit it, then `interlock doctor` and `interlock plan`")
+
+
+def _agent_lines(agents: list[Found]) -> str:
+    """The best agent that was found, or a place for one."""
+    if not agents:
+        return OWN_PROGRAM.rstrip("\n")
+    first, *others = agents
+    lines = [f"use: {first.use}"]
+    if first.use == "built-in":
+        lines += [f"url: {first.url}", f"model: {json.dumps(first.model)}"]
+    else:
+        lines += ["# model: the program's own choice if you name none"]
+        lines += [f"# key_env: {first.key_env}   # the variable with your key; only its name is ever written"]
+    lines += [f"# also here: {other.use}{f' ({other.lacks})' if other.lacks else ''}" for other in others]
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def _verify_line(found: str) -> str:

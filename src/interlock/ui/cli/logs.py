@@ -1,9 +1,11 @@
-"""`interlock logs`: what an agent printed, as it prints it."""
+"""`interlock logs`: what an agent says and does, as it does it."""
 
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,8 +16,9 @@ from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, attempts_of
-from interlock.ui.cli.output import Invocation, inert, note, say_line
-from interlock.ui.cli.reading import Reading, agent_log, catch_up, history, read
+from interlock.ui.cli.eventtext import decode, event_line
+from interlock.ui.cli.output import Invocation, inert, note, say, say_line
+from interlock.ui.cli.reading import Reading, agent_events, agent_log, catch_up, history, read
 from interlock.ui.cli.rows import find
 from interlock.ui.cli.session import opened, run_async
 
@@ -29,31 +32,47 @@ POLL_SECONDS = 0.2
 @click.option("-f", "--follow", is_flag=True, help="Go on as more is printed, until the attempt is over.")
 @click.option("--attempt", type=click.IntRange(min=1), help="This attempt instead of the newest.")
 @click.option("-n", "--tail", type=click.IntRange(min=1), help="Only the last lines.")
+@click.option("--events", "form", flag_value="events", help="What it said and did, an event a line.")
+@click.option("--raw", "form", flag_value="raw", help="What its program printed, to the letter.")
 @click.pass_obj
-def logs_command(
-    invocation: Invocation, task: str, follow: bool, attempt: int | None, tail: int | None
-) -> None:
-    """Show what the agent of TASK printed. With --json one line of JSON for each line."""
-    run_async(_show(invocation, task, follow, attempt, tail))
+def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  # Any: what click hands over
+    """Show what the agent of TASK said and did. With --json one line of JSON for each line.
+
+    Programs that print a JSON of their own are shown as events, all others as they are, unless a form is
+    asked for.
+    """
+    run_async(show_log(invocation, task, Wanted(**wanted)))
 
 
-async def _show(
-    invocation: Invocation, name: str, follow: bool, attempt: int | None, tail: int | None
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a log is to be shown."""
+
+    follow: bool = False
+    attempt: int | None = None
+    tail: int | None = None
+    form: str | None = None
+    """`events`, `raw`, or what fits the agent."""
+
+
+async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
+    """Print a log, and go on as it grows if that is wanted."""
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = find(reading.state, name)
-        story = _choose(task, attempts_of(await history(project.store, task.spec.id)), attempt)
-        path = project.state_dir / (story.log or agent_log(task.spec.id, story.attempt))
+        story = _choose(task, attempts_of(await history(project.store, task.spec.id)), wanted.attempt)
+        as_events = (wanted.form or ("raw" if task.spec.agent.use == "command" else "events")) == "events"
+        events, log = agent_events(task.spec.id, story.attempt), agent_log(task.spec.id, story.attempt)
+        path = project.state_dir / (events if as_events else story.log or log)
         note(f"attempt {story.attempt} of {task.spec.id}: {path}")
-        printer = Printer(path, invocation.json)
+        printer = Printer(path, invocation.json, as_events)
         if not path.exists() and not _is_at_work(task, story):
             raise UsageError(
                 f"the output of attempt {story.attempt} is gone", f"interlock show {task.spec.id}"
             )
-        printer.skip_to_last(tail)
+        printer.skip_to_last(wanted.tail)
         printer.print_new()
-        if follow:
+        if wanted.follow:
             await _follow(project.store, reading, story, task, printer)
         printer.finish()
 
@@ -88,9 +107,10 @@ async def _follow(
 class Printer:
     """Prints a file that may still grow, in pieces, however large it is."""
 
-    def __init__(self, path: Path, as_json: bool) -> None:
+    def __init__(self, path: Path, as_json: bool, as_events: bool = False) -> None:
         self._path = path
         self._json = as_json
+        self._events = as_events
         self._inert = sys.stdout.isatty()
         self._at = 0
         self._decoder = getincrementaldecoder("utf-8")("replace")
@@ -118,7 +138,7 @@ class Printer:
         """Print what has come since the last time."""
         for chunk in self._chunks():
             text = self._decoder.decode(chunk)
-            if self._json:
+            if self._json or self._events:
                 self._print_lines(text)
             else:
                 sys.stdout.write(inert(text) if self._inert else text)
@@ -126,8 +146,8 @@ class Printer:
 
     def finish(self) -> None:
         """Print a last line that has no end."""
-        if self._json and self._rest:
-            say_line({"line": self._rest})
+        if (self._json or self._events) and self._rest:
+            self._print_line(self._rest)
 
     def _chunks(self) -> Iterator[bytes]:
         if not self._path.exists():
@@ -141,4 +161,13 @@ class Printer:
     def _print_lines(self, text: str) -> None:
         *whole, self._rest = (self._rest + text).split("\n")
         for line in whole:
+            self._print_line(line)
+
+    def _print_line(self, line: str) -> None:
+        if not self._events:
             say_line({"line": line})
+        elif event := decode(line):
+            if self._json:
+                say(line)
+            else:
+                say(event_line(event))

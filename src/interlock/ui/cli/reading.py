@@ -77,6 +77,26 @@ def agent_prompt(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.prompt.md"
 
 
+def agent_events(task: str, attempt: int) -> str:
+    """Where the events of an agent's session are, in the state folder."""
+    return f"logs/{task}/{attempt}.events.jsonl"
+
+
+def agent_notes(task: str, attempt: int) -> str:
+    """Where it is written what is known of a session that is over, in the state folder."""
+    return f"logs/{task}/{attempt}.notes.json"
+
+
+def agent_home(task: str, attempt: int) -> str:
+    """The home folder of an agent, which outlives an attempt that came to no good end."""
+    return f"homes/{task}/{attempt}"
+
+
+def agent_pid(task: str, attempt: int) -> str:
+    """Where it is noted which process watches over a running agent, in the state folder."""
+    return f"workspaces/{task}/{attempt}/supervisor.pid"
+
+
 async def history(store: Store, task: TaskId) -> list[Recorded]:
     """The facts that name a task, oldest first."""
     # The text is searched before it is decoded: most facts of a long log are about other tasks.

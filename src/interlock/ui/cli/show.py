@@ -15,6 +15,7 @@ from interlock.ui.cli.reading import history, read
 from interlock.ui.cli.rows import Row, find, rows
 from interlock.ui.cli.session import opened, run_async
 
+WORDS_CHARS = 160
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}
 
 
@@ -79,6 +80,9 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
         yield f"            commit {phase.commit[:12]}{on}{changed}"
     for check in phase.checks:
         yield f"            {check_line(check)}"
+    if phase.notes:
+        said = " ".join(inert(phase.said).split())
+        yield f"            notes {phase.notes}" + (f": {said[:WORDS_CHARS]}" if said else "")
     if phase.log:
         yield f"            log {phase.log}"
     if phase.archived:

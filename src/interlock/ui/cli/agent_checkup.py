@@ -1,0 +1,141 @@
+"""What `doctor` says of each agent: is its program there, does it start in the sandbox, and has it a key."""
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from interlock.engine.project import Project
+from interlock.model.errors import UserError
+from interlock.model.kinds import KINDS
+from interlock.model.process import Command, inherit
+from interlock.model.sandbox import Grant
+from interlock.model.task import Agent
+from interlock.run.adapters import ADAPTERS
+from interlock.run.program import folders_of
+from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.found import INSTALL
+from interlock.ui.cli.output import inert
+
+VERSION_SECONDS = 30.0
+"""Some are large programs on a cold disk."""
+SERVER_SECONDS = 2.0
+VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+async def agent_findings(project: Project, agents: list[Agent], files: frozenset[str]) -> list[Finding]:
+    """A row for each agent of the graph, and one for the kinds that could be used as well."""
+    rows = await asyncio.gather(*(_agent(project, agent, files) for agent in agents))
+    return [*rows, *_others({agent.use for agent in agents})]
+
+
+async def _agent(project: Project, agent: Agent, files: frozenset[str]) -> Finding:
+    if agent.run:
+        return _own_program(project.root, agent, files)
+    if agent.use == "built-in":
+        return await _server(agent)
+    return await _known_program(project, agent)
+
+
+async def _known_program(project: Project, agent: Agent) -> Finding:
+    """A program that Interlock knows how to start."""
+    name, program = f"agent {agent.name}", ADAPTERS[agent.use].program
+    path = shutil.which(program)
+    if path is None:
+        return Finding(name, Health.BAD, f"{program} was not found", INSTALL[agent.use])
+    try:
+        text = f"{agent.use} {await _version(project, path)} at {path}, starts in the sandbox"
+    except UserError as error:
+        fix = error.hint or f"{program} --version"
+        return Finding(name, Health.BAD, f"{path} does not start in the sandbox: {error}", fix)
+    return _with_key(name, agent, text)
+
+
+def _with_key(name: str, agent: Agent, text: str) -> Finding:
+    """The row as far as it has come, with what is known of the credential."""
+    if agent.login:
+        text += "; it uses its own login, which agents can then read"
+        return Finding(name, Health.WARNING, text, "set key_env instead of login if you have a key")
+    variable = agent.key_env or KINDS[agent.use].key_env
+    if os.environ.get(variable) or _is_local(agent.url):
+        return Finding(name, Health.OK, f"{text}; its key is in {variable}" if not agent.url else text)
+    return Finding(
+        name, Health.BAD, f"{text}; {variable} is not set", f"export {variable}=..., or `login: true`"
+    )
+
+
+async def _version(project: Project, path: str) -> str:
+    """What the program says of itself, started as agents are."""
+    folder = Path(tempfile.mkdtemp(prefix="interlock-doctor-"))
+    log = folder / "log"
+    try:
+        ended = await project.processes.run(
+            Command(
+                argv=(path, "--version"),
+                directory=str(folder),
+                log=str(log),
+                env=inherit(os.environ),
+                timeout_seconds=VERSION_SECONDS,
+                grant=Grant(write=(str(folder),), read=folders_of(path, os.environ.get("PATH", ""), folder)),
+            )
+        )
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    if ended.code:
+        last = inert(ended.tail.strip().splitlines()[-1]) if ended.tail.strip() else "it said nothing"
+        raise UserError(f"exit {ended.code}: {last}", f"{path} --version")
+    found = VERSION.search(ended.tail)
+    return found[0] if found else "of an unknown version"
+
+
+async def _server(agent: Agent) -> Finding:
+    """Interlock's own agent is always there; its model's server may not be."""
+    name, address = f"agent {agent.name}", urlsplit(agent.url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        async with asyncio.timeout(SERVER_SECONDS):
+            _, writer = await asyncio.open_connection(address.hostname, port)
+        writer.close()
+    except (OSError, TimeoutError):
+        return Finding(
+            name, Health.BAD, f"nothing answers at {agent.url}", "start the model server, or correct `url`"
+        )
+    return Finding(name, Health.OK, f"built-in, {agent.model} at {agent.url}, which answers")
+
+
+def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
+    """Can the program that the graph names be found, from where it will be started."""
+    name, program = f"agent {agent.name}", agent.run[0]
+    found = shutil.which(program if "/" not in program else str(root / program))
+    if found and "/" in program and not Path(program).is_absolute() and str(Path(program)) not in files:
+        text = f"{program} is not on the branch, so no workspace will have it"
+        return Finding(name, Health.BAD, text, f"git add '{program}' and commit it")
+    if found:
+        return Finding(name, Health.OK, found)
+    if "/" in program and (root / program).exists():
+        return Finding(
+            name, Health.BAD, f"{program} is not executable", f"chmod +x '{program}' and commit it"
+        )
+    return Finding(
+        name, Health.BAD, f"{program} was not found", f"install {program}, or edit `agents` in the graph"
+    )
+
+
+def _others(used: set[str]) -> list[Finding]:
+    known = [use for use in INSTALL if use in ADAPTERS and use not in used]
+    here = [use for use in known if shutil.which(ADAPTERS[use].program)]
+    rows = [
+        Finding(use, Health.OK, f"installed at {shutil.which(ADAPTERS[use].program)}, not used by the graph")
+        for use in here
+    ]
+    if missing := [use for use in known if use not in here]:
+        rows.append(Finding("agents", Health.OK, f"also known, not installed: {', '.join(missing)}"))
+    return rows
+
+
+def _is_local(url: str) -> bool:
+    return bool(url) and urlsplit(url).hostname in LOCAL

@@ -1,0 +1,127 @@
+"""`interlock agents`: what runs where, what it did last, and how long ago."""
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from interlock.events.state import TaskState
+from interlock.model.durations import lasting
+from interlock.model.session import Event
+from interlock.model.usage import Usage
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.eventtext import event_line, last_events, tokens
+from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
+from interlock.ui.cli.reading import Reading, agent_events, agent_log, agent_pid, read
+from interlock.ui.cli.session import opened, run_async
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent at work."""
+
+    task: str
+    attempt: int
+    agent: str
+    use: str
+    model: str
+    sandbox: str
+    """'' as long as it has not started."""
+    session: str
+    pid: int | None
+    """Of the process that watches over it and all it started."""
+    last: str
+    """The last thing it did or said."""
+    quiet_seconds: float | None
+    """Since then."""
+    running_seconds: float
+    usage: Usage
+    """Of all its task's attempts, as far as they have been counted."""
+
+
+@click.command("agents", cls=Command)
+@click.pass_obj
+def agents_command(invocation: Invocation) -> None:
+    """Show the agents that are at work: where, on what, what they did last and how long ago."""
+    reading, rows = run_async(_look(invocation))
+    if invocation.wants_json():
+        say_json({"agents": rows, "live": reading.is_live, "time": reading.now})
+        return
+    for row in rows:
+        _print(row)
+    if not rows:
+        note("no agent is at work" if reading.is_live else "no run is going on; next: interlock run")
+    elif not reading.is_live:
+        note("their run is gone; the next one takes them up: interlock run")
+
+
+async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
+        return reading, [_row(reading, task, project.state_dir) for task in at_work if task.has_agent]
+
+
+def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
+    spec = task.spec
+    session = task.opened if task.opened and task.opened.attempt == task.attempt else None
+    events = last_events(state_dir / agent_events(spec.id, task.attempt))
+    claim = reading.claim_on(spec.id)
+    return AgentRow(
+        task=spec.id,
+        attempt=task.attempt,
+        agent=spec.agent.name,
+        use=spec.agent.use,
+        model=_model(events) or spec.agent.model,
+        sandbox=session.sandbox if session else "",
+        session=session.session if session else "",
+        pid=_pid(state_dir / agent_pid(spec.id, task.attempt)),
+        last=inert(_last(events) or (claim.note if claim else "")),
+        quiet_seconds=_quiet(state_dir, task),
+        running_seconds=reading.now - task.since,
+        usage=task.usage + (_counted(events) or Usage()),
+    )
+
+
+def _last(events: list[Event]) -> str:
+    lines = (event_line(event).strip() for event in reversed(events))
+    return next((line.splitlines()[-1] for line in lines if line), "")
+
+
+def _model(events: list[Event]) -> str:
+    return next((event.model for event in reversed(events) if event.model), "")
+
+
+def _counted(events: list[Event]) -> Usage | None:
+    return next((event.usage for event in reversed(events) if event.usage), None)
+
+
+def _quiet(state_dir: Path, task: TaskState) -> float | None:
+    """Since the agent printed anything, by the clock of the disk."""
+    for path in (agent_events(task.spec.id, task.attempt), agent_log(task.spec.id, task.attempt)):
+        with suppress(OSError):
+            return max(0.0, time.time() - (state_dir / path).stat().st_mtime)
+    return None
+
+
+def _pid(path: Path) -> int | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads(path.read_text())["pid"])
+    return None
+
+
+def _print(row: AgentRow) -> None:
+    with_model = f" ({row.model})" if row.model else ""
+    where = f"sandbox {row.sandbox}" if row.sandbox not in ("", "none") else "no sandbox"
+    process = f", pid {row.pid}" if row.pid else ""
+    used = f", {tokens(row.usage)}" if tokens(row.usage) else ""
+    say(
+        f"{paint(row.task, 'cyan')}  {row.agent}: {row.use}{with_model}, attempt {row.attempt}, "
+        f"for {lasting(row.running_seconds)}, {where if row.sandbox else 'starting'}{process}{used}"
+    )
+    if row.last:
+        quiet = f"{lasting(row.quiet_seconds)} ago: " if row.quiet_seconds is not None else ""
+        say(f"  {quiet}{row.last}")

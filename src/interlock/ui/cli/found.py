@@ -1,0 +1,76 @@
+"""The agents that are on this machine: programs that are installed, keys that are set, a local model server.
+
+Of a key only the name of its variable is looked at and ever written.
+"""
+
+import json
+import shutil
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+from interlock.model.kinds import KINDS
+
+OLLAMA = "http://127.0.0.1:11434"
+OLLAMA_SECONDS = 1.0
+INSTALL = {
+    "claude-code": "npm install -g @anthropic-ai/claude-code",
+    "codex": "npm install -g @openai/codex",
+    "gemini": "npm install -g @google/gemini-cli",
+    "qwen": "npm install -g @qwen-code/qwen-code",
+    "opencode": "npm install -g opencode-ai",
+    "copilot": "npm install -g @github/copilot",
+}
+"""By kind of agent, best first: how its program is installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An agent that could be used."""
+
+    use: str
+    program: str = ""
+    """Where its program is; '' if it comes with Interlock."""
+    key_env: str = ""
+    """The variable its key would be in; '' if it needs none."""
+    has_key: bool = True
+    url: str = ""
+    model: str = ""
+
+    @property
+    def lacks(self) -> str:
+        """What is missing before it can work; '' if nothing is."""
+        return "" if self.has_key else f"{self.key_env} is not set"
+
+
+def find_agents(environ: Mapping[str, str]) -> list[Found]:
+    """All that are here, the one to take first."""
+    found = [*_programs(environ), *_ollama(environ)]
+    return sorted(found, key=lambda agent: bool(agent.lacks))
+
+
+def _programs(environ: Mapping[str, str]) -> list[Found]:
+    from interlock.run.adapters import ADAPTERS
+
+    known = [(use, ADAPTERS[use].program) for use in INSTALL if use in ADAPTERS]
+    return [
+        Found(use, path, KINDS[use].key_env, bool(environ.get(KINDS[use].key_env)))
+        for use, program in known
+        if (path := shutil.which(program, path=environ.get("PATH")))
+    ]
+
+
+def _ollama(environ: Mapping[str, str]) -> list[Found]:
+    """Interlock's own agent, if a local server has a model for it."""
+    url = environ.get("OLLAMA_HOST") or OLLAMA
+    url = url if "://" in url else f"http://{url}"
+    try:
+        if urlsplit(url).scheme != "http":
+            return []
+        with urllib.request.urlopen(f"{url.rstrip('/')}/api/tags", timeout=OLLAMA_SECONDS) as answer:  # noqa: S310 - http, see above
+            models = [model["name"] for model in json.load(answer)["models"]]
+    except (URLError, OSError, ValueError, KeyError, TypeError):
+        return []
+    return [Found("built-in", url=url, model=models[0])] if models else []
