@@ -96,9 +96,7 @@ class Project:
         """What the settings say of the sandbox."""
         hidden = (str(self.place.common_dir), str(self.state_dir))
         settings = self.settings
-        return Wanted(
-            settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden
-        )
+        return Wanted(settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden)
 
     @cached_property
     def checker(self) -> LocalChecker:
@@ -119,9 +117,9 @@ class Project:
     @cached_property
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
-        sockets = self.state_dir / "sockets"
+        sockets, silence = self.state_dir / "sockets", self.settings.model_silence_seconds
         return ProxyNetwork(
-            ModelProxy(os.environ, sockets),
+            ModelProxy(os.environ, sockets, limits=ProxyLimits(silence_seconds=silence)),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,

@@ -76,6 +76,8 @@ class Settings:
     """How many processes and threads an agent or a check may have at once. 0: no limit."""
     disk_limit_bytes: int = 20 << 30
     """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
+    model_silence_seconds: float = 300.0
+    """How long a model may be silent, before its answer and in the middle of it. Then the call has failed."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
@@ -259,6 +261,7 @@ OWN = ("hooks",)
 LEAST = {
     "max_parallel": 1,
     "hook_timeout_seconds": 0.1,
+    "model_silence_seconds": 1,
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,
