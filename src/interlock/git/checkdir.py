@@ -14,6 +14,7 @@ from interlock.git.errors import GitFailed
 from interlock.git.files import make_readable, remove_tree
 from interlock.git.layout import point_to, write_git_dir
 from interlock.git.place import Place
+from interlock.git.strays import holds_just
 
 
 class CheckFolder:
@@ -37,12 +38,7 @@ class CheckFolder:
         return self.tree
 
     async def _update(self, tree: str) -> None:
-        if self.tree.is_symlink() or not (self._trusted / "index").exists():
-            await asyncio.to_thread(self._remove)
-        self.tree.mkdir(parents=True, exist_ok=True)
-        write_git_dir(self._trusted, self._place, "ref: refs/heads/none", [str(self._place.objects)])
-        (self._trusted / "index.lock").unlink(missing_ok=True)
-        remove_tree(self.tree / ".git")
+        await asyncio.to_thread(self._prepare)
         # Meanwhile: the private git dir is not in the way of git, and a thread can wait for the disk.
         private = asyncio.create_task(asyncio.to_thread(self._write_private, tree))
         try:
@@ -52,9 +48,20 @@ class CheckFolder:
         shutil.copy2(self._trusted / "index", self._private / "index")
         point_to(self.tree, "../private.git")
 
+    def _prepare(self) -> None:
+        if self.tree.is_symlink() or not (self._trusted / "index").exists():
+            self._remove()
+        self.tree.mkdir(parents=True, exist_ok=True)
+        write_git_dir(self._trusted, self._place, "ref: refs/heads/none", [str(self._place.objects)])
+        (self._trusted / "index.lock").unlink(missing_ok=True)
+        remove_tree(self.tree / ".git")
+
     async def _check_out(self, tree: str) -> None:
         git = Git(self._trusted, self.tree)
         await git.run("read-tree", "--reset", "-u", tree)
+        index = self._trusted / "index"
+        if await asyncio.to_thread(holds_just, self.tree, index, self._place.id_bytes):
+            return
         said = await git.run("clean", "-ffdxq", ok=(0, 1))
         if said.code:
             await asyncio.to_thread(make_readable, self.tree)

@@ -40,7 +40,7 @@ async def take_in(
     else:
         await _inspect(quarantine, stream, "index-pack", "--stdin", "--fix-thin", "--threads=1")
         await asyncio.to_thread(_release_packs, scratch, place.objects)
-    remove_tree(scratch)
+    await asyncio.to_thread(remove_tree, scratch)
 
 
 async def _pack(trusted: Git, wanted: Sequence[str], base: str, stream: Path, limit_bytes: int) -> None:

@@ -68,6 +68,11 @@ class Place:
         return self.settings.get("extensions.objectformat", "sha1")
 
     @property
+    def id_bytes(self) -> int:
+        """How long an object's id is."""
+        return hashlib.new(self.object_format, usedforsecurity=False).digest_size
+
+    @property
     def author(self) -> tuple[str, str]:
         """Who stands as the author of what agents make: the user, if git knows a name and an address."""
         name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")
@@ -101,9 +106,7 @@ class Place:
 
     def is_object_id(self, text: str) -> bool:
         """Could this be the full id of an object."""
-        return len(text) == (64 if self.object_format == "sha256" else 40) and set(text) <= set(
-            "0123456789abcdef"
-        )
+        return len(text) == 2 * self.id_bytes and set(text) <= set("0123456789abcdef")
 
     def ensure_ignored(self) -> None:
         """Make the state folder, and have git overlook it in the user's checkouts."""

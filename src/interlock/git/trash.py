@@ -19,6 +19,7 @@ from interlock.git.command import Git
 from interlock.git.files import remove_tree
 from interlock.git.include import fingerprint
 from interlock.git.place import Place
+from interlock.git.strays import holds_just
 from interlock.model.errors import InterlockError
 
 _TO_DELETE = ".deleting-"
@@ -50,13 +51,14 @@ class Trash:
     def __init__(self, place: Place) -> None:
         self._workspaces = place.state / "workspaces"
         self._trash = place.state / "trash"
+        self._id_bytes = place.id_bytes
 
     async def give_up(self, folder: AttemptFolder) -> Path | None:
         """Delete the folder, or move it to the trash; where it is now."""
         if not folder.home.exists():
             return None
         try:
-            keep = await _holds_more(folder)
+            keep = await _holds_more(folder, self._id_bytes)
         except (InterlockError, OSError):
             keep = True  # it was damaged, so nobody can tell
         name = f"{folder.home.parent.name}-{folder.home.name}-{time.time_ns()}"
@@ -105,13 +107,15 @@ def _age(path: Path) -> float:
     return time.time() - path.stat().st_mtime
 
 
-async def _holds_more(folder: AttemptFolder) -> bool:
+async def _holds_more(folder: AttemptFolder, id_bytes: int) -> bool:
     """Is there anything in the folder that the repository has not."""
     opened, kept = folder.opened(), folder.kept()
     if opened is None:
         return False  # it was never finished, so no agent has been in it
     if kept is None or kept.leftovers:
         return True
+    if await asyncio.to_thread(holds_just, folder.tree, folder.trusted / "index", id_bytes):
+        return False
     # Whole folders are enough to know, unless single files of them were copied in by us.
     words = () if opened.included else ("--directory",)
     git = Git(folder.trusted, folder.tree, unhurried=True)

@@ -43,7 +43,7 @@ class GitWorkspaces:
         async with self._opening:
             if folder.home.exists():
                 await self._clear(task, attempt)
-            self._write_git_dirs(folder, task, base)
+            await asyncio.to_thread(self._write_git_dirs, folder, task, base)
             if start and (found := (await self._place.git.names(f"{start}^{{commit}}"))[0]):
                 (folder.private / agent_branch(task)).write_text(f"{found}\n")
                 return await self._open(folder, Opened(task, attempt, base), found)
