@@ -10,7 +10,7 @@ from pathlib import Path
 from interlock.model.errors import CannotStart, EnvironmentProblem
 
 _NO_PROGRAM = re.compile(r"^bwrap: execvp (?P<program>.*): (?P<why>[^:]*)$", re.MULTILINE)
-_SAID = re.compile(r"^(bwrap|unshare): (?P<why>.*)$", re.MULTILINE)
+_SAID = re.compile(r"^(bwrap|unshare|landlock): (?P<why>.*)$", re.MULTILINE)
 
 NO_PROGRAM = 127
 
