@@ -1,9 +1,9 @@
 """An agent that speaks the protocol by the library's own agent side, and does what its prompt says.
 
-The prompt is a list of words; those that it does not know are left alone. `write` writes hello.txt, `ask`
-asks before it writes, `wait` works until it is cancelled, `echo` says the prompt again, `vendor` sends
-messages of its own, `fail:CODE:TEXT` answers with an error, `stop:REASON` ends with that reason, `text:WORDS`
-says something, `die` exits at once. Options: `--load`, `--resume` (what it can), `--key` (it wants to be
+It follows the words of the prompt that begin with an @: `@write` writes hello.txt, `@ask` asks before it
+writes, `@wait` works until it is cancelled, `@echo` says the prompt again, `@vendor` sends messages of its
+own, `@fail:CODE:TEXT` answers with an error, `@stop:REASON` ends with that reason, `@text:WORDS` says
+something, `@die` exits at once. Options: `--load`, `--resume` (what it can), `--key` (it wants to be
 logged in), `--noise`, `--stubborn` (the end of its input does not end it).
 """
 
@@ -104,7 +104,7 @@ class Fake:
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:  # Any: as above
         for word in prompt[0].text.split():
             name, _colon, rest = word.partition(":")
-            act = getattr(self, f"_{name}", None)
+            act = getattr(self, name.replace("@", "_"), None) if name.startswith("@") else None
             if act is not None and (reason := await act(session_id, rest or prompt[0].text)):
                 return PromptResponse(stop_reason=reason)
         if not self._last_words:

@@ -36,7 +36,7 @@ class Reaction:
 
 @slow
 def test_a_session_from_the_greeting_to_the_last_word(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write", "--noise"))
+    done = talk(fake(tmp_path, "@write", "--noise"))
     assert (tmp_path / "workspace/hello.txt").read_text() == "hello\n"
     assert [event.kind for event in done.events] == [
         EventKind.SESSION,
@@ -70,7 +70,7 @@ def test_a_session_from_the_greeting_to_the_last_word(tmp_path: Path) -> None:
 def test_a_rule_answers_what_the_agent_asks(
     tmp_path: Path, permissions: str, said: str, kinds: list[EventKind]
 ) -> None:
-    done = talk(fake(tmp_path, "ask", permissions=permissions))
+    done = talk(fake(tmp_path, "@ask", permissions=permissions))
     told = [event for event in done.events if event.kind in (EventKind.ASKED, EventKind.DENIED)]
     assert [event.kind for event in told] == kinds
     assert {(event.call, event.tool, event.text) for event in told} == {("c9", "edit", "Write hello.txt")}
@@ -83,7 +83,7 @@ def test_a_rule_answers_what_the_agent_asks(
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_person_answers_what_the_agent_asks(tmp_path: Path, allow: bool) -> None:
     answer = on(EventKind.ASKED, "answer", "c9", allow)
-    done = talk(fake(tmp_path, "ask", permissions="ask"), answer)
+    done = talk(fake(tmp_path, "@ask", permissions="ask"), answer)
     assert [event.ok for event in done.of(EventKind.ASKED)] == ([False, True] if allow else [False])
     assert len(done.of(EventKind.DENIED)) == (0 if allow else 1)
     assert (tmp_path / "workspace/hello.txt").exists() is allow
@@ -92,13 +92,13 @@ def test_a_person_answers_what_the_agent_asks(tmp_path: Path, allow: bool) -> No
 
 @slow
 def test_an_answer_to_nothing_is_nothing(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write"), on(EventKind.TOOL, "answer", "c1", False))
+    done = talk(fake(tmp_path, "@write"), on(EventKind.TOOL, "answer", "c1", False))
     assert done.of(EventKind.DENIED) == []
     assert done.verdict.error is None
 
 
 @slow
-@pytest.mark.parametrize(("prompt", "at"), [("wait", EventKind.TOOL), ("ask", EventKind.ASKED)])
+@pytest.mark.parametrize(("prompt", "at"), [("@wait", EventKind.TOOL), ("@ask", EventKind.ASKED)])
 def test_a_turn_is_cancelled_without_killing_the_agent(tmp_path: Path, prompt: str, at: EventKind) -> None:
     done = talk(fake(tmp_path, prompt, permissions="ask"), on(at, "cancel"))
     assert done.verdict.error is ErrorClass.EXIT
@@ -108,15 +108,15 @@ def test_a_turn_is_cancelled_without_killing_the_agent(tmp_path: Path, prompt: s
 
 @slow
 def test_what_a_person_says_is_the_next_turn_of_the_same_session(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write"), on(EventKind.TOOL, "say", "echo please"))
-    assert done.texts(EventKind.MESSAGE)[-1] == "I was told: echo please. All done."
+    done = talk(fake(tmp_path, "@write"), on(EventKind.TOOL, "say", "@echo please"))
+    assert done.texts(EventKind.MESSAGE)[-1] == "I was told: @echo please. All done."
     assert len(done.of(EventKind.SESSION)) == 1
     assert done.verdict.usage == Usage(200, 20, 8, cost_usd=0.25)
 
 
 @slow
 def test_a_vendors_own_messages_are_ignored_and_its_own_requests_refused(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "vendor"))
+    done = talk(fake(tmp_path, "@vendor"))
     assert "It said -32601." in done.texts(EventKind.MESSAGE)[0]
     assert done.verdict.error is None
 
@@ -125,15 +125,15 @@ def test_a_vendors_own_messages_are_ignored_and_its_own_requests_refused(tmp_pat
 @pytest.mark.parametrize(
     ("prompt", "error"),
     [
-        ("fail:-32000:log_in_first", ErrorClass.AUTH),
-        ("fail:-32603:HTTP_429_too_many_requests", ErrorClass.RATE_LIMIT),
-        ("fail:-32603:401_invalid_api_key", ErrorClass.AUTH),
-        ("fail:-32603:something_else", ErrorClass.EXIT),
-        ("stop:max_turn_requests", ErrorClass.TURNS),
-        ("stop:max_tokens", ErrorClass.CONTEXT),
-        ("stop:refusal", ErrorClass.MODEL),
-        ("text:API_Error:_429_rate_limit_exceeded", ErrorClass.RATE_LIMIT),
-        ("die", ErrorClass.EXIT),
+        ("@fail:-32000:log_in_first", ErrorClass.AUTH),
+        ("@fail:-32603:HTTP_429_too_many_requests", ErrorClass.RATE_LIMIT),
+        ("@fail:-32603:401_invalid_api_key", ErrorClass.AUTH),
+        ("@fail:-32603:something_else", ErrorClass.EXIT),
+        ("@stop:max_turn_requests", ErrorClass.TURNS),
+        ("@stop:max_tokens", ErrorClass.CONTEXT),
+        ("@stop:refusal", ErrorClass.MODEL),
+        ("@text:API_Error:_429_rate_limit_exceeded", ErrorClass.RATE_LIMIT),
+        ("@die", ErrorClass.EXIT),
     ],
 )
 def test_an_error_ends_the_session_with_its_class(tmp_path: Path, prompt: str, error: ErrorClass) -> None:
@@ -144,13 +144,13 @@ def test_an_error_ends_the_session_with_its_class(tmp_path: Path, prompt: str, e
 
 @slow
 def test_words_about_errors_after_real_work_are_no_error(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write text:I_fixed_the_429_rate_limit_bug"))
+    done = talk(fake(tmp_path, "@write @text:I_fixed_the_429_rate_limit_bug"))
     assert done.verdict.error is None
 
 
 @slow
 def test_an_agent_that_wants_a_key_gets_it_from_its_environment(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write", "--key"))
+    done = talk(fake(tmp_path, "@write", "--key"))
     assert done.verdict.error is None
 
 
@@ -168,14 +168,14 @@ def test_an_agent_that_wants_a_key_gets_it_from_its_environment(tmp_path: Path) 
 def test_a_session_that_was_cut_off_goes_on_where_the_agent_can(
     tmp_path: Path, options: list[str], resume: str, session: str
 ) -> None:
-    done = talk(fake(tmp_path, "write", *options, resume=resume))
+    done = talk(fake(tmp_path, "@write", *options, resume=resume))
     assert (done.verdict.error, done.verdict.session) == (None, session)
     assert "what was said before" not in "".join(done.texts(EventKind.MESSAGE))
 
 
 @slow
 def test_an_agent_that_does_not_leave_when_all_is_said_has_still_ended_well(tmp_path: Path) -> None:
-    done = talk(fake(tmp_path, "write", "--stubborn"))
+    done = talk(fake(tmp_path, "@write", "--stubborn"))
     assert done.verdict.error is None
 
 
@@ -196,7 +196,7 @@ def response(id: int, **result: object) -> str:
     ],
 )
 def test_an_answer_that_makes_no_sense_ends_the_session(tmp_path: Path, answers: list[str]) -> None:
-    dialogue = Acp().reader(fake(tmp_path, "write"))
+    dialogue = Acp().reader(fake(tmp_path, "@write"))
     for line in answers:
         dialogue.read(line)
     assert dialogue.is_over
@@ -204,7 +204,7 @@ def test_an_answer_that_makes_no_sense_ends_the_session(tmp_path: Path, answers:
 
 
 def test_garbage_is_noise_and_the_session_ends_with_the_program(tmp_path: Path) -> None:
-    dialogue = Acp().reader(fake(tmp_path, "write"))
+    dialogue = Acp().reader(fake(tmp_path, "@write"))
     for line in ("", "{", "[]", "null", '{"jsonrpc": "2.0"}', "\x00\xff", '{"id": 0}', "{" * 5000):
         assert dialogue.read(line) == []
     assert not dialogue.is_over
@@ -212,12 +212,12 @@ def test_garbage_is_noise_and_the_session_ends_with_the_program(tmp_path: Path) 
 
 
 def test_a_message_is_found_behind_words_on_the_same_line(tmp_path: Path) -> None:
-    dialogue = Acp().reader(fake(tmp_path, "write"))
+    dialogue = Acp().reader(fake(tmp_path, "@write"))
     dialogue.read("warning: " + response(0, protocolVersion=1))
     assert "session/new" in "".join(dialogue.replies())
 
 
 def test_nothing_that_the_agent_could_use_on_the_host_is_offered(tmp_path: Path) -> None:
-    greeting = json.loads(Acp().launch(fake(tmp_path, "write")).say)
+    greeting = json.loads(Acp().launch(fake(tmp_path, "@write")).say)
     assert greeting["params"]["clientCapabilities"]["fs"] == {"readTextFile": False, "writeTextFile": False}
     assert greeting["params"]["clientCapabilities"]["terminal"] is False
