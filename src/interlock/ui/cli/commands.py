@@ -34,6 +34,7 @@ COMMANDS: dict[str, Entry] = {
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
+    "answer": Entry("Act", f"{_HERE}.answer", "Allow or deny what a task's agent asks leave for."),
     "say": Entry("Act", f"{_HERE}.say", "Tell a task's agent something, now or with its next prompt."),
     "pause": Entry("Act", f"{_HERE}.pauses", "Start nothing new, or not this task."),
     "unpause": Entry("Act", f"{_HERE}.pauses", "Let work start again."),
