@@ -1,6 +1,8 @@
 """`agents`, `logs --events`, `attach` and `say`, with agents that really run (A2, W13)."""
 
 import json
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,3 +130,32 @@ def test_a_session_that_nobody_can_go_on_with_is_said_plainly(scratch: Scratch) 
     assert "nobody can go on with a session of command" in scratch.interlock(
         "attach", "t", "--take-over", code=2
     )
+
+
+def test_a_person_goes_on_where_an_agent_was_stopped(
+    scratch: Scratch, gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D10."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho half > half.txt\necho at-work\n{WAIT.format(gate=gate)}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+    graph = "version: 1\ndefaults: {agent: c}\nagents: {c: {use: claude-code}}\ntasks: {t: {goal: Make it}}\n"
+    scratch.write(**{"task-graph__yaml": graph})
+    scratch.commit()
+    running = scratch.start("run")
+    running.wait_for_line("t: implement started")
+    following = scratch.start("logs", "t", "--raw", "--follow")
+    following.wait_for_line("at-work")
+    assert "stop it first: interlock cancel t" in scratch.interlock("attach", "t", "--take-over", code=2)
+    scratch.interlock("cancel", "t")
+    running.wait()
+    found = json.loads(scratch.interlock("attach", "t", "--take-over", "--json"))
+    checkout, resume = found["commands"]
+    subprocess.run(["sh", "-c", checkout], check=True, capture_output=True)
+    assert (Path(found["folder"]) / "half.txt").read_text() == "half\n"
+    assert resume.endswith(f"claude --resume {found['session']}")
+    home = next(word for word in shlex.split(resume) if word.startswith("HOME=")).removeprefix("HOME=")
+    assert Path(home).is_dir()
