@@ -78,9 +78,7 @@ def without_network_namespaces(_: Path) -> Machine:
 
 def with_a_masked_proc(_: Path) -> Machine:
     """As in most containers: a new /proc would show what the old one hides."""
-    masked = inside(
-        'mount -t tmpfs none /proc/fs; set -- unshare --user --map-root-user --mount "$@"'
-    )
+    masked = inside('mount -t tmpfs none /proc/fs; set -- unshare --user --map-root-user --mount "$@"')
     return Machine((*masked, *NO_LANDLOCK), {})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 
-_NO_PROGRAM = re.compile(r"^bwrap: execvp (?P<program>.*): (?P<why>[^:]*)$", re.MULTILINE)
+_NO_PROGRAM = re.compile(r"^bwrap: execvp (?P<program>.*): (?P<why>[^:\n]*)$", re.MULTILINE)
 _SAID = re.compile(r"^(bwrap|unshare|landlock): (?P<why>.*)$", re.MULTILINE)
 
 NO_PROGRAM = 127

@@ -172,7 +172,7 @@ class _Search:
             self._installation(home)
 
     def _programs(self, entry: Path) -> None:
-        if not entry.is_dir() or _is_system(entry):
+        if not _is_open(entry) or _is_system(entry):
             return
         self._installation(entry)
         for target in _links(entry):
@@ -181,7 +181,7 @@ class _Search:
 
     def _installation(self, folder: Path) -> None:
         """The folder that has to be there for the programs in `folder` to work."""
-        if not folder.is_dir() or _is_system(folder) or is_below(str(folder), tuple(self.found)):
+        if not _is_open(folder) or _is_system(folder) or is_below(str(folder), tuple(self.found)):
             return
         if known := self._known(folder):
             for name in (known, *COMPANIONS.get(known, ())):
@@ -198,13 +198,21 @@ class _Search:
         return next(names, "")
 
     def _add(self, path: Path) -> None:
-        if path.is_dir() and self._may(os.path.realpath(path)):
+        if _is_open(path) and self._may(os.path.realpath(path)):
             self.found[os.path.normpath(path)] = None
 
     def _may(self, real: str) -> bool:
         if real == "/" or any(is_below(inner, [real]) for inner in self._around):
             return False
         return not any(is_below(private, [real]) or is_below(real, [private]) for private in self._kept_out)
+
+
+def _is_open(folder: Path) -> bool:
+    """Is it a folder that its user can look into. A PATH may well name some that are somebody else's."""
+    try:
+        return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+    except PermissionError:
+        return False
 
 
 def _is_system(path: Path) -> bool:
@@ -228,8 +236,8 @@ def _links(folder: Path) -> Iterator[Path]:
     try:
         with os.scandir(folder) as entries:
             for entry in itertools.islice(entries, MOST_LINKS):
-                if entry.is_symlink() and (target := Path(os.path.realpath(entry.path))).is_file():
-                    yield target
+                if entry.is_symlink():
+                    yield Path(os.path.realpath(entry.path))
     except OSError:
         return
 

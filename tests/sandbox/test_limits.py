@@ -1,0 +1,112 @@
+"""How much of the machine a program may use, and what happens when it is too much (D10)."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from interlock.model.process import Ended
+from interlock.model.sandbox import Limits
+from interlock.run.sandbox.ceilings import MEMORY, PREFIX, PROCESSES, Parent, cgroup_parents, raise_ceiling
+from interlock.run.sandbox.folders import used_bytes
+from tests.run.tree import linux
+from tests.sandbox.room import Room, furnished
+
+pytestmark = linux
+
+TAKE = "import sys; held = bytearray({megabytes} << 20); print('had it')"
+CROWD = "i=0; while [ $i -lt 200 ]; do sleep 30 & i=$((i+1)); done; echo all of them"
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def room(request: pytest.FixtureRequest, tmp_path: Path) -> Room:
+    return furnished(tmp_path, request.param, disk_seconds=0.05)
+
+
+def needs_cgroup(controller: str) -> None:
+    if controller not in cgroup_parents():
+        pytest.skip(f"no cgroup with {controller} can be made here")
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_a_program_that_takes_more_memory_than_its_limit_ends_and_that_is_said(room: Room) -> None:
+    needs_cgroup(MEMORY)
+    limits = Limits(memory_bytes=128 << 20)
+    assert room.python(TAKE.format(megabytes=32), limits=limits).tail == "had it"
+    ended = room.python(TAKE.format(megabytes=400), limits=limits)
+    assert (ended.ended, ended.code, ended.tail) == (Ended.MEMORY, ended.code, "")
+    assert ended.code != 0
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_memory_counts_for_all_that_a_program_starts_together(room: Room) -> None:
+    needs_cgroup(MEMORY)
+    script = 'for i in 1 2 3 4 5 6; do python3 -c "held = bytearray(60 << 20); input()" & done; wait; exit 3'
+    both = [
+        room.sh(script, limits=Limits(memory_bytes=most), timeout_seconds=60.0)
+        for most in (128 << 20, 1 << 30)
+    ]
+    counts = [ended.tail.count("EOFError") for ended in both]
+    assert counts[1] == 6
+    assert counts[0] < 6, "some were killed before they came to their end"
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_a_program_that_multiplies_is_refused_more_processes(room: Room) -> None:
+    needs_cgroup(PROCESSES)
+    ended = room.sh(CROWD, limits=Limits(processes=50))
+    assert "all of them" not in ended.tail
+    assert "fork" in ended.tail
+    assert room.sh(CROWD, limits=Limits(processes=400)).tail.splitlines()[-1] == "all of them"
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_a_program_that_fills_its_folder_is_stopped(room: Room) -> None:
+    script = "head -c 3000000 /dev/zero > big; trap 'exit 5' TERM; while :; do sleep 0.02; done"
+    ended = room.sh(script, limits=Limits(disk_bytes=2_000_000))
+    assert (ended.ended, ended.code) == (Ended.DISK, 5)
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_no_cgroup_is_left_when_a_program_has_ended(room: Room) -> None:
+    room.sh("true", limits=Limits(memory_bytes=1 << 30, processes=100))
+    mine = f"{PREFIX}{os.getpid()}-*"
+    assert [group for parent in cgroup_parents().values() for group in parent.folder.glob(mine)] == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_where_no_cgroup_can_be_made_each_process_has_its_limit(room: Room) -> None:
+    """RLIMIT_DATA, as seen from inside; that of processes does not hold for root, and is not pretended to."""
+    ceiling = raise_ceiling(Limits(1 << 30, 100), "test", parents={})
+    expected = {f"limit={resource.RLIMIT_DATA}={1 << 30}"}
+    expected |= {f"limit={resource.RLIMIT_NPROC}=100"} if os.geteuid() else set()
+    assert set(ceiling.words) == expected
+
+
+def test_a_parent_that_gives_nothing_is_no_parent(tmp_path: Path) -> None:
+    """A plain folder takes the file, but a cgroup without the controller does not: made read-only here."""
+    nowhere = Parent(tmp_path / "gone", 2)
+    ceiling = raise_ceiling(Limits(memory_bytes=1 << 30), "test", parents={MEMORY: nowhere})
+    assert ceiling.groups == ()
+    assert ceiling.words == (f"limit={resource.RLIMIT_DATA}={1 << 30}",)
+
+
+def test_without_limits_there_is_nothing_to_hold() -> None:
+    assert raise_ceiling(Limits(), "test").words == ()
+
+
+def test_counting_stops_when_it_is_enough_and_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "file").write_bytes(b"x" * 100_000)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "big").write_bytes(b"x" * 1_000_000)
+    (tmp_path / "one" / "link").symlink_to(tmp_path / "elsewhere")
+    assert 100_000 <= used_bytes([str(tmp_path / "one")], 1 << 40) < 200_000
+    assert used_bytes([str(tmp_path / "gone")], 1 << 40) == 0
