@@ -1,10 +1,11 @@
 """`interlock prompt` shows what an agent gets, to the letter (W12)."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import WAIT, Scratch
+from tests.engine.scratch import WAIT, Background, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def test_an_agents_own_failure_comes_back_with_its_change_too(scratch: Scratch) 
     assert "\n## Goal: cheat\n```\n" in text
 
 
-def test_an_agent_is_told_what_its_neighbour_is_doing(scratch: Scratch, gate: object) -> None:
+def test_an_agent_is_told_what_its_neighbour_is_doing(scratch: Scratch, gate: Path) -> None:
     agent = f"{KEEP_PROMPT}; echo working; {WAIT.format(gate=gate)}"
     scratch.graph(
         "  a: {goal: Paint the door, touches: [door/**]}\n  b: {goal: Paint the wall, touches: [wall/**]}\n",
@@ -59,9 +60,7 @@ def test_an_agent_is_told_what_its_neighbour_is_doing(scratch: Scratch, gate: ob
     running.wait_for_line("a: implement started")
     scratch.wait_for_output("a", "working")
     assert "- a: Paint the door (in door/**)\n" in shown(scratch, "b")
-    running.interrupt()
-    running.interrupt()
-    running.wait()
+    stop(running)
 
 
 def test_a_template_of_the_project_is_what_agents_get_and_a_mistake_in_it_starts_none(
@@ -86,3 +85,38 @@ def test_what_there_is_not_is_said_with_what_there_is(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: Sing}\n")
     assert "the next one is attempt 1" in scratch.interlock("prompt", "a", "--attempt", "2", code=2)
     assert "there is no task `b`" in scratch.interlock("prompt", "b", code=2)
+
+
+def test_a_session_that_goes_on_is_told_so_and_the_command_shows_it(
+    scratch: Scratch, gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho half > half.txt\necho at-work\n{WAIT.format(gate=gate)}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+    agents = "defaults: {agent: c, retries: 0}\nagents: {c: {use: claude-code}}\n"
+    scratch.write(**{"task-graph__yaml": f"version: 1\n{agents}tasks: {{t: {{goal: Go}}}}\n"})
+    scratch.commit()
+    cut_off(scratch)
+    expected = shown(scratch, "t")
+    assert expected.startswith("Your session was cut off")
+    cut_off(scratch)
+    assert shown(scratch, "t", "--attempt", "2") == expected
+
+
+def cut_off(scratch: Scratch) -> None:
+    """Let an attempt begin, and stop it by hand."""
+    running = scratch.start("run")
+    running.wait_for_line("t: implement started")
+    scratch.start("logs", "t", "--raw", "--follow").wait_for_line("at-work")
+    stop(running)
+
+
+def stop(running: Background) -> None:
+    """Ctrl-C, twice."""
+    running.interrupt()
+    running.wait_for_line("press Ctrl-C again")
+    running.interrupt()
+    running.wait()

@@ -17,7 +17,6 @@ from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.process import Processes
 from interlock.model.session import Notes
 from interlock.model.task import TaskId
-from interlock.run.adapters import ADAPTERS
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
@@ -25,7 +24,7 @@ from interlock.run.homes import Homes
 from interlock.run.means import Means
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.output import shown
-from interlock.run.seating import PID_FILE, attempt_name
+from interlock.run.seating import PID_FILE, attempt_name, goes_on
 from interlock.run.supervised import lease_clock
 from interlock.run.workspaces import Collected, W, Workspaces
 
@@ -191,9 +190,7 @@ class LocalExecutor(Generic[W]):
 
 def _as_it_will_be(order: Order) -> Order:
     """Go on where a session was cut off, with the same base, if its program can; else from the beginning."""
-    if order.resume is None:
-        return order
-    if not order.resume.session or not ADAPTERS[order.agent.use].can_resume:
+    if order.resume is None or not goes_on(order.resume, order.agent.use):
         return replace(order, resume=None)
     return replace(order, base=order.resume.base, session=order.resume.session)
 

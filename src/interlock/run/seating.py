@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.outcome import Order
+from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import Door, Grant
 from interlock.run.adapters import ADAPTERS
@@ -47,9 +47,19 @@ def place_of(workspace: Workspace, home: Path, log: Path) -> Place:
     return Place(workspace.path, workspace.git_dir, workspace.home, home, log)
 
 
+def goes_on(resume: Resume | None, use: str) -> bool:
+    """Can a session that was cut off go on; else its attempt begins from the beginning."""
+    return resume is not None and bool(resume.session) and ADAPTERS[use].can_resume
+
+
+def told(prompt: str, resumes: bool) -> str:
+    """What an agent gets to read."""
+    return RESUMED + prompt if resumes else prompt
+
+
 def write_prompt(order: Order, place: Place, resumes: bool) -> str:
     """The prompt, in its file and beside the log."""
-    prompt = RESUMED + order.prompt if resumes else order.prompt
+    prompt = told(order.prompt, resumes)
     try:
         (place.state / PROMPT).write_text(prompt, encoding="utf-8")
         place.log.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from interlock.events.record import seal
 from interlock.events.state import State, TaskState
 from interlock.model.errors import UsageError
 from interlock.plan import changes
+from interlock.run.seating import goes_on, told
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.reading import agent_prompt, read
@@ -48,7 +49,8 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
                 f"{task.spec.id} has no attempt {number}", f"the next one is attempt {task.attempt + 1}"
             )
         scene = Scene(task, number, neighbours(state, task.spec.id))
-        return number, await brief(project.repository, project.template, scene)
+        text = await brief(project.repository, project.template, scene)
+        return number, told(text, resumes=goes_on(task.cut_off, task.spec.agent.use))
 
 
 async def _state_of_next_start(project: Project) -> State:
