@@ -29,6 +29,7 @@ from interlock.run.sandbox.system import ETC, ROOTS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
+TEMPS = (TEMP, "/var/tmp")  # noqa: S108 - likewise; folders both, as a repository may be below either
 TEMP_BYTES = 1 << 30
 """Of what is gone with the program: it is memory."""
 HOST_NAME = "agent"
@@ -90,7 +91,8 @@ class Bubblewrap:
         yield from ("--uid", "1000", "--gid", "1000", "--hostname", HOST_NAME)
         yield from ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
         yield from _system()
-        yield from (*self._temporary(TEMP), "--symlink", TEMP, "/var/tmp")  # noqa: S108 - of the sandbox
+        for path in TEMPS:
+            yield from self._temporary(path)
         yield from self._home(grant)
         yield from _bound("--ro-bind", (*self.toolchains.folders, *grant.read))
         for path in self.toolchains.masked:

@@ -1,0 +1,86 @@
+"""S1, D11: a hostile agent, started by the real command, in every sandbox; and without, to know it can."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.model_server import running_model
+from tests.attacks.host import NOBODY, OUTSIDE_TMP, Host, Outcome, can_be, host
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+GRAPH = """\
+version: 1
+defaults: {{agent: hostile, timeout: 120s, retries: 0}}
+agents:
+  hostile: {{use: command, run: [python3, inside.py], wire: openai, url: "{model}", key_env: MODEL_KEY}}
+tasks:
+  attack: {{goal: Do what you can}}
+"""
+ATTACKS, MUST_WORK = 54, 8
+AT_LEAST_WITHOUT = 36
+"""Most of what is tried succeeds where nothing is in the way; else the attacks would prove nothing."""
+OWN_GIT_DIR = {
+    "change_own_settings",
+    "change_own_worktree_settings",
+    "plant_a_hook_for_itself",
+    "borrow_objects_from_elsewhere",
+    "plant_attributes",
+    "overwrite_the_pointer",
+    "replace_the_pointer",
+}
+"""What Landlock cannot forbid in a folder that may be written to. The host never trusts any of it (S2)."""
+
+Record = Callable[[str, object], None]
+
+
+@pytest.fixture(params=["0", NOBODY], ids=["root", "not-root"])
+def machine(request: pytest.FixtureRequest) -> Iterator[Host]:
+    if not can_be(request.param):
+        pytest.skip("needs root, and a Python that every user may start")
+    with (
+        running_model() as model,
+        tempfile.TemporaryDirectory(prefix="attack-", dir=OUTSIDE_TMP) as folder,
+        host(Path(folder), request.param) as made,
+    ):
+        made.commit(GRAPH.format(model=model.url("basic")))
+        yield made
+
+
+def told(record: Record, layout: str, machine: Host, outcome: Outcome) -> None:
+    blocked, works = len(outcome.attacks) - len(outcome.succeeded), len(outcome.work) - len(outcome.broken)
+    user = "root" if machine.uid == "0" else "another user"
+    record(
+        "figure",
+        f"{layout}, {user}: {blocked} of {len(outcome.attacks)} attacks blocked, "
+        f"{works} of {len(outcome.work)} of what must work does",
+    )
+
+
+def test_no_attack_succeeds_in_the_sandbox(machine: Host, record_property: Record) -> None:
+    """Nothing of the machine is read, changed or reached; what an honest agent needs works."""
+    outcome = machine.attacked(INTERLOCK_SANDBOX="bubblewrap", MODEL_KEY=machine.secret)
+    told(record_property, "bubblewrap", machine, outcome)
+    assert outcome.broken == []
+    assert outcome.succeeded == []
+    assert outcome.harm == ()
+    assert (len(outcome.attacks), len(outcome.work)) == (ATTACKS, MUST_WORK)
+
+
+def test_the_reduced_sandbox_leaves_an_agent_its_own_git_dir_and_no_more(
+    machine: Host, record_property: Record
+) -> None:
+    outcome = machine.attacked(INTERLOCK_SANDBOX="landlock", MODEL_KEY=machine.secret)
+    told(record_property, "landlock", machine, outcome)
+    assert outcome.broken == []
+    assert set(outcome.succeeded) <= OWN_GIT_DIR
+    assert outcome.harm == ()
+
+
+def test_without_a_sandbox_most_attacks_succeed(machine: Host, record_property: Record) -> None:
+    outcome = machine.attacked("--unsafe-no-sandbox", MODEL_KEY=machine.secret)
+    told(record_property, "no sandbox", machine, outcome)
+    assert outcome.broken == []
+    assert len(outcome.succeeded) >= AT_LEAST_WITHOUT
