@@ -1,0 +1,166 @@
+"""Sessions of agents through the real command: what they use, what goes wrong, what is resumed (W13)."""
+
+import json
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+CANARY = "canary-7f3a9c51e2"
+FAKE = Path(__file__).with_name("fake_claude.py")
+
+
+@dataclass
+class Model:
+    """A model that answers with these statuses, one after the other, and then well."""
+
+    statuses: list[int] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    port: int = 0
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        self.keys.append(handler.headers.get("x-api-key", ""))
+        handler.rfile.read(int(handler.headers.get("content-length", 0)))
+        status = self.statuses.pop(0) if self.statuses else 200
+        body: dict[str, object] = {"type": "error", "error": {"type": "some_error", "message": "no"}}
+        if status == 200:
+            usage = {"input_tokens": 1000, "output_tokens": 50}
+            said = {"role": "assistant", "content": [], "stop_reason": "end_turn", "usage": usage}
+            body = {"type": "message", **said}
+        text = json.dumps(body).encode()
+        handler.send_response(status)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-length", str(len(text)))
+        handler.end_headers()
+        handler.wfile.write(text)
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    made = Model()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            made.answer(self)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on the terminal of the tests."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield made
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def claude(scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of that name on the person's PATH, and a key in their environment."""
+    programs = scratch.root.parent / "programs"
+    programs.mkdir()
+    shutil.copy(FAKE, programs / "claude")
+    (programs / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("MY_MODEL_KEY", CANARY)
+    return programs / "claude"
+
+
+def plan(scratch: Scratch, model: Model, goal: str, retries: int = 3) -> None:
+    url = f"http://127.0.0.1:{model.port}"
+    agent = {"use": "claude-code", "url": url, "key_env": "MY_MODEL_KEY", "model": "m"}
+    graph = {
+        "version": 1,
+        "defaults": {"agent": "c", "timeout": "60s", "retries": retries},
+        "agents": {"c": agent},
+        "tasks": {"t": {"goal": goal}},
+    }
+    scratch.write(**{"task-graph__yaml": json.dumps(graph)})
+    scratch.commit("work to do")
+
+
+def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
+    scratch: Scratch, model: Model, claude: Path
+) -> None:
+    """A2, D11: the credential goes to the model and to nobody else."""
+    plan(scratch, model, "write")
+    scratch.interlock("run")
+    (opened,) = scratch.facts("SessionOpened")
+    (finished,) = scratch.facts("WorkFinished")
+    assert opened["fact"]["use"] == "claude-code"
+    assert opened["fact"]["session"] == finished["fact"]["session"]
+    used = finished["fact"]["usage"]
+    assert (used["input_tokens"], used["output_tokens"], used["calls"]) == (1000, 50, 1)
+    assert model.keys == [CANARY]
+    assert scratch.git("show", "main:made.txt").startswith(opened["fact"]["session"])
+    events = (scratch.root / ".interlock/logs/t/1.events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in events] == ["session", "usage", "end"]
+    kept = [path for path in (scratch.root / ".interlock").rglob("*") if path.is_file()]
+    assert [path for path in kept if CANARY.encode() in path.read_bytes()] == []
+
+
+def test_a_model_that_is_busy_says_nothing_about_the_task(
+    scratch: Scratch, model: Model, claude: Path
+) -> None:
+    """T1: three refusals are more than the breaker and the retries of this task would bear."""
+    model.statuses = [429, 529, 429]
+    plan(scratch, model, "write", retries=0)
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+    failed = [row["fact"]["error"] for row in scratch.facts("PhaseFailed")]
+    assert failed == ["rate-limit", "overloaded", "rate-limit"]
+
+
+def test_a_key_that_is_not_accepted_ends_the_task_at_once_and_names_the_variable(
+    scratch: Scratch, model: Model, claude: Path
+) -> None:
+    model.statuses = [401] * 9
+    plan(scratch, model, "write")
+    scratch.interlock("run", code=None)
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["error"] == "auth"
+    assert "MY_MODEL_KEY" in scratch.facts("TaskFailed")[0]["fact"]["why"]
+
+
+def test_a_program_that_is_not_installed_ends_the_task_at_once(
+    scratch: Scratch, model: Model, claude: Path
+) -> None:
+    claude.unlink()
+    plan(scratch, model, "write")
+    scratch.interlock("run", code=None)
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["error"] == "missing"
+    assert "install claude-code" in scratch.facts("TaskFailed")[0]["fact"]["why"]
+
+
+@pytest.mark.crash
+def test_a_session_that_was_cut_off_goes_on_where_it_was(
+    scratch: Scratch, model: Model, claude: Path, gate: Path
+) -> None:
+    """D10: the loop is killed; the next one resumes the session with its home, its files and its base."""
+    plan(scratch, model, f"wait {gate}")
+    first = scratch.start("run")
+    first.wait_for_line("t: implement started")
+    following = scratch.start("logs", "t", "--follow")
+    following.wait_for_line("waiting")
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    following.close()
+    scratch.interlock("run")
+    one, two = scratch.facts("SessionOpened")
+    assert one["fact"]["session"] == two["fact"]["session"]
+    assert (one["fact"]["attempt"], two["fact"]["attempt"]) == (1, 2)
+    session, had_home, _ = scratch.git("show", "main:resumed.txt").split(" ", 2)
+    assert (session, had_home) == (one["fact"]["session"], "True")
+    assert scratch.git("show", "main:made.txt").startswith(session)
