@@ -3,19 +3,23 @@
 1. It has its own rules for what a model may do. They are off, since it runs in our sandbox; as root it wants
    to hear of that from a variable.
 2. A model that cannot be asked is a `success` that `is_error`; ended by SIGINT it exits with 0.
-3. It hears messages while it works, so its prompt is one, too; and it ends when its standard input does.
+3. It hears messages while it works, so its prompt is one, too; and it ends when its standard input does. Each
+   message has an id, under which it says that the model gets it: now, or in a turn of its own after this one.
 4. A session that goes on counts the money of its earlier part again, and of a model that it does not know it
    makes up the price. What is claimed is only of this run, and only where it knows the price.
 """
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from uuid import NAMESPACE_OID, uuid5
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
-from interlock.run.adapters.adapter import Launch, Seat, Verdict, Wire
+from interlock.run.adapters.adapter import Dialogue, Launch, Seat, Verdict, Wire
 from interlock.run.adapters.calls import Calls, Tools
 from interlock.run.adapters.errors import of_status, of_text
 from interlock.run.adapters.json_lines import Json, compact, read_object
@@ -23,10 +27,10 @@ from interlock.run.adapters.tally import Tally
 
 RETRIES = 3
 """Enough for two refusals in a row; by itself it tries for minutes."""
-ANSWER_MS = 600_000
-"""For one answer of the model."""
-HOOK_SECONDS = 600
-"""The commands outside have a limit of their own, which is shorter."""
+ANSWER_MS = 180_000
+"""Until an answer of the model begins."""
+HOOK_SECONDS = 3600
+"""The commands outside have limits of their own."""
 TOOLS = Tools(
     {
         "Write": "file_path",
@@ -42,7 +46,8 @@ _SUBTYPES = {
     "error_max_budget_usd": ErrorClass.BUDGET,
 }
 _EXIT_CODE = re.compile(r"^Exit code (\d+)")
-_NO_ANSWER = re.compile(r"empty or malformed response")
+_NO_ANSWER = "empty or malformed response"
+_OBJECTED = re.compile(r"^PreToolUse:\S+ hook error:")
 
 
 class ClaudeCode:
@@ -58,7 +63,7 @@ class ClaudeCode:
         agent = seat.agent
         argv = (
             *(self.program, "--print", "--verbose"),
-            *("--input-format", "stream-json", "--output-format", "stream-json"),
+            *("--input-format", "stream-json", "--output-format", "stream-json", "--replay-user-messages"),
             *("--permission-mode", "bypassPermissions"),
             *(("--resume", seat.resume) if seat.resume else ("--session-id", seat.session)),
             *(("--settings", compact(_settings(seat.hooks))) if seat.hooks else ()),
@@ -70,14 +75,15 @@ class ClaudeCode:
             {**_ENV, **({} if agent.login else _model(seat))},
             account=(".claude/.credentials.json", ".claude.json") if agent.login else (),
             hosts=_HOSTS if agent.login else (),
-            say=self.message(seat.prompt),
+            say=_message(seat.prompt, _id(seat.session, 0)),
         )
 
-    def reader(self, seat: Seat) -> "ClaudeCodeDialogue":
-        return ClaudeCodeDialogue(seat.resume or seat.session)
+    def reader(self, seat: Seat) -> Dialogue:
+        return ClaudeCodeDialogue(seat)
 
     def message(self, text: str) -> str:
-        return json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
+        """Its dialogue says it: each message has an id."""
+        raise NotImplementedError(text)
 
 
 _ENV = {
@@ -98,46 +104,63 @@ def _settings(hooks: Mapping[str, Sequence[str]]) -> dict[str, object]:
     """What it runs at each moment, as its settings say it."""
     return {
         "hooks": {
-            moment: [{"hooks": [{"type": "command", "command": _quoted(words), "timeout": HOOK_SECONDS}]}]
+            moment: [{"hooks": [{"type": "command", "command": shlex.join(words), "timeout": HOOK_SECONDS}]}]
             for moment, words in hooks.items()
         }
     }
 
 
-def _quoted(words: Sequence[str]) -> str:
-    return " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+def _id(session: str, number: int) -> str:
+    """Of a session's messages, by number. A session that goes on is another one here, with other ids."""
+    return str(uuid5(NAMESPACE_OID, f"{session} {number}"))
+
+
+def _message(text: str, id: str) -> str:
+    said = {"type": "user", "uuid": id, "message": {"role": "user", "content": text}}
+    return json.dumps(said) + "\n"
 
 
 class ClaudeCodeDialogue:
-    """Reads `--output-format stream-json`, and hangs up when its last turn is over."""
+    """Reads `--output-format stream-json`. It is over with the turn after which no message waits."""
 
-    def __init__(self, session: str) -> None:
-        self._tally = Tally(session)
+    def __init__(self, seat: Seat) -> None:
+        self.is_over = False
+        self._session = seat.session
+        self._tally = Tally(seat.resume or seat.session)
         self._calls = Calls(TOOLS)
+        self._denied: set[str] = set()
+        self._answers: set[str] = set()
+        """The ids of the model's answers: each is told of in several lines."""
         self._usage = Usage()
+        self._said = 1
+        """The prompt is the first."""
+        self._prompt = _id(seat.session, 0)
+        self._waiting = {self._prompt}
         self._out: list[str] = []
-        self._is_over = False
-
-    @property
-    def is_over(self) -> bool:
-        return self._is_over
 
     def replies(self) -> Sequence[str]:
         out, self._out = self._out, []
         return out
 
     def say(self, text: str) -> None:
-        self._out.append(ClaudeCode().message(text))
+        """The model gets it after the tool that runs now."""
+        id = _id(self._session, self._said)
+        self._said += 1
+        self._waiting.add(id)
+        self._out.append(_message(text, id))
 
-    def answer(self, call: str, allow: bool) -> Sequence[Event]:  # noqa: ARG002 - it never asks
+    def answer(self, call: str, allow: bool) -> Sequence[Event]:
+        """It never asks."""
+        del call, allow
         return []
 
     def cancel(self) -> None:
-        self._out.append(compact({"type": "control_request", "request": {"subtype": "interrupt"}}) + "\n")
+        asked = {"subtype": "interrupt"}
+        self._out.append(compact({"type": "control_request", "request_id": "stop", "request": asked}) + "\n")
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
-        return [] if found is None else self._tally.note(list(self._understood(found)))
+        return self._tally.note(_noise(line) if found is None else list(self._understood(found)))
 
     def _understood(self, found: Json) -> Iterator[Event]:
         match found.text("type"):
@@ -145,6 +168,8 @@ class ClaudeCodeDialogue:
                 yield from self._system(found)
             case "assistant":
                 yield from self._assistant(found)
+            case "user" if found.says("isReplay"):
+                self._waiting.discard(found.text("uuid"))
             case "user":
                 for block in found.items("message", "content"):
                     if block.text("type") == "tool_result":
@@ -163,12 +188,14 @@ class ClaudeCodeDialogue:
                 error = of_status(found.number("error_status"), text) or of_text(text)
                 yield Event(EventKind.RETRY, text, error=error)
             case "permission_denied":
-                yield from self._calls.denied(found.text("tool_use_id"), found.text("message"))
+                self._denied.add(found.text("tool_use_id"))  # the result, which says why, comes next
             case _:
                 pass
 
     def _assistant(self, found: Json) -> Iterator[Event]:
         synthetic = found.text("message", "model") == "<synthetic>"
+        if not synthetic:
+            self._answers.add(found.text("message", "id"))
         for block in found.items("message", "content"):
             match block.text("type"):
                 case "text" if synthetic:
@@ -181,30 +208,51 @@ class ClaudeCodeDialogue:
                     pass
 
     def _result(self, block: Json) -> Sequence[Event]:
-        failed, text = block.says("is_error"), _words(block)
+        call, failed, text = block.text("tool_use_id"), block.says("is_error"), _words(block)
+        if failed and (call in self._denied or _OBJECTED.match(text)):
+            return self._calls.denied(call, text)
         coded = _EXIT_CODE.search(text) if failed else None
         exit_code = int(coded.group(1)) if coded else (None if failed else 0)
-        return self._calls.ended(block.text("tool_use_id"), not failed, text, exit_code)
+        return self._calls.ended(call, not failed, text, exit_code)
 
     def _end(self, found: Json) -> Iterator[Event]:
-        self._is_over = True
-        self._usage += _usage(found)
-        yield Event(EventKind.USAGE, usage=self._usage)
-        yield _verdict_line(found)
+        """Of a turn."""
+        self._usage += _spent(found)
+        yield Event(EventKind.USAGE, usage=replace(self._usage, calls=len(self._answers)))
+        # If it does not tell which messages it took, it is let go, and ends with what it heard until now.
+        is_silent = self._prompt in self._waiting
+        self.is_over = is_silent or not self._waiting
+        yield from self._verdict_line(found)
+
+    def _verdict_line(self, found: Json) -> Iterator[Event]:
+        if found.text("subtype") == "success" and not found.says("is_error"):
+            if self.is_over:
+                yield Event(EventKind.END, found.text("result"))
+            return
+        text = _why(found)
+        known = _SUBTYPES.get(found.text("subtype")) or of_status(found.number("api_error_status"), text)
+        yield Event(EventKind.END, text, ok=False, error=known or _class_of(text))
 
     def verdict(self, exited: Exit) -> Verdict:
         return self._tally.verdict(exited)
 
 
-def _verdict_line(found: Json) -> Event:
-    subtype, text = found.text("subtype"), found.text("result")
-    if subtype == "success" and not found.says("is_error"):
-        return Event(EventKind.END, text)
+def _noise(line: str) -> Sequence[Event]:
+    """It could not even begin."""
+    is_error = line.startswith("Error: ")
+    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
+
+
+def _why(found: Json) -> str:
+    if found.text("terminal_reason").startswith("aborted"):
+        return "it was interrupted"
     errors = found.at("errors")
-    said = text or "; ".join(str(error) for error in errors if error) if isinstance(errors, list) else text
-    known = _SUBTYPES.get(subtype) or of_status(found.number("api_error_status"), said)
-    no_answer = ErrorClass.MODEL if _NO_ANSWER.search(said) else None
-    return Event(EventKind.END, said, ok=False, error=known or no_answer or of_text(said))
+    listed = [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []
+    return found.text("result") or "; ".join(listed)
+
+
+def _class_of(text: str) -> ErrorClass | None:
+    return ErrorClass.MODEL if _NO_ANSWER in text else of_text(text)
 
 
 def _words(block: Json) -> str:
@@ -212,13 +260,18 @@ def _words(block: Json) -> str:
     return block.text("content") or parts
 
 
-def _usage(found: Json) -> Usage:
-    """Its input tokens are those that did not come from a cache."""
+def _spent(found: Json) -> Usage:
+    """In one turn. Its input tokens are those that did not come from a cache."""
     used = found.item("usage")
     cached = used.number("cache_read_input_tokens")
-    return Usage(
-        used.number("input_tokens") + used.number("cache_creation_input_tokens") + cached,
-        used.number("output_tokens"),
-        cached,
-        found.number("num_turns"),
-    )
+    fresh = used.number("input_tokens") + used.number("cache_creation_input_tokens")
+    return Usage(fresh + cached, used.number("output_tokens"), cached, cost_usd=_cost(found))
+
+
+def _cost(found: Json) -> float | None:
+    """Of this turn, if the prices of all its models are known."""
+    models = found.item("model_usage_since_last_result")
+    each = [models.item(name) for name in models.fields]
+    if not each or any(one.text("costBasis") in ("", "unknown") for one in each):
+        return None
+    return sum(one.amount("costUSD") or 0.0 for one in each)

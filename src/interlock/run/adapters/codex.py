@@ -1,8 +1,8 @@
 """Codex, checked with 0.166.
 
 1. It names its sessions itself: the id to resume is in its first line.
-2. Its own sandbox is off, since it runs in ours. Its home must not be below the folder for temporary files:
-   it would then refuse to make what it needs there.
+2. Its own sandbox is off, since it runs in ours. With a home below the folder for temporary files it lacks
+   commands of its own, so that folder is one in its home.
 3. It waits without end for a server that refuses connections, and for the first byte of an answer: only the
    attempt's limits end that.
 4. After a resume it counts the tokens of the earlier part again, so then nothing is claimed: the proxy has
@@ -26,16 +26,17 @@ PROVIDER = "interlock"
 KEY = "INTERLOCK_MODEL_TOKEN"
 RETRIES = 3
 """Enough for two refusals in a row."""
-IDLE_MS = 60_000
+IDLE_MS = 180_000
 """Of silence in the middle of an answer."""
+TEMPORARY = "tmp"
 
 _RECONNECTS = re.compile(r"^Reconnecting\.\.\. *(?:\d+/\d+)? *")
-_SAID = (
-    (re.compile(r"stream closed before response\.completed"), ErrorClass.MODEL),
-    (re.compile(r"experiencing high demand"), ErrorClass.OVERLOADED),
-    (re.compile(r"invalid_request_error"), ErrorClass.BAD_REQUEST),
-)
-"""In its own words, which mean something else elsewhere."""
+_SAID = {
+    "stream closed before response.completed": ErrorClass.MODEL,
+    "experiencing high demand": ErrorClass.OVERLOADED,
+    "invalid_request_error": ErrorClass.BAD_REQUEST,
+}
+"""What its own words mean, which elsewhere mean something else or nothing."""
 
 
 class Codex:
@@ -64,11 +65,12 @@ class Codex:
             # After this word a prompt that begins with a dash is no option.
             *("--", seat.prompt),
         )
-        env = {"CODEX_HOME": f"{seat.home}/.codex", **({} if agent.login else {KEY: seat.token})}
+        env = {"CODEX_HOME": f"{seat.home}/.codex", "TMPDIR": f"{seat.home}/{TEMPORARY}"}
         return Launch(
             argv,
-            env,
-            {".codex/config.toml": ""},
+            env if agent.login else {**env, KEY: seat.token},
+            # Both folders must be there when it starts.
+            {".codex/config.toml": "", f"{TEMPORARY}/.keep": ""},
             account=(".codex/auth.json",) if agent.login else (),
             hosts=("chatgpt.com:443", "auth.openai.com:443", "api.openai.com:443") if agent.login else (),
         )
@@ -104,7 +106,7 @@ class CodexReader:
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
-        return [] if found is None else self._tally.note(list(self._understood(found)))
+        return self._tally.note(_noise(line) if found is None else list(self._understood(found)))
 
     def _understood(self, found: Json) -> Iterator[Event]:
         match found.text("type"):
@@ -122,12 +124,18 @@ class CodexReader:
                 yield Event(EventKind.END, self._tally.message)
             case "turn.failed":
                 text = found.text("error", "message")
-                yield Event(EventKind.END, text, ok=False, error=_class_of(text))
+                yield Event(EventKind.END, _words(text), ok=False, error=_class_of(text))
             case _:
                 pass
 
     def verdict(self, exited: Exit) -> Verdict:
         return self._tally.verdict(exited)
+
+
+def _noise(line: str) -> Sequence[Event]:
+    """It could not even begin."""
+    is_error = line.startswith("Error: ")
+    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
 
 
 def _begun(item: Json) -> Iterator[Event]:
@@ -168,14 +176,23 @@ def _trouble(text: str) -> Event:
     """What begins like this is tried again; anything else is the end."""
     reconnects = _RECONNECTS.match(text)
     if not reconnects:
-        return Event(EventKind.ERROR, text, error=_class_of(text))
+        return Event(EventKind.ERROR, _words(text), error=_class_of(text))
     why = text[reconnects.end() :].strip("()")
     return Event(EventKind.RETRY, why, error=_class_of(why))
 
 
+def _words(text: str) -> str:
+    """At times its words are all that the provider sent."""
+    sent = read_object(text)
+    return (sent.text("error", "message") if sent else "") or text
+
+
 def _class_of(text: str) -> ErrorClass:
-    own = next((error for words, error in _SAID if words.search(text)), None)
-    return own or of_text(text) or ErrorClass.MODEL
+    known = of_text(text)
+    if known in (ErrorClass.CONTEXT, ErrorClass.QUOTA):
+        return known
+    own = next((error for words, error in _SAID.items() if words in text), None)
+    return own or known or ErrorClass.MODEL
 
 
 def _usage(found: Json) -> Usage:
