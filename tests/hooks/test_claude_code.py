@@ -8,6 +8,7 @@ import pytest
 
 from scripts.agent_programs import command
 from tests.agents.model_server.running import RunningModel, running_model
+from tests.agents.programs import CHOSEN_BY, chosen
 from tests.engine.scratch import Scratch
 from tests.hooks.conftest import OwnHooks
 
@@ -25,6 +26,8 @@ def model() -> Iterator[RunningModel]:
 @pytest.fixture
 def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program is on the PATH, and a key is in the environment."""
+    if "claude-code" not in chosen():
+        pytest.skip(f"claude-code is not among {CHOSEN_BY}")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "claude").symlink_to(command("claude-code")[-1])
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
