@@ -52,7 +52,8 @@ def settings(argv: tuple[str, ...]) -> dict[str, object]:
 
 def test_a_whole_session_becomes_events_with_its_last_words() -> None:
     lines: list[Line] = [
-        *(STARTED, {"type": "turn.started"}),
+        STARTED,
+        {"type": "turn.started"},
         *(begins("file_change", changes=CHANGES), ends("file_change", changes=CHANGES)),
         begins(
             "command_execution", command="/bin/bash -lc 'make test'", aggregated_output="", exit_code=None
