@@ -1,11 +1,14 @@
 """When a task is given up (W12, W14)."""
 
+from dataclasses import replace
+
 import pytest
 
 from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
 from interlock.merge import give_up
-from interlock.merge.retry import MAX_LOSSES
+from interlock.merge.retry import MAX_LOSSES, MAX_WAITS
+from interlock.model.outcome import WAITS, ErrorClass
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal, failed
 
@@ -73,3 +76,38 @@ def test_a_task_whose_holder_keeps_disappearing_is_given_up() -> None:
         journal.start("a")
     assert ends[:-1] == [None] * (MAX_LOSSES - 1)
     assert ends[-1] and "killed" in ends[-1].why
+
+
+def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.PhaseFailed:
+    return replace(failed(journal.task("a"), "same"), error=error, summary=summary)
+
+
+@pytest.mark.parametrize("error", [ErrorClass.AUTH, ErrorClass.MISSING])
+def test_what_only_a_person_can_change_ends_the_task_at_once(error: ErrorClass) -> None:
+    journal = running()
+    end = give_up(journal.task("a"), setback(journal, error, "set KEY"))
+    assert end and "set KEY" in end.why and not end.breaker
+
+
+@pytest.mark.parametrize("error", sorted(WAITS))
+def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_ever(
+    error: ErrorClass,
+) -> None:
+    journal = running(retries=0)
+    ends = []
+    for _ in range(MAX_WAITS):
+        fact = setback(journal, error)
+        ends.append(give_up(journal.task("a"), fact))
+        journal.tell(fact)
+        journal.start("a")
+    assert ends[:-1] == [None] * (MAX_WAITS - 1)
+    assert ends[-1] and "could not be had 12 times" in ends[-1].why
+    assert journal.task("a").failures == []
+
+
+def test_waits_are_counted_anew_after_any_other_result() -> None:
+    journal = running()
+    journal.tell(setback(journal, ErrorClass.RATE_LIMIT))
+    journal.start("a")
+    journal.tell(failed(journal.task("a"), "a failure"))
+    assert journal.task("a").waits == 0

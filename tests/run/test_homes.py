@@ -1,0 +1,61 @@
+"""The homes of agents: kept for a session that goes on, and nothing written outside of them (D10, T1)."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.task import TaskId
+from interlock.run.homes import Homes
+
+A = TaskId("a")
+
+
+def test_an_attempt_that_goes_on_has_the_home_of_the_one_before(tmp_path: Path) -> None:
+    homes = Homes(tmp_path)
+    homes.write(homes.open(A, 1), {".claude/history": "said"})
+    assert (homes.open(A, 2, before=1) / ".claude/history").read_text() == "said"
+    assert list(homes.open(A, 3).iterdir()) == []
+
+
+def test_homes_are_gone_when_an_attempt_came_home_and_later_ones_stay(tmp_path: Path) -> None:
+    homes = Homes(tmp_path)
+    for attempt in (1, 2, 3):
+        homes.open(A, attempt)
+    homes.forget(A, 2)
+    assert [homes.path(A, attempt).exists() for attempt in (1, 2, 3)] == [False, False, True]
+
+
+def test_a_link_that_an_earlier_session_left_leads_nowhere(tmp_path: Path) -> None:
+    """T1: what an agent left in its home must not make the host write elsewhere."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "settings.json").write_text("mine")
+    homes = Homes(tmp_path / "state")
+    home = homes.open(A, 1)
+    (home / "settings.json").symlink_to(outside / "settings.json")
+    homes.write(home, {"settings.json": "theirs"})
+    (home / ".claude").symlink_to(outside)
+    with pytest.raises(EnvironmentProblem):
+        homes.write(home, {".claude/settings.json": "theirs"})
+    assert (outside / "settings.json").read_text() == "mine"
+
+
+def test_an_account_is_copied_and_not_shared(tmp_path: Path) -> None:
+    user = tmp_path / "user"
+    (user / ".codex").mkdir(parents=True)
+    (user / ".codex/auth.json").write_text("mine")
+    homes = Homes(tmp_path / "state")
+    home = homes.open(A, 1)
+    homes.lend(home, (".codex", ".not-there"), user)
+    (home / ".codex/auth.json").write_text("changed")
+    assert (user / ".codex/auth.json").read_text() == "mine"
+
+
+def test_what_a_program_left_is_read_only_if_it_is_a_small_plain_file(tmp_path: Path) -> None:
+    homes = Homes(tmp_path)
+    home = homes.open(A, 1)
+    (home / "usage.json").write_text("{}")
+    (home / "link.json").symlink_to("/etc/passwd")
+    (home / "large.json").write_text("x" * 100)
+    assert homes.left(home, ("usage.json", "link.json", "large.json", "none.json"), limit_bytes=50) == ["{}"]

@@ -1,0 +1,76 @@
+"""What an attempt came to, from what the program says, what the proxy saw and how it ended (W14, A2)."""
+
+from dataclasses import replace
+
+import pytest
+
+from interlock.model.outcome import ErrorClass, Order, Report
+from interlock.model.process import Ended, Exit
+from interlock.model.session import Usage
+from interlock.model.task import Agent, Commit, TaskId
+from interlock.run.adapters.adapter import Verdict
+from interlock.run.network import Seen
+from interlock.run.outcome import how_it_went, reconciled
+from interlock.run.proxy import Trouble
+
+AGENT = Agent("c", "claude-code")
+ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0, 60.0, 0.0)
+BUSY = Trouble(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
+
+
+def went(
+    verdict: Verdict, ended: Ended = Ended.EXITED, seen: Seen | None = None, agent: Agent = AGENT
+) -> Report:
+    report = Report(TaskId("a"), 1, Commit("b"))
+    return how_it_went(report, replace(ORDER, agent=agent), Exit(ended, 0, 1.0, ""), verdict, seen)
+
+
+def test_a_good_end_is_one() -> None:
+    assert went(Verdict(summary="done")).error is None
+
+
+def test_a_model_that_did_not_answer_last_contradicts_a_good_end() -> None:
+    """Some programs end well with an error for an answer."""
+    report = went(Verdict(), seen=Seen(Usage(), BUSY))
+    assert (report.error, report.retry_after_seconds) == (ErrorClass.RATE_LIMIT, 7.0)
+
+
+@pytest.mark.parametrize("own", [ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT])
+def test_what_the_program_knows_better_stays(own: ErrorClass) -> None:
+    assert went(Verdict(own, "so"), seen=Seen(Usage(), BUSY)).error is own
+
+
+def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> None:
+    silent = Trouble(ErrorClass.NETWORK, "no answer for 300 s")
+    report = went(Verdict(ErrorClass.EXIT), Ended.IDLE, Seen(Usage(), silent))
+    assert report.error is ErrorClass.NETWORK
+    assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"
+
+
+def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() -> None:
+    assert went(Verdict(), Ended.IDLE, Seen(Usage())).error is ErrorClass.IDLE
+
+
+@pytest.mark.parametrize(
+    ("agent", "says"),
+    [
+        (AGENT, "set ANTHROPIC_API_KEY to a valid key"),
+        (replace(AGENT, key_env="MY_KEY"), "set MY_KEY to a valid key"),
+        (replace(AGENT, login=True), "log in with claude-code again"),
+        (Agent("l", "built-in"), "name its key in agents.l.key_env"),
+    ],
+)
+def test_a_key_that_is_not_accepted_comes_with_what_to_do(agent: Agent, says: str) -> None:
+    assert says in went(Verdict(ErrorClass.AUTH, "401"), agent=agent).summary
+
+
+def test_where_counts_differ_the_proxy_is_believed_and_it_is_said() -> None:
+    claimed, counted = Usage(900, 50, cost_usd=0.5), Usage(1000, 50, calls=1)
+    usage, note = reconciled(claimed, counted)
+    assert usage == Usage(1000, 50, calls=1, cost_usd=0.5)
+    assert note == "it counted 900/50 tokens, the proxy 1000/50"
+
+
+def test_a_program_that_went_past_the_proxy_is_taken_at_its_word() -> None:
+    assert reconciled(Usage(900, 50), Usage()) == (Usage(900, 50), "")
+    assert reconciled(None, Usage(5, 5, calls=1)) == (Usage(5, 5, calls=1), "")
