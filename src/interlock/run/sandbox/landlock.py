@@ -1,8 +1,8 @@
 """The reduced sandbox, where bubblewrap does not work: the kernel's Landlock and the filter of system calls.
 
 What it lacks beside the full one: nothing can be protected inside a folder that may be written, so an agent
-can damage its own git dir; and where no network namespace can be had either, programs cannot listen, and
-reach nothing but their doors. Everything else that was not granted is as far away as in the full one.
+can damage its own git dir; programs can use no unix socket; and where no network namespace can be had either,
+they cannot listen, and reach nothing but their doors. Everything else that was not granted is as far away as in the full one.
 """
 
 import os
@@ -26,6 +26,9 @@ LAUNCHER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / 
 MISSING = "an agent could damage its own git dir (its work is still imported safely)"
 MISSING_NETWORK = "programs cannot listen on a port"
 
+NO_SYSTEM = {"GIT_CONFIG_NOSYSTEM": "1"}
+"""The system's settings for git are there and cannot be read, which git takes for the end of the world."""
+
 _DEVICES = ("null", "zero", "full", "random", "urandom", "shm", "tty", "ptmx", "pts")
 
 
@@ -48,10 +51,11 @@ class Landlock:
             raise CannotStart(f"there is no folder {command.directory} to work in")
         own = tempfile.mkdtemp(prefix="interlock-")
         home = grant.home or own
-        env = {**inside(command.env, grant, self.toolchains, home, own), **mark}
+        env = {**NO_SYSTEM, **inside(command.env, grant, self.toolchains, home, own), **mark}
         words = [*self._rules(grant, (home, own)), *(f"env\0{name}={value}" for name, value in env.items())]
         details = in_memory("details", b"".join(os.fsencode(word) + b"\0" for word in words))
-        filters = in_memory("seccomp", seccomp.program(alone=self.alone))
+        # Landlock does not know of unix sockets that are files: the engine of the containers may be one.
+        filters = in_memory("seccomp", seccomp.program(alone=self.alone, by_name=False))
         return Confined(
             (*LAUNCHER, str(details), str(filters), "--", *command.argv),
             {"PATH": SYSTEM_PATH, **mark},

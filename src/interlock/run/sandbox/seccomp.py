@@ -103,17 +103,18 @@ Instruction = tuple[int, int, int, int]
 """Code, how many to skip if it holds, how many if not, and its number."""
 
 
-def program(machine: str = "", *, alone: bool = True) -> bytes:
+def program(machine: str = "", *, alone: bool = True, by_name: bool = True) -> bytes:
     """The filter for this processor.
 
     `alone`: the program has a network of its own. Otherwise it must not speak to anybody but by TCP, which
-    others see to: no datagrams, no other program's unix socket.
+    others see to: no datagrams, no other program's unix socket. `by_name`: it may use unix sockets, as it
+    sees no file of others that is one.
     """
-    return _program(machine or platform.machine(), alone)
+    return _program(machine or platform.machine(), alone, by_name)
 
 
 @functools.cache
-def _program(machine: str, alone: bool) -> bytes:
+def _program(machine: str, alone: bool, by_name: bool) -> bytes:
     column = list(AUDIT_ARCHITECTURE).index(machine)
     words: list[Instruction] = [
         _load(_ARCHITECTURE),
@@ -130,7 +131,7 @@ def _program(machine: str, alone: bool) -> bytes:
     words += _if_called(CLONE[column], [_argument(0), (_ANY_BIT, 0, 1, NEW_IN_CLONE), _give(_ERRNO | EPERM)])
     words += _if_called(UNSHARE[column], [_argument(0), (_ANY_BIT, 0, 1, NAMESPACES), _give(_ERRNO | EPERM)])
     words += _if_called(IOCTL[column], _terminal_input())
-    words += _if_called(SOCKET[column], _sockets() if alone else _tcp_only())
+    words += _if_called(SOCKET[column], _sockets(by_name) if alone else _tcp_only())
     words += _if_called(SOCKETPAIR[column], _only_families(AF_UNIX))
     words.append(_give(_ALLOW))
     return b"".join(struct.pack("=HBBI", *word) for word in words)
@@ -169,14 +170,14 @@ def _only_families(*families: int) -> list[Instruction]:
     return [*words, _give(_ERRNO | EAFNOSUPPORT)]
 
 
-def _sockets() -> list[Instruction]:
+def _sockets(by_name: bool) -> list[Instruction]:
     """The usual families; of netlink only protocol 0, which lists the network's interfaces."""
     netlink = [_argument(2), (_EQUAL, 0, 1, 0), _give(_ALLOW), _give(_ERRNO | EAFNOSUPPORT)]
     return [
         _argument(0),
         (_EQUAL, 0, len(netlink), AF_NETLINK),
         *netlink,
-        *_only_families(AF_UNIX, AF_INET, AF_INET6),
+        *_only_families(*((AF_UNIX,) if by_name else ()), AF_INET, AF_INET6),
     ]
 
 

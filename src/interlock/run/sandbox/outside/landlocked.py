@@ -14,6 +14,7 @@ import ctypes
 import os
 import stat
 import sys
+import warnings  # noqa: F401 - `os.execvpe` imports it, when Python's own files may be out of reach
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, CAPSET_X86, CAPSET_ARM = 444, 445, 446, 126, 91
 BENEATH, PORT = 1, 2
