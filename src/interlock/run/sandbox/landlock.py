@@ -2,7 +2,8 @@
 
 What it lacks beside the full one: nothing can be protected inside a folder that may be written, so an agent
 can damage its own git dir; programs can use no unix socket; and where no network namespace can be had either,
-they cannot listen, and reach nothing but their doors. Everything else that was not granted is as far away as in the full one.
+they cannot listen, and reach nothing but their doors. Everything else that was not granted is as far away as
+in the full one.
 """
 
 import os
