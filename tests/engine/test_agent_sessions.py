@@ -164,3 +164,58 @@ def test_a_session_that_was_cut_off_goes_on_where_it_was(
     session, had_home, _ = scratch.git("show", "main:resumed.txt").split(" ", 2)
     assert (session, had_home) == (one["fact"]["session"], "True")
     assert scratch.git("show", "main:made.txt").startswith(session)
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """A host that is not this one, as far as an agent can tell."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-length", "5")
+            self.end_headers()
+            self.wfile.write(b"hello")
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on the terminal of the tests."""
+
+    server = ThreadingHTTPServer(("127.0.0.2", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.2:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+FETCH = """\
+python3 - <<END
+import urllib.request
+try:
+    said = urllib.request.urlopen("http://{host}/", timeout=10).read().decode()
+except OSError:
+    said = "out of reach"
+open("said.txt", "w").write(said + "\\n")
+END
+"""
+
+
+@pytest.mark.parametrize(("allowed", "said"), [(True, "hello"), (False, "out of reach")])
+def test_an_agent_reaches_the_hosts_that_its_project_allows_and_no_others(
+    scratch: Scratch, elsewhere: str, monkeypatch: pytest.MonkeyPatch, allowed: bool, said: str
+) -> None:
+    """T1: also with no model at all."""
+    monkeypatch.setenv("INTERLOCK_ALLOW_HOSTS", elsewhere if allowed else "")
+    scratch.graph("  t: {goal: x}\n", FETCH.format(host=elsewhere))
+    scratch.interlock("run")
+    assert scratch.git("show", "main:said.txt") == said
+
+
+def test_a_host_that_cannot_be_one_is_said_before_anything_starts(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLOCK_ALLOW_HOSTS", "http://example.org/")
+    scratch.graph("  t: {goal: x}\n")
+    assert "is not a host that can be allowed" in scratch.interlock("run", code=2)
+    assert scratch.facts("PhaseStarted") == []

@@ -129,6 +129,8 @@ def test_variables_hold_lists_switches_and_times(tmp_path: Path, home: dict[str,
 def test_every_setting_takes_its_own_default_from_a_file(tmp_path: Path, home: dict[str, str]) -> None:
     for field in fields(Settings):
         default = default_of(field)
+        if isinstance(default, dict):
+            continue  # a table is in a file, or nowhere
         text = ",".join(default) if isinstance(default, tuple) else str(default)
         assert check(key_of(field), text, "here") == default
 

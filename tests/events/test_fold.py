@@ -12,7 +12,9 @@ from interlock.events.fold import fold
 from interlock.events.lifecycle import Stage
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
-from interlock.model.task import PhaseKind, Task, TaskId
+from interlock.model.outcome import ErrorClass, Resume
+from interlock.model.task import Commit, PhaseKind, Task, TaskId
+from interlock.model.usage import Usage
 from tests.events.journal import AGENT, Journal, Move, fact, failed, moves, passed, play
 
 A, B, C = map(TaskId, "abc")
@@ -176,3 +178,52 @@ def test_a_change_on_its_way_to_main_cannot_be_dropped_by_an_old_lookup() -> Non
     candidate = journal.task("a").candidate
     assert candidate and journal.tell(f.CandidateDropped(A, candidate.commit)) == set()
     assert journal.task("a").candidate == candidate
+
+
+def opened(journal: Journal, session: str = "s") -> None:
+    task = journal.task("a")
+    key = (task.spec.id, task.attempt, task.phase.name, task.epoch)
+    journal.tell(f.SessionOpened(*key, session=session, use="claude-code", base=Commit("old-main")))
+
+
+def ended(journal: Journal, kind: type[f.PhaseFact], **more: object) -> None:
+    task = journal.task("a")
+    journal.tell(kind(task.spec.id, task.attempt, task.phase.name, task.epoch, **more))
+
+
+@pytest.mark.parametrize("kind", [f.PhaseLost, f.PhaseDeferred])
+def test_a_session_whose_holder_is_gone_can_go_on_from_its_base(kind: type[f.PhaseFact]) -> None:
+    """D10: what was cut off is known by its own name, its files and what it started from."""
+    journal = Journal(Task(TaskId("a"), "do a", AGENT))
+    journal.start("a")
+    opened(journal)
+    opened(journal, "its own name")
+    ended(journal, kind, archived="refs/kept")
+    assert journal.task("a").cut_off == Resume(1, "its own name", Commit("old-main"), "refs/kept")
+
+
+def test_a_session_that_had_its_say_is_not_resumed() -> None:
+    journal = Journal(Task(TaskId("a"), "do a", AGENT))
+    journal.start("a")
+    opened(journal)
+    ended(journal, f.PhaseLost)
+    journal.start("a")
+    ended(journal, f.PhaseFailed, error=ErrorClass.EXIT)
+    assert journal.task("a").cut_off is None
+
+
+def test_an_attempt_that_never_had_a_session_leaves_none_to_resume() -> None:
+    journal = Journal(Task(TaskId("a"), "do a", AGENT))
+    journal.start("a")
+    ended(journal, f.PhaseLost)
+    assert journal.task("a").cut_off is None
+
+
+def test_what_all_attempts_used_adds_up() -> None:
+    """A2: also of those that failed."""
+    journal = Journal(Task(TaskId("a"), "do a", AGENT))
+    journal.start("a")
+    ended(journal, f.PhaseFailed, usage=Usage(1000, 50, 10, 1, 0.25))
+    journal.start("a")
+    ended(journal, f.WorkFinished, usage=Usage(2000, 70, 0, 2))
+    assert journal.task("a").usage == Usage(3000, 120, 10, 3, 0.25)

@@ -213,3 +213,10 @@ def test_a_new_file_in_a_folder_that_exists_is_worth_no_warning() -> None:
     text = f"{HEAD}tasks:\n  a: {{goal: x, touches: [src/new.py, top.txt, nowhere/new.py]}}\n"
     (warning,) = parse(text, "g", ["src/main.py"]).warnings
     assert "`nowhere/new.py`" in warning.message
+
+
+def test_an_account_inside_the_sandbox_is_worth_a_warning() -> None:
+    """T1: off by default, and said at every start when it is on."""
+    text = "version: 1\nagents: {c: {use: claude-code, login: true}}\ntasks: {a: {goal: x, agent: c}}\n"
+    (warning,) = parse(text, "g").warnings
+    assert "`c` can read, and send on, the account it is logged in with" in warning.message

@@ -38,6 +38,7 @@ from interlock.run.means import Means
 from interlock.run.processes import LocalProcesses
 from interlock.run.proxied import ProxyNetwork
 from interlock.run.proxy import EgressProxy, ModelProxy, ProxyLimits
+from interlock.run.proxy.hosts import hosts_of
 from interlock.run.sandbox.choice import Wanted, choose_confinement
 from interlock.run.supervised import Bounds
 from interlock.store import Store, open_store
@@ -118,11 +119,13 @@ class Project:
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
         sockets, silence = self.state_dir / "sockets", self.settings.model_silence_seconds
+        hosts_of(self.settings.allow_hosts)  # one that makes no sense is said before anything starts
         return ProxyNetwork(
             ModelProxy(os.environ, sockets, limits=ProxyLimits(silence_seconds=silence)),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,
+            self.settings.allow_hosts,
         )
 
     def env(self, tell: Tell = lambda _text: None) -> Env:

@@ -76,6 +76,8 @@ class Settings:
     """How many processes and threads an agent or a check may have at once. 0: no limit."""
     disk_limit_bytes: int = 20 << 30
     """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts besides the model that agents may reach, like `docs.example.org` or `*.example.org:8443`."""
     model_silence_seconds: float = 300.0
     """How long a model may be silent, before its answer and in the middle of it. Then the call has failed."""
     log_limit_bytes: int = 1 << 30

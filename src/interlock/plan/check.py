@@ -14,6 +14,7 @@ from interlock.plan.yaml_text import Document, Places
 SUGGESTIONS = 25
 """Comparing a word with thousands of ids takes a while, so only so many unknown needs get a suggestion."""
 CYCLE_SHOWN = 12
+LOGIN_HINT = "fine if you trust what it works on; with `key_env` its credential stays outside the sandbox"
 GLOB_FIELDS = ("touches", "exclusive", "shared")
 
 
@@ -75,6 +76,9 @@ def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
             if key in agent.model_fields_set:
                 place = places.of(("agents", name, key), at_key=True)
                 notes.add(place, f"`{key}` means nothing for `use: {agent.use}`", "remove it")
+        if agent.login:
+            place = places.of(("agents", name, "login"), at_key=True)
+            notes.warn(place, f"`{name}` can read, and send on, the account it is logged in with", LOGIN_HINT)
 
 
 def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:
