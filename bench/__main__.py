@@ -5,7 +5,7 @@ import importlib
 
 from bench.table import show
 
-NAMES = ("schedule", "graph", "log", "store", "start", "sleepers")
+NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers")
 
 
 def main() -> None:

@@ -49,6 +49,22 @@ need_git() {
     fi
 }
 
+# Agents and checks run in a sandbox made by bubblewrap. Without it the rest still works, so this never fails.
+want_bubblewrap() {
+    [ "$(uname -s)" = Linux ] || return 0
+    command -v bwrap >/dev/null 2>&1 && return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing bubblewrap, which agents are sandboxed with"
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq bubblewrap; } >/dev/null 2>&1 || true
+        command -v bwrap >/dev/null 2>&1 && return 0
+        say "warning: bubblewrap could not be installed; agents get a reduced sandbox, or none: interlock doctor"
+        return 0
+    fi
+    say "warning: bubblewrap is not installed, and agents are sandboxed with it:"
+    for line in "Debian, Ubuntu: sudo apt-get install bubblewrap" "Fedora:         sudo dnf install bubblewrap" \
+        "Arch:           sudo pacman -S bubblewrap"; do printf '  %s\n' "$line" >&2; done
+}
+
 # Debian splits venv's pip bootstrap into its own package.
 need_ensurepip() {
     "$1" -c 'import ensurepip, venv' >/dev/null 2>&1 && return
@@ -103,5 +119,6 @@ if command -v flock >/dev/null 2>&1; then
     flock 9
 fi
 make_venv
+want_bubblewrap
 fill_venv "$wanted"
 [ "$wanted" = runtime ] || checksum runtime >"$venv/.ready-runtime"
