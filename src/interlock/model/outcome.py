@@ -15,6 +15,8 @@ class ErrorClass(StrEnum):
     TIMEOUT = "timeout"
     IDLE = "idle"
     OUTPUT = "output-limit"
+    LIMIT = "resource-limit"
+    """It took more of the memory or the disk than it may."""
     NO_CHANGE = "no-change"
     REJECTED = "rejected-objects"
     CONFLICT = "merge-conflict"

@@ -21,6 +21,8 @@ ENDED_BY = {
     Ended.IDLE: ErrorClass.IDLE,
     Ended.OUTPUT: ErrorClass.OUTPUT,
     Ended.LEASE: ErrorClass.OUTSIDE,
+    Ended.MEMORY: ErrorClass.LIMIT,
+    Ended.DISK: ErrorClass.LIMIT,
 }
 UNEXPLAINED = (ErrorClass.TIMEOUT, ErrorClass.IDLE)
 """Limits that a model without answers runs a program into."""
@@ -139,5 +141,9 @@ def _stopped(order: Order, exited: Exit) -> str:
             return f"stopped: it wrote nothing for {order.idle_seconds:g} s"
         case Ended.OUTPUT:
             return f"stopped: it wrote more than {exited.log_bytes / 1024**2:g} MiB of output"
+        case Ended.MEMORY:
+            return "killed: it took more memory than memory_limit_bytes allows"
+        case Ended.DISK:
+            return "stopped: there is more in its folders than disk_limit_bytes allows"
         case _:
             return "stopped: its lease was not renewed in time"
