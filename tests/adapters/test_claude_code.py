@@ -269,9 +269,11 @@ def test_every_message_has_an_id_of_its_own_in_every_run() -> None:
     """Trap: one that it has seen before it passes over."""
     talk = Talk()
     ids = [talk.sent[0]["uuid"], talk.say("a")["uuid"], talk.say("a")["uuid"]]
-    other = json.loads(ClaudeCode().launch(replace(seat_for("claude-code"), session="another")).say)
+    seat = seat_for("claude-code")
+    others = [replace(seat, session="another"), replace(seat, workspace="/next", resume=seat.session)]
+    ids += [json.loads(ClaudeCode().launch(other).say)["uuid"] for other in others]
 
-    assert len({*ids, other["uuid"]}) == 4
+    assert len(set(ids)) == 5
 
 
 def test_it_is_asked_to_stop_without_being_killed() -> None:

@@ -18,6 +18,15 @@ def test_an_attempt_that_goes_on_has_the_home_of_the_one_before(tmp_path: Path) 
     assert list(homes.open(A, 3).iterdir()) == []
 
 
+def test_a_home_stays_where_it_is_however_often_its_session_goes_on(tmp_path: Path) -> None:
+    """Codex looks for a session where its own notes say that it was."""
+    homes = Homes(tmp_path)
+    first = homes.open(A, 1)
+    assert [homes.open(A, 2, before=1), homes.open(A, 3, before=2)] == [first, first]
+    homes.forget(A, 3)
+    assert list(first.parent.iterdir()) == []
+
+
 def test_homes_are_gone_when_an_attempt_came_home_and_later_ones_stay(tmp_path: Path) -> None:
     homes = Homes(tmp_path)
     for attempt in (1, 2, 3):

@@ -22,15 +22,23 @@ class Homes:
         return self._folder / task / str(attempt)
 
     def open(self, task: TaskId, attempt: int, before: int = 0) -> Path:
-        """A home for an attempt: new, or the one that attempt `before` had."""
+        """A home for an attempt: new, or the very one that attempt `before` had.
+
+        That one stays where it is, since programs note down where they keep things; a link leads there.
+        """
         home = self.path(task, attempt)
         try:
-            if before and not home.exists() and (old := self.path(task, before)).exists():
-                old.rename(home)
+            if before and not home.exists() and (old := self._itself(task, before)).is_dir():
+                home.symlink_to(old.name)
+                return old
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise EnvironmentProblem(f"cannot make {home}: {error.strerror}") from error
         return home
+
+    def _itself(self, task: TaskId, attempt: int) -> Path:
+        home = self.path(task, attempt)
+        return home.with_name(str(home.readlink())) if home.is_symlink() else home
 
     def write(self, home: Path, files: Mapping[str, str]) -> None:
         """Put files there. A link that an earlier session left in the way is not followed."""
@@ -73,5 +81,9 @@ class Homes:
         if not folder.is_dir():
             return
         for home in folder.iterdir():
-            if home.name.isdigit() and int(home.name) <= up_to:
+            if not home.name.isdigit() or int(home.name) > up_to:
+                continue
+            if home.is_symlink():
+                home.unlink(missing_ok=True)
+            else:
                 shutil.rmtree(home, ignore_errors=True)

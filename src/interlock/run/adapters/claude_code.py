@@ -75,7 +75,7 @@ class ClaudeCode:
             {**_ENV, **({} if agent.login else _model(seat))},
             account=(".claude/.credentials.json", ".claude.json") if agent.login else (),
             hosts=_HOSTS if agent.login else (),
-            say=_message(seat.prompt, _id(seat.session, 0)),
+            say=_message(seat.prompt, _id(seat, 0)),
         )
 
     def reader(self, seat: Seat) -> Dialogue:
@@ -110,9 +110,9 @@ def _settings(hooks: Mapping[str, Sequence[str]]) -> dict[str, object]:
     }
 
 
-def _id(session: str, number: int) -> str:
-    """Of a session's messages, by number. A session that goes on is another one here, with other ids."""
-    return str(uuid5(NAMESPACE_OID, f"{session} {number}"))
+def _id(seat: Seat, number: int) -> str:
+    """Of its messages, by number. A session that goes on has the same name in another workspace."""
+    return str(uuid5(NAMESPACE_OID, f"{seat.session} {seat.workspace} {number}"))
 
 
 def _message(text: str, id: str) -> str:
@@ -125,7 +125,7 @@ class ClaudeCodeDialogue:
 
     def __init__(self, seat: Seat) -> None:
         self.is_over = False
-        self._session = seat.session
+        self._seat = seat
         self._tally = Tally(seat.resume or seat.session)
         self._calls = Calls(TOOLS)
         self._denied: set[str] = set()
@@ -134,7 +134,7 @@ class ClaudeCodeDialogue:
         self._usage = Usage()
         self._said = 1
         """The prompt is the first."""
-        self._prompt = _id(seat.session, 0)
+        self._prompt = _id(seat, 0)
         self._waiting = {self._prompt}
         self._out: list[str] = []
 
@@ -144,7 +144,7 @@ class ClaudeCodeDialogue:
 
     def say(self, text: str) -> None:
         """The model gets it after the tool that runs now."""
-        id = _id(self._session, self._said)
+        id = _id(self._seat, self._said)
         self._said += 1
         self._waiting.add(id)
         self._out.append(_message(text, id))
