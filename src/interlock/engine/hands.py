@@ -47,6 +47,16 @@ MAX_HELD_SECONDS = 30.0
 BUSY_SECONDS = 0.5
 
 T = TypeVar("T")
+
+
+class CutShort(EnvironmentProblem):
+    """What ended an attempt was not its agent, and what that had made is kept."""
+
+    def __init__(self, message: str, archived: str) -> None:
+        super().__init__(message)
+        self.archived = archived
+
+
 Hand = Callable[[Env, Turn], Awaitable[Sequence[f.Fact]]]
 
 
@@ -74,7 +84,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     notes = notes_of(env, spec.id, turn.attempt)
     if report.error is ErrorClass.OUTSIDE:
         await turn.mention(notes)
-        raise EnvironmentProblem(report.summary)
+        raise CutShort(report.summary, report.archived)
     return [*notes, _work_fact(turn, report)]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from interlock.engine.env import Env
-from interlock.engine.hands import HANDS, landed, notes_of
+from interlock.engine.hands import HANDS, CutShort, landed, notes_of
 from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
@@ -97,6 +97,8 @@ class Performer:
             return [*notes_of(self.env, turn.task.spec.id, turn.attempt), failure]
         except StaleEpoch:
             raise
+        except CutShort as problem:
+            return [_deferral(turn, str(problem), problem.archived)]
         except EnvironmentProblem as problem:
             return [_deferral(turn, str(problem))]
         except Exception as problem:  # noqa: BLE001 - the loop must survive it; the breaker stops a repetition
@@ -184,12 +186,12 @@ def said(problem: Exception) -> str:
     return str(problem) if isinstance(problem, InterlockError) else f"{type(problem).__name__}: {problem}"
 
 
-def _deferral(turn: Turn, why: str) -> f.Fact:
+def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
     """Later, then; but not for ever."""
     if turn.task.deferrals >= MAX_DEFERRALS:
         return _failure(turn, ErrorClass.ENVIRONMENT, why)
     delay = min(MAX_DEFER_SECONDS, DEFER_SECONDS * 2**turn.task.deferrals)
-    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)
+    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay, archived=archived)
 
 
 def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.PhaseFailed:
