@@ -1,6 +1,6 @@
 """A small engine for tests that run it as somebody else, or kill it: one shell script, in the sandbox.
 
-Usage: sandbox_driver.py <folder> <mark> <script>
+Usage: sandbox_driver.py <kind of sandbox> <folder> <mark> <script>
 """
 
 import asyncio
@@ -11,10 +11,12 @@ from pathlib import Path
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Limits
 from interlock.run.processes import LocalProcesses
+from interlock.run.sandbox.choice import Wanted, choose_confinement
 
 
-async def main(folder: Path, mark: str, script: str) -> None:
-    processes = LocalProcesses()
+async def main(kind: str, folder: Path, mark: str, script: str) -> None:
+    wanted = Wanted("landlock" if kind == "landlock" else "bubblewrap")
+    processes = LocalProcesses(choose=lambda: choose_confinement(wanted))
     mine = folder / "mine"
     command = Command(
         ("sh", "-c", script),
@@ -29,4 +31,4 @@ async def main(folder: Path, mark: str, script: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4]))

@@ -36,8 +36,10 @@ def here(tmp_path: Path) -> Iterator[Marked]:
         yield found
 
 
-def engine(here: Marked, script: str, before: tuple[str, ...]) -> subprocess.Popen[str]:
-    words = [*before, DRIVER, str(here.folder.parent), here.mark, script]
+def engine(
+    here: Marked, script: str, before: tuple[str, ...], kind: str = "bubblewrap"
+) -> subprocess.Popen[str]:
+    words = [*before, DRIVER, kind, str(here.folder.parent), here.mark, script]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
@@ -67,6 +69,22 @@ def test_the_full_sandbox_holds_for_whoever_runs_it(here: Marked, before: tuple[
     assert (here.folder / "kept").read_text() == "kept\n"
     assert (here.folder / "file").read_text() == "made\n"
     assert int(lines[-1]) < 10, "no process of the host's is seen"
+
+
+def test_the_reduced_sandbox_holds_for_whoever_runs_it(
+    here: Marked, before: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "reduced").mkdir()
+    furnished(tmp_path / "reduced", "landlock")
+    script = (
+        f"cat '{here.folder.parent}/secret'; touch '{here.folder.parent}/new'; echo made > file; cat file;"
+        " cat /proc/1/environ | tr '\\0' '\\n' | grep -v -e ^PATH= -e ^INTERLOCK_PROCESS=; exit 5"
+    )
+    said = engine(here, script, before, "landlock").communicate(timeout=BOUND_SECONDS)[0].split()
+    assert (said[0], said[2:]) == ("landlock", ["exited", "5"])
+    assert "private" not in log(here)
+    assert log(here).splitlines()[-1].startswith(("made", "cat: /proc/1/environ"))
+    assert not (here.folder.parent / "new").exists()
 
 
 def test_a_crowd_is_refused_whoever_runs_it(here: Marked, before: tuple[str, ...]) -> None:

@@ -18,6 +18,8 @@ from interlock.run.sandbox.toolchains import AUTO, Toolchains, find_toolchains
 from interlock.run.sandbox.unconfined import Unconfined
 
 UNSAFE = "--unsafe-no-sandbox"
+UNSAFE_VARIABLE = "INTERLOCK_UNSAFE_NO_SANDBOX"
+TRUE = ("1", "true", "yes", "on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,11 @@ class Tried:
 
 
 def choose_confinement(wanted: Wanted = Wanted(), *, unsafe: bool = False) -> Confinement:  # noqa: B008 - frozen
-    """The sandbox for this machine. `NoSandbox` if there is none, and says what to do."""
-    if unsafe:
+    """The sandbox for this machine. `NoSandbox` if there is none, and says what to do.
+
+    Only a person says that none is needed: on the command line, or in the environment. No setting can.
+    """
+    if unsafe or os.environ.get(UNSAFE_VARIABLE, "").lower() in TRUE:
         return Unconfined()
     tried = try_all(wanted)
     if tried[-1].confinement is None:

@@ -44,6 +44,8 @@ def demo_command(invocation: Invocation, directory: Path | None) -> int:
     asyncio.run(make_repository(scratch))
     note(f"a scratch repository with 12 tasks: {scratch}")
     code = _run(scratch, quiet=invocation.json)
+    if code == ExitCode.ENVIRONMENT:
+        return code  # it said what is in the way; nothing happened that could be told
     told = asyncio.run(_look_back(scratch))
     if invocation.json:
         say_json(told.as_json(scratch))

@@ -48,7 +48,6 @@ FETCH_SECONDS = 60.0
     "--unsafe-no-sandbox",
     "unsafe",
     is_flag=True,
-    envvar="INTERLOCK_UNSAFE_NO_SANDBOX",
     help="Let agents and checks do whatever you can do on this machine.",
 )
 @click.option("--yes", is_flag=True, help="Go on where a question would be asked.")

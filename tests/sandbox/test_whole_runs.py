@@ -1,0 +1,112 @@
+"""`interlock run` with the sandbox: agents and checks see what they need, and nothing else (W13, A2, D7)."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch
+from tests.run.tree import linux
+from tests.sandbox.room import furnished
+
+pytestmark = [linux, pytest.mark.sandbox, pytest.mark.slow]
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    (tmp_path / "probe").mkdir()
+    furnished(tmp_path / "probe", "bubblewrap")
+    (tmp_path / "secret").write_text("private")
+    made = Scratch(tmp_path / "repository")
+    made.write(interlock__toml="memory_limit_bytes = 1073741824\n")
+    return made
+
+
+def tries(scratch: Scratch, outside: Path) -> str:
+    """A script that fails if any of its attempts to reach something succeeds."""
+    return "\n".join(
+        [
+            'reached() { echo "reached $1"; exit 9; }',
+            f"cat '{outside}/secret' && reached secret",
+            f"cat '{scratch.root}/task-graph.yaml' && reached checkout",
+            f"cat '{scratch.root}/.git/config' && reached configuration",
+            f"ls '{scratch.root}/.interlock/log.db' && reached log",
+            f"touch '{outside}/made'  # in a /tmp of its own, if the folder is below one",
+            f"ls '{Path.home()}/.ssh' && reached keys",
+            "echo x > .git && reached pointer",
+            "git config user.name Mallory && reached git",
+            'test "$HOME" = "$(getent passwd 0 | cut -d: -f6)" && reached home',
+        ]
+    )
+
+
+def test_an_agent_works_with_git_in_its_workspace_and_reaches_nothing_else(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    work = "git log --oneline -1 && echo one > one.txt && git add one.txt && git commit -qm one && git status"
+    scratch.graph("  t: {goal: x}\n", f"{tries(scratch, tmp_path)}\n{work} || exit 8\n", verify="'true'")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:one.txt") == "one"
+    assert not (tmp_path / "made").exists()
+    (started,) = scratch.facts("RunStarted")
+    assert started["fact"]["sandbox"] == "bubblewrap"
+
+
+def test_a_check_works_with_git_in_its_checkout_and_reaches_nothing_else(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    scratch.write(check__sh=f"{tries(scratch, tmp_path)}\ngit log --oneline -1 && git diff --quiet HEAD\n")
+    scratch.graph("  t: {goal: x, done_when: [sh check.sh]}\n", "echo one > one.txt", verify="sh check.sh")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:one.txt") == "one"
+    assert not (tmp_path / "made").exists()
+
+
+def test_neither_agents_nor_checks_reach_a_port_of_this_machine(scratch: Scratch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as ours:
+        ours.settimeout(0)
+        port = ours.getsockname()[1]
+        call = f"import socket; socket.create_connection((chr(49) + '27.0.0.1', {port}), 2)"
+        scratch.write(call__py=call)
+        scratch.graph(
+            "  t: {goal: x}\n", "python3 call.py && exit 9; echo one > one.txt", verify="'! python3 call.py'"
+        )
+        scratch.interlock("run")
+        with pytest.raises(BlockingIOError):
+            ours.accept()
+    assert scratch.states() == {"t": "done"}
+
+
+def test_a_check_may_serve_itself_on_its_own_loopback(scratch: Scratch) -> None:
+    """Tests that start a server are tests like any other."""
+    scratch.write(
+        serve__py="import socket\ns = socket.create_server(('127.0.0.1', 8080))\n"
+        "socket.create_connection(s.getsockname(), 5)\n"
+    )
+    scratch.graph("  t: {goal: x}\n", "echo one > one.txt", verify="python3 serve.py")
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+
+
+def test_an_agent_that_takes_too_much_memory_fails_and_that_is_the_reason(scratch: Scratch) -> None:
+    if os.geteuid():
+        pytest.skip("cgroups are usually root's")
+    scratch.graph(
+        "  t: {goal: x, retries: 0}\n",
+        "exec python3 -c 'held = bytearray(1 << 31)'",
+        verify="'true'",
+    )
+    scratch.interlock("run", code=1)
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["error"] == "resource-limit"
+    assert "memory_limit_bytes" in failed["fact"]["summary"]
+
+
+def test_doctor_names_the_sandbox_its_toolchains_and_what_holds_the_limits(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    said = scratch.interlock("doctor", code=None)
+    rows = {line.split()[1]: line for line in said.splitlines() if line.startswith(("ok", "warning", "bad"))}
+    assert "bubblewrap: a program was confined by it just now" in rows["sandbox"]
+    assert str(scratch.gates) in rows["toolchains"]
+    assert "memory 1 GiB" in rows["limits"]
