@@ -17,38 +17,59 @@ KNOWN_LENGTH = 8
 LINE_LENGTH = 16
 """Lines of a secret that has several are looked for one by one, because logs come line by line."""
 
-_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-"""Not in the middle of a word (`task-...`), but after an escaped line end."""
-_TOKENS = (
-    r"sk-[A-Za-z0-9_-]{16,}",
-    r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
-    r"gh[pousr]_[A-Za-z0-9]{20,}",
-    r"github_pat_[A-Za-z0-9_]{20,}",
-    r"gl[a-z]{2,5}-[A-Za-z0-9_-]{20,}",
-    r"xox[a-z]-[A-Za-z0-9-]{10,}",
-    r"A(?:KIA|SIA|ROA)[0-9A-Z]{16}",
-    r"AIza[0-9A-Za-z_-]{30,}",
-    r"ya29\.[0-9A-Za-z_-]{20,}",
-    r"hf_[A-Za-z0-9]{20,}",
-    r"npm_[A-Za-z0-9]{30,}",
-    r"pypi-[A-Za-z0-9_-]{40,}",
-    r"AGE-SECRET-KEY-1[0-9A-Z]{20,}",
-    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
-)
-_SHAPES = re.compile(
-    "|".join(
-        (
+_TOKENS = {
+    **dict.fromkeys(("sk-",), r"[A-Za-z0-9_-]{16,}"),
+    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{16,}"),
+    **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9]{20,}"),
+    "github_pat_": r"[A-Za-z0-9_]{20,}",
+    "gl": r"[a-z]{2,5}-[A-Za-z0-9_-]{20,}",
+    "xox": r"[a-z]-[A-Za-z0-9-]{10,}",
+    **dict.fromkeys(("AKIA", "ASIA", "AROA"), r"[0-9A-Z]{16}"),
+    "AIza": r"[0-9A-Za-z_-]{30,}",
+    "ya29.": r"[0-9A-Za-z_-]{20,}",
+    "hf_": r"[A-Za-z0-9]{20,}",
+    "npm_": r"[A-Za-z0-9]{30,}",
+    "pypi-": r"[A-Za-z0-9_-]{40,}",
+    "AGE-SECRET-KEY-1": r"[0-9A-Z]{20,}",
+    "SG.": r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "eyJ": r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
+}
+"""How tokens begin, and how they go on."""
+
+
+def _token(begin: str, rest: str) -> re.Pattern[str]:
+    """Not in the middle of a word (`task-...`), but after an escaped line end.
+
+    The beginning stands first, and what must be before it behind it: so `re` looks for the beginning alone,
+    which is two hundred times as fast.
+    """
+    begin = re.escape(begin)
+    return re.compile(rf"{begin}(?:(?<![A-Za-z0-9]{begin})|(?<=\\[nrt]{begin})){rest}")
+
+
+_SHAPES = [(begin, _token(begin, rest)) for begin, rest in _TOKENS.items()]
+_SHAPES += [
+    (
+        "-----BEGIN ",
+        re.compile(
             r"-----BEGIN (?P<kind>[A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END (?P=kind)-----|\Z)",
-            rf"{_START}(?:{'|'.join(_TOKENS)})",
-            r"(?P<scheme>\b[Bb][Ee][Aa][Rr][Ee][Rr]\s{1,4})[A-Za-z0-9._~+/=-]{12,}",
-            r"(?P<basic>\b[Aa]uthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[A-Za-z]{3,12}\s{1,4})[A-Za-z0-9._~+/=-]{8,}",
-            r"(?P<header>\b[Xx]-(?:[Gg]oog-)?[Aa][Pp][Ii]-[Kk]ey\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?)[^\s\"'\\]{8,}",
-            r"(?P<user>://[^\s/:@\"']{0,64}:)[^\s/@\"']{3,256}(?=@)",
-        )
+            re.DOTALL,
+        ),
     ),
-    re.DOTALL,
-)
+    ("://", re.compile(r"(?P<kept>://[^\s/:@\"']{0,64}:)[^\s/@\"']{3,256}(?=@)")),
+]
+"""What must be there, and the shape it is part of."""
+_SAID = [
+    ("bearer", r"\bbearer\s{1,4}", r"[A-Za-z0-9._~+/=-]{12,}"),
+    (
+        "authorization",
+        r"\bauthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[a-z]{3,12}\s{1,4}",
+        r"[A-Za-z0-9._~+/=-]{8,}",
+    ),
+    ("api-key", r"\bx-(?:goog-)?api-key\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?", r"[^\s\"'\\]{8,}"),
+]
+_SAYINGS = [(word, re.compile(f"(?P<kept>{before}){value}", re.IGNORECASE)) for word, before, value in _SAID]
+"""A word in whatever case, what stands before a secret, and the secret."""
 
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?)?KEYS?(?:$|_)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|(?:^|_)(?:AUTH|PAT|PWD|PASS|COOKIE|DSN)(?:$|_)",
@@ -72,19 +93,25 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {form for secret in secrets for form in _forms(secret)}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def clean(self, text: str) -> str:
         """The text with `[redacted]` in place of every secret."""
-        if self._known:
-            text = self._known.sub(MARK, text)
-        return _SHAPES.sub(_without_secret, text)
+        for form in self._known:
+            if form in text:
+                text = text.replace(form, MARK)
+        for begin, shape in _SHAPES:
+            if begin in text:
+                text = shape.sub(_without_secret, text)
+        lower = text.lower()
+        for word, saying in _SAYINGS:
+            if word in lower:
+                text = saying.sub(_without_secret, text)
+        return text
 
 
 def _without_secret(found: re.Match[str]) -> str:
-    kept = next((found[name] for name in ("scheme", "basic", "header", "user") if found[name]), "")
-    return kept + MARK
+    return found.groupdict().get("kept", "") + MARK
 
 
 def _forms(secret: str) -> Iterator[str]:
