@@ -166,6 +166,18 @@ def test_a_session_that_was_cut_off_goes_on_where_it_was(
     assert scratch.git("show", "main:made.txt").startswith(session)
 
 
+def test_a_secret_that_an_agent_was_given_and_prints_is_not_kept(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D11: what a person lets through by name is for the agent, not for the log."""
+    monkeypatch.setenv("SOME_TOKEN", CANARY)
+    monkeypatch.setenv("INTERLOCK_PASS_ENV", "SOME_TOKEN")
+    scratch.graph("  t: {goal: x}\n", 'printf "my token is $SOME_TOKEN"; echo done > t.txt')
+    scratch.interlock("run")
+    assert "my token is [redacted]" in (scratch.root / ".interlock/logs/t/1.log").read_text()
+    assert CANARY not in scratch.interlock("events", "--json")
+
+
 @pytest.fixture
 def elsewhere() -> Iterator[str]:
     """A host that is not this one, as far as an agent can tell."""

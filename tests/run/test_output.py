@@ -68,3 +68,15 @@ def test_where_chunks_are_cut_makes_no_difference(
         line.decode(errors="replace").encode() for line in text.splitlines()
     ]
     assert (folder / "log").read_bytes() == text
+
+
+def test_secrets_are_in_neither_the_log_nor_the_tail_wherever_the_output_was_cut(tmp_path: Path) -> None:
+    """D11: output comes in pieces, and a secret may be in two of them."""
+    log = tmp_path / "log"
+    with Output(str(log), 1000, None, lambda text: text.replace("hush-hush", "***")) as output:
+        for piece in (b"one\nmy key is hush", b"-hush\n\xff\xfe bytes\nand hush-", b"hush"):
+            output.add(piece)
+        assert log.read_bytes() == b"one\nmy key is ***\n\xff\xfe bytes\n"
+        output.finish()
+    assert log.read_bytes() == b"one\nmy key is ***\n\xff\xfe bytes\nand ***"
+    assert output.tail.splitlines()[-1] == "and ***"

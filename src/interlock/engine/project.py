@@ -7,7 +7,7 @@ with `env()`.
 import asyncio
 import functools
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,7 +84,13 @@ class Project:
             log_limit_bytes=self.settings.log_limit_bytes,
             bounds=Bounds(limits=self.limits),
             choose=lambda: choose_confinement(self.wanted_sandbox, unsafe=self.unsafe),
+            clean=self.clean,
         )
+
+    @property
+    def clean(self) -> Callable[[str], str]:
+        """Takes the secrets of your environment, and what looks like one, out of text that is kept."""
+        return Redactor(secret_values(os.environ)).clean
 
     @property
     def limits(self) -> Limits:
@@ -134,7 +140,7 @@ class Project:
             self.settings.pass_env,
             self.network,
             self.processes.sandbox.kind,
-            Redactor(secret_values(os.environ)).clean,
+            self.clean,
             tell,
             Hooks(
                 {Moment(name): commands for name, commands in self.settings.hooks.items()},

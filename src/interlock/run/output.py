@@ -26,8 +26,17 @@ def shown(line: str) -> str:
 class Output:
     """Where the output of one program goes. Its memory does not grow with the output."""
 
-    def __init__(self, log: str, limit_bytes: int, on_line: Callable[[str], None] | None) -> None:
+    def __init__(
+        self,
+        log: str,
+        limit_bytes: int,
+        on_line: Callable[[str], None] | None,
+        clean: Callable[[str], str] | None = None,
+    ) -> None:
         self.log_bytes = 0
+        self._clean = clean
+        self._unclean = b""
+        """The beginning of a line: half a secret cannot be told from other text."""
         self._limit_bytes = limit_bytes
         self._on_line = on_line
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -57,16 +66,29 @@ class Output:
     def add(self, chunk: bytes) -> None:
         """Take what came, up to the limit; the rest is dropped."""
         chunk = chunk[: self._limit_bytes - self.log_bytes]
-        rest = memoryview(chunk)
-        while rest:
-            rest = rest[os.write(self._log, rest) :]
         self.log_bytes += len(chunk)
-        self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+        self._write(self._cleaned(chunk))
         if self._on_line:
             self._hand_on(chunk, self._on_line)
 
+    def _write(self, chunk: bytes) -> None:
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(self._log, rest) :]
+        self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+
+    def _cleaned(self, chunk: bytes, last: bool = False) -> bytes:
+        """What may be written of it now: whole lines, without secrets, and all else as it came."""
+        if not self._clean:
+            return chunk
+        chunk = self._unclean + chunk
+        end = len(chunk) if last or len(chunk) > LINE_BYTES else chunk.rfind(b"\n") + 1
+        self._unclean = chunk[end:]
+        return self._clean(chunk[:end].decode(errors="surrogateescape")).encode(errors="surrogateescape")
+
     def finish(self) -> None:
         """Nothing more will come: a last line without an end is a line too."""
+        self._write(self._cleaned(b"", last=True))
         if self._line and self._on_line:
             self._on_line(self._line.decode(errors="replace"))
         self._line = b""

@@ -27,8 +27,11 @@ class LocalProcesses:
         log_limit_bytes: int = 4 * 1024**3,
         bounds: Bounds | None = None,
         choose: Callable[[], Confinement] = choose_confinement,
+        clean: Callable[[str], str] | None = None,
     ) -> None:
-        """`bounds` are those of programs with a grant that names none itself; `choose` finds the sandbox."""
+        """`bounds` are those of programs with a grant that names none itself; `choose` finds the sandbox;
+        `clean` takes secrets out of logs."""
+        self._clean = clean
         self.containment = containment or strongest()
         self._bounds = bounds or Bounds()
         self._choose = choose
@@ -93,6 +96,6 @@ class LocalProcesses:
 
     def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
         try:
-            return Output(command.log, self._log_limit_bytes, on_line)
+            return Output(command.log, self._log_limit_bytes, on_line, self._clean)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write the log {command.log}: {error.strerror}") from error
