@@ -6,10 +6,12 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import psutil
 import pytest
 
+from interlock.run.seating import PID_FILE
 from interlock.run.survivors import MARK, Note, read_note
 from tests.agents.model_server import RunningModel
 from tests.agents.programs import Driven, script
@@ -103,15 +105,18 @@ def at_work(program: Driven, workshop: Workshop, model: RunningModel) -> Iterato
     workshop.plan({"work": Job(goal, program.agent(model.url(scenario, workshop.name)))})
     run = workshop.start("run")
     if program.has_tools:
-        wait_until(lambda: list(workshop.state_dir.glob("**/started")), "the long command")
+        wait_until((attempt_folder(workshop) / "tree/started").exists, "the long command")
     else:
         model.wait_for_calls(workshop.name, 1, seconds=120)
     yield run
 
 
+def attempt_folder(workshop: Workshop) -> Path:
+    return workshop.state_dir / "workspaces/work/1"
+
+
 def tree_of(workshop: Workshop) -> Tree:
-    (pid_file,) = workshop.state_dir.glob("**/supervisor.pid")
-    note = read_note(pid_file)
+    note = read_note(attempt_folder(workshop) / PID_FILE)
     assert note is not None
     outermost = psutil.Process(note.pid)
     return Tree(note, [outermost, *outermost.children(recursive=True)])
@@ -141,8 +146,8 @@ def test_nothing_of_it_is_left_and_its_work_is_not_lost(
     workshop.until(functools.partial(first, "Landed", "work"))
 
     assert workshop.git("show", f"main:{LATER}") == "written after it"
-    how = kept(program, victim, workshop) if program.has_tools else "nothing to keep"
-    figure(f"{program.name}: {victim} killed, 0 processes left after {seconds:.2f} s, work {how}")
+    what = kept(program, victim, workshop) if program.has_tools else "nothing had been written"
+    figure(f"{program.name}: {victim} killed, 0 processes left after {seconds:.2f} s, {what}")
 
 
 def kept(program: Driven, victim: Victim, workshop: Workshop) -> str:
@@ -152,10 +157,10 @@ def kept(program: Driven, victim: Victim, workshop: Workshop) -> str:
     assert workshop.git("show", f"{archived[0]}:{KEPT}") == "written before the end"
     sessions = [row["fact"]["session"] for row in workshop.facts("SessionOpened")]
     if victim is Victim.AGENT or not program.can_resume:
-        return "archived"
+        return "work archived"
     assert len(set(sessions[-2:])) == 1, sessions
     assert workshop.git("show", f"main:{KEPT}") == "written before the end"
-    return "resumed"
+    return "session resumed"
 
 
 def _archived(row: Row) -> str:
