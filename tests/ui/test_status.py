@@ -1,7 +1,11 @@
 """`status`, `wait` and `interlock` alone: every state has a cause and a next command (T6, W14)."""
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+import pytest
+from rich.console import Console
 
 from interlock.events.facts import (
     MainSeen,
@@ -13,10 +17,11 @@ from interlock.events.facts import (
     TaskCancelled,
 )
 from interlock.events.fold import apply
-from interlock.events.state import State
+from interlock.events.state import RunState, State
 from interlock.model.claim import CONTROLLER, Claim, Held, task_resource
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.store.log import Head, rows_after
+from interlock.ui.cli.live import run_picture
 from interlock.ui.cli.reading import Reading
 from interlock.ui.cli.rows import rows as status_rows
 from tests.ui.conftest import Lab, git, task
@@ -66,6 +71,23 @@ def test_the_document_counts_and_names_main_and_the_run(lab: Lab) -> None:
     }
     assert status["main"] == {"branch": "main", "commit": "m" * 40}
     assert (status["run"]["id"], status["run"]["live"], status["run"]["limit"]) == ("host/1/x", True, 2)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "warning"), [("none", "NO SANDBOX"), ("landlock", "reduced sandbox"), ("bubblewrap", "")]
+)
+def test_less_than_the_full_sandbox_is_on_every_screen_first_of_all(
+    lab: Lab, sandbox: str, warning: str
+) -> None:
+    lab.accept(task("a"))
+    lab.take_charge(RunStarted("host/1/x", "h", 1, 2, None, sandbox))
+    said = lab.run("status").out
+    assert said.startswith(warning)
+    assert ("sandbox" in said.lower()) is bool(warning)
+    assert lab.run("status", "--json").json["run"]["sandbox"] == sandbox
+    shown, state = StringIO(), State(run=RunState("r", "h", 1, 2, None, 0.0, sandbox=sandbox))
+    Console(file=shown, width=200).print(run_picture(state, 0.0, lab.root))
+    assert ("sandbox" in shown.getvalue().lower()) is bool(warning)
 
 
 def test_a_run_whose_lease_is_over_is_gone_and_its_tasks_say_so(lab: Lab) -> None:
