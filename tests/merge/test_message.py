@@ -1,5 +1,6 @@
 """The message a change lands under cannot be forged by its goal (D7)."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def test_git_reads_the_two_trailers_and_no_other(tmp_path: Path) -> None:
 @given(st.text())
 def test_whatever_the_goal_the_trailers_are_ours_and_the_subject_is_short(goal: str) -> None:
     text = landed(goal)
-    ours = [line for line in text.splitlines() if line.strip().lower().startswith("interlock-")]
+    ours = [line for line in text.splitlines() if re.match(r"\s*interlock-[a-z-]*\s*:", line, re.IGNORECASE)]
     assert ours == ["Interlock-Task: auth-api", "Interlock-Attempt: 2"]
     assert text.endswith("\n\nInterlock-Task: auth-api\nInterlock-Attempt: 2\n")
     assert 0 < len(text.splitlines()[0]) <= SUBJECT_CHARS

@@ -13,8 +13,8 @@ from interlock.engine import control, decide, engine, hands
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
+from interlock.events import effects, fold
 from interlock.events import facts as f
-from interlock.events import fold
 from interlock.events.lifecycle import NEXT, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
@@ -273,7 +273,7 @@ BUGS = (
         ((fold, "_counts", _counts_by_attempt), (NEXT, (Stage.WAITING, f.PhasePassed), Stage.WAITING)),
     ),
     Bug("the fold ignores epochs", ((fold, "_counts", _counts_without_epoch),)),
-    Bug("a lost landing is implemented again", ((fold._EFFECTS, f.PhaseLost, _lost_landing_begins_again),)),
+    Bug("a lost landing is implemented again", ((effects.EFFECTS, f.PhaseLost, _lost_landing_begins_again),)),
     Bug("no look at main after a reset", ((TaskState, "must_reconcile", False),)),
     Bug("snapshot at the wrong place", ((Ledger, "save_snapshot", _save_at_the_wrong_place),)),
     Bug("main moved without its old value", ((FakeRepository, "land", _land_without_old),)),

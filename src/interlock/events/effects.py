@@ -1,0 +1,172 @@
+"""What each fact about a task changes in it. Which facts count, and where they lead, is for the fold."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.events.state import Candidate, Failure, Opened, Question, TaskState, Work
+from interlock.model.outcome import WAITS, Resume
+from interlock.model.task import PhaseKind
+from interlock.model.usage import Usage
+
+QUESTIONS_KEPT = 100
+
+
+def back_to(task: TaskState, index: int, time: float) -> None:
+    """The task begins a phase again."""
+    task.phase_index, task.since, task.ready_since = index, time, time
+
+
+def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
+    task.epoch, task.attempt = fact.epoch, fact.attempt
+    task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
+    task.agent_exited = False
+    task.questions = []
+
+
+def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:
+    task.opened = Opened(fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base)
+
+
+def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:
+    asked = Question(fact.attempt, fact.call, fact.tool, fact.text)
+    task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
+
+
+def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
+    task.agent_exited = True
+
+
+def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
+    task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq)
+    task.busy_seconds += fact.seconds
+    task.usage += fact.usage or Usage()
+    task.losses = task.deferrals = task.waits = 0
+    task.cut_off = None
+    task.phase_index += 1
+
+
+def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
+    task.candidate = Candidate(fact.commit, fact.tree, fact.base)
+    task.losses = task.deferrals = 0
+    task.phase_index += 1
+
+
+def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
+    task.landed = Candidate(fact.commit, fact.tree, fact.base)
+    task.candidate = None
+    task.phase_index = task.spec.phase_index(fact.phase) + 1
+    task.why = f"landed as {fact.commit[:12]}"
+
+
+def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
+    task.candidate = None
+    back_to(task, task.spec.phase_index(task.phase.back_to), row.time)
+    task.why = f"main moved to {fact.main[:12]} after the checks; building it again"
+
+
+def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
+    if fact.error in WAITS:
+        task.waits += (
+            1  # it says nothing about the task, so neither the breaker nor the next attempt hear of it
+        )
+    else:
+        task.waits = 0
+        _remember(task, fact)
+    task.cut_off = None
+    task.usage += fact.usage or Usage()
+    task.losses = task.deferrals = 0
+    task.why = fact.summary
+    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    if task.phase.kind is PhaseKind.AGENT:
+        task.busy_seconds += fact.seconds
+    back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
+
+
+def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
+    task.failures.append(
+        Failure(
+            fact.attempt,
+            fact.phase,
+            fact.error,
+            fact.summary,
+            fact.fingerprint,
+            fact.feedback,
+            fact.log,
+            fact.commit,
+            fact.base,
+        )
+    )
+
+
+def _cut_off(task: TaskState, archived: str) -> None:
+    """What ended its agent was not the agent: where it can go on."""
+    opened = task.opened
+    if task.phase.kind is PhaseKind.AGENT and opened and opened.attempt == task.attempt:
+        task.cut_off = Resume(opened.attempt, opened.session, opened.base, archived)
+
+
+def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
+    task.losses += 1
+    task.why = fact.why
+    task.ready_since = row.time
+    _cut_off(task, fact.archived)
+
+
+def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
+    task.deferrals += 1
+    task.why = fact.why
+    if fact.archived:
+        _cut_off(task, fact.archived)
+    task.not_before = row.time + fact.retry_after_seconds
+
+
+def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
+    task.why = fact.why
+
+
+def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
+    # What went wrong last is still worth telling, but the breaker must not count it.
+    task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
+    task.losses, task.notes, task.not_before = 0, fact.note, 0.0
+    task.waits, task.cut_off = 0, None
+    task.why = "retried by a person"
+    back_to(task, 0, row.time)
+
+
+def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
+    task.failures, task.losses, task.not_before = [], 0, 0.0
+    task.waits, task.cut_off = 0, None
+    task.why = fact.why or "reset by a person"
+    back_to(task, 0, row.time)
+
+
+def _cancelled(task: TaskState, fact: f.TaskCancelled, _: Recorded) -> None:
+    task.why = fact.why or "cancelled by a person"
+
+
+def _removed(task: TaskState, _fact: f.TaskRemoved, _: Recorded) -> None:
+    task.why = "no longer in the task graph"
+
+
+# Any: each effect takes the one kind of fact it is listed under.
+EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
+    f.PhaseStarted: _started,
+    f.SessionOpened: _session_opened,
+    f.PermissionAsked: _permission_asked,
+    f.AgentExited: _agent_exited,
+    f.WorkFinished: _finished,
+    f.CandidatePassed: _candidate_passed,
+    f.Landed: _landed,
+    f.CandidateStale: _stale,
+    f.PhaseFailed: _failed,
+    f.PhaseLost: _lost,
+    f.PhaseDeferred: _deferred,
+    f.TaskFailed: _gave_up,
+    f.TaskRetried: _retried,
+    f.TaskReset: _reset,
+    f.TaskCancelled: _cancelled,
+    f.TaskRemoved: _removed,
+}
