@@ -48,7 +48,7 @@ The first place that names a key has the last word:
 1. an option of the command
 2. a variable of the environment, as below
 3. `interlock.toml` in the root of the repository
-4. `[tool.interlock]` in `pyproject.toml`
+4. `[tool.interlock]` in `pyproject.toml` (not what agents may reach, like `toolchains`)
 5. `~/.config/interlock/config.toml`
 6. the default
 

@@ -79,6 +79,16 @@ def test_a_file_that_is_no_toml_names_the_place(tmp_path: Path, home: dict[str, 
     assert str(caught.value).startswith(f"{path}:1:")
 
 
+@pytest.mark.parametrize("key", ["toolchains", "pass_env", "allow_hosts"])
+def test_what_agents_may_reach_is_not_for_a_file_that_they_may_change(
+    tmp_path: Path, home: dict[str, str], key: str
+) -> None:
+    write(tmp_path / "pyproject.toml", f'[tool.interlock]\n{key} = ["x"]\n')
+    with pytest.raises(UsageError, match=f"pyproject.toml:2: `{key}` says what agents may reach") as refused:
+        load(tmp_path, {}, home)
+    assert "interlock.toml" in refused.value.hint
+
+
 def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path, home: dict[str, str]) -> None:
     write(tmp_path / "pyproject.toml", "[project\n")
     assert load(tmp_path, {}, home).settings == Settings()

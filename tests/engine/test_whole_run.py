@@ -112,6 +112,18 @@ def test_a_program_that_is_not_there_says_which_and_where_to_name_it(scratch: Sc
     assert "agents.shell.run" in said
 
 
+@pytest.mark.parametrize("file", ["interlock.toml", "task-graph.yaml"])
+def test_an_agent_cannot_land_what_says_what_agents_may_do(scratch: Scratch, file: str) -> None:
+    """D11: a change of its own settings would let it out at the next run."""
+    scratch.graph("  a: {goal: a}\n", agent=f"echo '# {file}' >> {file}; echo a > a.txt", retries="0")
+    main = scratch.git("rev-parse", "main")
+    scratch.interlock("run", "--no-input", code=1)
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["error"] == "denied"
+    assert f"it changed {file}" in failed["fact"]["summary"]
+    assert scratch.git("rev-parse", "main") == main
+
+
 def test_a_second_run_is_refused_and_says_who_is_in_charge(scratch: Scratch, gate: Path) -> None:
     """W1, T3: nothing is claimed twice."""
     scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")

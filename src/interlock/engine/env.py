@@ -24,3 +24,5 @@ class Env:
     """Is this incarnation known to be gone for good. False when it cannot be known."""
     template: str = field(default_factory=shipped)
     """What prompts are made from."""
+    reserved: frozenset[str] = frozenset()
+    """Files of the repository that decide what agents may do: no agent's change of them lands."""

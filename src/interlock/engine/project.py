@@ -17,7 +17,7 @@ from interlock.engine import decide
 from interlock.engine.env import Env
 from interlock.engine.identity import in_charge, is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
-from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.template import template_of
 from interlock.events.snapshot import pack
 from interlock.events.state import State
@@ -149,8 +149,16 @@ class Project:
             ),
         )
         executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, means)
+        reserved = frozenset({FILE, self.settings.graph, self.settings.prompt_template})
         return Env(
-            self.store, self.repository, executor, self.checker, new_incarnation, is_dead, self.template
+            self.store,
+            self.repository,
+            executor,
+            self.checker,
+            new_incarnation,
+            is_dead,
+            self.template,
+            reserved,
         )
 
     async def read_graph(self, name: str = "") -> Graph:

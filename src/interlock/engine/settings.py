@@ -123,14 +123,24 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
             place = _place(layer, key)
             if key not in known:
                 raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
-            if key in OWN and layer.origin != str(paths[-1]):
-                raise UsageError(
-                    f"{place}: `{key}` starts programs on your machine, which is not for a repository to say",
-                    f"write it into {paths[-1]}",
-                )
+            _refuse_misplaced(key, place, layer, paths)
             values[known[key].name] = _value(known[key], value, place)
             origins[key] = place
     return Loaded(Settings(**values), origins, paths)  # type: ignore[arg-type] # each value was checked just above
+
+
+def _refuse_misplaced(key: str, place: str, layer: _Layer, paths: tuple[Path, ...]) -> None:
+    """What reaches out of the sandbox is not for just any file to say."""
+    if key in OWN and layer.origin != str(paths[-1]):
+        raise UsageError(
+            f"{place}: `{key}` starts programs on your machine, which is not for a repository to say",
+            f"write it into {paths[-1]}",
+        )
+    if key in GUARDED and Path(layer.origin).name == "pyproject.toml":
+        raise UsageError(
+            f"{place}: `{key}` says what agents may reach, and agents may change pyproject.toml",
+            f"write it into {FILE}, where no change of an agent lands",
+        )
 
 
 def store_address(settings: Settings, state_dir: Path) -> str:
@@ -260,6 +270,8 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
 
 OWN = ("hooks",)
 """What only the user's own file may say."""
+GUARDED = ("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store")
+"""What agents may reach. Not in a file that they may change: the change would count at the next run."""
 LEAST = {
     "max_parallel": 1,
     "hook_timeout_seconds": 0.1,
