@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.process import Command, Exit
-from interlock.model.sandbox import Door, Grant, Limits, Sandbox
+from interlock.model.sandbox import NO_LIMITS, Door, Grant, Limits, Sandbox
 from interlock.run.containment import Containment, strongest
 from interlock.run.processes import LocalProcesses
 from interlock.run.sandbox.bubblewrap import find_bubblewrap
@@ -85,7 +85,7 @@ def confinements() -> dict[str, tuple[Confinement, Containment]]:
     return kinds
 
 
-def furnished(path: Path, name: str, limits: Limits = Limits(), **timing: float) -> Room:  # noqa: B008 - frozen
+def furnished(path: Path, name: str, limits: Limits = NO_LIMITS, **timing: float) -> Room:
     """A room of one kind, or the test is skipped where that kind does not work."""
     if name not in confinements():
         pytest.skip("bubblewrap is not installed")

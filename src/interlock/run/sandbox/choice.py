@@ -36,6 +36,9 @@ class Wanted:
     """Folders that no toolchain may let in."""
 
 
+WHATEVER_WORKS = Wanted()
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """One kind of sandbox, and what came of trying it."""
@@ -47,7 +50,7 @@ class Tried:
     confinement: Confinement | None = None
 
 
-def choose_confinement(wanted: Wanted = Wanted(), *, unsafe: bool = False) -> Confinement:  # noqa: B008 - frozen
+def choose_confinement(wanted: Wanted = WHATEVER_WORKS, *, unsafe: bool = False) -> Confinement:
     """The sandbox for this machine. `NoSandbox` if there is none, and says what to do.
 
     Only a person says that none is needed: on the command line, or in the environment. No setting can.
