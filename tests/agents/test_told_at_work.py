@@ -21,7 +21,7 @@ WORKS = (
 
 def begun(workshop: Workshop) -> list[Path]:
     """The file by which the agent says that it waits."""
-    return list(workshop.state_dir.glob("**/begun"))
+    return list((workshop.state_dir / "workspaces").glob("**/begun"))
 
 
 @pytest.fixture
