@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interlock.engine.project import open_project
+from interlock.events.record import Recorded
 from tests.engine.scratch import Scratch
 
 T = TypeVar("T")
@@ -71,16 +72,20 @@ class Workshop(Scratch):
         try:
             async with asyncio.timeout(BOUND_SECONDS), open_project(self.root) as project:
                 while (what := found(rows)) is None:
+                    over = all(run.has_ended for run in self.started)
                     after = rows[-1]["seq"] if rows else 0
                     await project.store.wait(after, 1.0)
-                    rows += [
-                        {"seq": row.seq, "kind": row.kind, "fact": json.loads(row.body)}
-                        for row in await project.store.read(after)
-                    ]
+                    news = await project.store.read(after)
+                    if over and not news:
+                        raise TimeoutError
+                    rows += [_row(row) for row in news]
                 return what
         except TimeoutError:
-            said = "\n".join(f"{row['kind']} {row['fact']}" for row in rows[-20:])
-            raise AssertionError(f"it never came; the last facts are\n{said}") from None
+            raise AssertionError(f"it never came:\n{self._told(rows)}") from None
+
+    def _told(self, rows: Sequence[Row]) -> str:
+        printed = [run.output for run in self.started if run.has_ended]
+        return "\n".join([*(f"{row['kind']} {row['fact']}" for row in rows[-20:]), *printed])
 
     def log(self, task: str, attempt: int = 1) -> str:
         """What the agent printed."""
@@ -95,6 +100,10 @@ class Workshop(Scratch):
         """The files below the repository in which a secret can be read; the object store too."""
         files = [path for path in self.root.rglob("*") if path.is_file() and not path.is_symlink()]
         return [str(path) for path in files if secret.encode() in path.read_bytes()]
+
+
+def _row(row: Recorded) -> Row:
+    return {"seq": row.seq, "kind": row.kind, "fact": json.loads(row.body)}
 
 
 def first(kind: str, task: str, rows: Sequence[Row]) -> Row | None:

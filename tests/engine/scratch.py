@@ -157,6 +157,10 @@ class Background:
         """What Ctrl-C does."""
         self._process.send_signal(signal.SIGINT)
 
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
     def wait(self) -> int:
         """Until it has ended; its exit code."""
         try:
