@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -214,6 +215,7 @@ def test_a_program_that_does_not_listen_has_no_input(room: Room) -> None:
 
 CALL = """
 import socket
+import tempfile
 with socket.create_connection(("127.0.0.1", {port}), 10) as wire:
     wire.sendall(b"x" * 3_000_000)
     wire.shutdown(socket.SHUT_WR)
@@ -294,4 +296,26 @@ def test_many_runs_leave_no_descriptor_behind(room: Room) -> None:
         return before, set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - as above
 
     before, after = asyncio.run(measured())
+    assert after == before
+
+
+@pytest.mark.parametrize("words", [("a\0b",), ("x" * 3_000_000,)])
+def test_what_cannot_even_be_tried_leaves_nothing_behind(
+    room: Room, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word that no system takes: the kernel never sees the program, and what was made for it goes again."""
+    (temporary := room.path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+
+    def kept() -> tuple[set[str], set[str]]:
+        folders = {path.name for path in temporary.iterdir()}
+        return folders, set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all that is wanted
+
+    async def tried() -> tuple[tuple[set[str], set[str]], ...]:
+        before = kept()
+        with pytest.raises(CannotStart, match="cannot start true"):
+            await room.processes.run(room.command("true", *words, listens=True))
+        return before, kept()
+
+    before, after = asyncio.run(tried())
     assert after == before

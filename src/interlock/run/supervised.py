@@ -135,6 +135,7 @@ class Supervised:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
+            self._clear_up()
             raise CannotStart(f"cannot start {command.argv[0]}: {error}") from error
         finally:
             close_all(confined)
@@ -214,8 +215,6 @@ class Supervised:
         """Give back every descriptor, timer and process."""
         for timer in self._timers:
             timer.cancel()
-        if self._letters:
-            self._letters.close()
         for fd in (self._stdout, self._stderr):
             self._loop.remove_reader(fd)
         # Nobody on the other end of the control pipe: if anything still runs, this is its end. Usually the
@@ -225,11 +224,17 @@ class Supervised:
                 pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE_SECONDS)
-        clear_up(self._confined)
         self._out_of_memory = self._ceiling.ran_out_of_memory
-        self._ceiling.remove()
+        self._clear_up()
         if self._command.pid_file:
             Path(self._command.pid_file).unlink(missing_ok=True)
+
+    def _clear_up(self) -> None:
+        """Remove what was made for it."""
+        clear_up(self._confined)
+        self._ceiling.remove()
+        if self._letters:
+            self._letters.close()
 
     @property
     def _patience(self) -> float:
