@@ -33,6 +33,20 @@ A task may be named by its id, or by the beginning of it as long as only one fit
 goes to stdout and everything else to stderr. `interlock` alone shows the status and the next command.
 """
 
+ABOUT_TRAPS = """\
+Agent programs end with status 0 after a failure, wait for ever, and count in their own ways. Each of
+these was seen with a real program; the test beside it fails if Interlock falls for it.
+"""
+
+_TRAP = re.compile(r"Traps?: (.*)", re.DOTALL)
+TRAPS_OF = {
+    "installed": "how they are installed",
+    "recorded": "several programs",
+    "contract": "several programs",
+    "homes": "several programs",
+}
+"""What tests of more than one program are about, by their file."""
+
 ABOUT_OUTPUT = """\
 With `--json`, `run`, `events`, `logs` and `status -w` print one line of JSON for each item, the others
 one document. An error is `{"error": {"code", "message", "hint", "retryable"}}` on stdout; one about the
@@ -223,7 +237,29 @@ def _page(parts: list[str]) -> str:
     return re.sub(r"[ \t]+\n", "\n", text) + "\n"
 
 
+def traps_page() -> str:
+    """What is known to go wrong with agent programs, from the tests that each have one of these traps."""
+    parts = ["# Traps of agent programs", ABOUT_TRAPS]
+    for title, rows in traps().items():
+        parts += [f"## {title}", "\n".join(["| test | trap |", "|---|---|", *rows])]
+    return _page(parts)
+
+
+def traps() -> dict[str, list[str]]:
+    """By program, a row for each test whose docstring begins with the word."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for test in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            said = ast.get_docstring(test) if isinstance(test, ast.FunctionDef) else None
+            if isinstance(test, ast.FunctionDef) and said and (trap := _TRAP.match(said)):
+                where = f"`{path.relative_to(ROOT).as_posix()}::{test.name}`"
+                title = path.stem.removeprefix("test_").replace("_", "-")
+                found.setdefault(TRAPS_OF.get(title, title), []).append(f"| {where} | {_cell(trap[1])} |")
+    return dict(sorted(found.items()))
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "agent-traps.md": traps_page,
     "cli.md": cli_page,
     "config.md": config_page,
     "exit-codes.md": exits_page,

@@ -19,7 +19,7 @@ def test_an_attempt_that_goes_on_has_the_home_of_the_one_before(tmp_path: Path) 
 
 
 def test_a_home_stays_where_it_is_however_often_its_session_goes_on(tmp_path: Path) -> None:
-    """Codex looks for a session where its own notes say that it was."""
+    """Trap: codex looks for a session where its own notes say that it was, and not where its home is now."""
     homes = Homes(tmp_path)
     first = homes.open(A, 1)
     assert [homes.open(A, 2, before=1), homes.open(A, 3, before=2)] == [first, first]
