@@ -31,7 +31,8 @@ def at_work(program: Driven, workshop: Workshop, model: RunningModel) -> Backgro
     goal = "Make made.txt. " + script(*WORKS)
     workshop.plan({"make": Job(goal, program.agent(model.url("basic", workshop.name)))}, retries=0)
     run = workshop.start("run")
-    wait_until(lambda: begun(workshop), "the command that waits")
+    wait_until(lambda: begun(workshop) or run.has_ended, "the command that waits")
+    assert begun(workshop), f"{run.output}\n{workshop.log('make')[-4000:]}"
     return run
 
 
