@@ -25,20 +25,20 @@ OTHERS = {
     "empty": ErrorClass.MODEL,
 }
 RECOVERS = "f429x2"
-SILENCE = "3s"
+SILENCE = "2s"
 """How long the proxy lets a model be silent here; nobody wants to watch five minutes."""
-LIMITS = {"timeout": "45s", "idle_timeout": "30s", "retries": 0}
+LIMITS = {"timeout": "60s", "idle_timeout": "45s", "retries": 0}
 """For programs that would ask again for ever."""
 GOAL = "Make made.txt. " + script(
     {"op": "write", "path": "made.txt", "content": "made\n"}, {"op": "say", "text": "All done."}
 )
 
 
-def failures(workshop: Workshop, jobs: dict[str, Job]) -> dict[str, Row]:
-    """Let all fail at once, each once: a model that cannot be had would be asked again for an hour."""
+def failures(workshop: Workshop, jobs: dict[str, Job], at_once: int) -> dict[str, Row]:
+    """Let each fail once; a model that cannot be had would be asked again for an hour."""
     workshop.environ["INTERLOCK_MODEL_SILENCE"] = SILENCE
     workshop.plan(jobs, **LIMITS)
-    run = workshop.start("run", "--max-parallel", "4")
+    run = workshop.start("run", "--max-parallel", str(at_once))
     failed = {}
     for name in jobs:
         failed[name] = workshop.until(functools.partial(first, "PhaseFailed", name))
@@ -60,7 +60,7 @@ def told(program: Driven, failed: dict[str, Row]) -> str:
 def test_a_model_that_hangs_dies_or_talks_nonsense_ends_the_attempt_with_the_right_error(
     program: Driven, workshop: Workshop, model: RunningModel, figure: Callable[[str], None]
 ) -> None:
-    failed = failures(workshop, jobs_for(program, workshop, model, list(WORST)))
+    failed = failures(workshop, jobs_for(program, workshop, model, list(WORST)), at_once=3)
     assert {name: fact["error"] for name, fact in failed.items()} == WORST
     assert all(model.calls(f"{workshop.name}-{fault}") for fault in WORST)
     figure(told(program, failed))
@@ -90,7 +90,7 @@ def test_every_other_way_to_fail_is_told_apart(
     program: Driven, workshop: Workshop, model: RunningModel, nobody: str, figure: Callable[[str], None]
 ) -> None:
     jobs = jobs_for(program, workshop, model, list(OTHERS)) | {"refused": Job(GOAL, program.agent(nobody))}
-    failed = failures(workshop, jobs)
+    failed = failures(workshop, jobs, at_once=2)
     expected = {**OTHERS, "refused": ErrorClass.NETWORK}
     assert {name: fact["error"] for name, fact in failed.items()} == expected
     figure(told(program, failed))
