@@ -31,7 +31,7 @@ tasks:
 """
 
 AGENT = """\
-grep -q 'What happened to attempt' "$INTERLOCK_PROMPT_FILE" && word=better || word=first
+grep -q 'It failed at verify' "$INTERLOCK_PROMPT_FILE" && word=better || word=first
 echo "$INTERLOCK_TASK_ID $word" > "$INTERLOCK_TASK_ID.txt"
 """
 

@@ -102,8 +102,8 @@ def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory])
 
 
 def _lines(root: Path, folder: Path, kept: str, home: Path, program: tuple[str, ...]) -> tuple[str, ...]:
-    tree = ("git", "-C", str(root), "worktree", "add", "--detach", str(folder), *([kept] if kept else []))
+    tree = ("-C", str(root), "worktree", "add", "--detach", str(folder), *([kept] if kept else []))
     return (
-        shlex.join(tree),
+        f"git {shlex.join(tree)}",
         f"cd {shlex.quote(str(folder))} && HOME={shlex.quote(str(home))} {shlex.join(program)}",
     )
