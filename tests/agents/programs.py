@@ -38,6 +38,12 @@ _OF_OUR_CHOICE = {
 """Those that have no adapter: how a person starts them."""
 _SERVED_WITH_VERSION = ("codex", "qwen", "opencode", "copilot", "aider", "mini-swe-agent")
 """Their language is OpenAI's, whose base URLs end with the version."""
+_SAVES = {
+    "claude-code": ".claude/projects/*/*.jsonl",
+    "codex": ".codex/sessions/*/*/*/*.jsonl",
+    "copilot": ".copilot/session-state/*/events.jsonl",
+}
+"""Where those that can go on with a session keep it, below their home; copilot only after a second or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,10 @@ class Driven:
     @property
     def can_resume(self) -> bool:
         return ADAPTERS[self.use].can_resume
+
+    def has_saved(self, home: Path) -> bool:
+        """Is there what a session needs to go on; True for those that never do."""
+        return not self.can_resume or any(home.glob(_SAVES[self.name]))
 
     def agent(self, url: str) -> Mapping[str, object]:
         """What stands in the task graph below `agents`."""

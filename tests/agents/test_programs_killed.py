@@ -106,6 +106,7 @@ def at_work(program: Driven, workshop: Workshop, model: RunningModel) -> Iterato
     run = workshop.start("run")
     if program.has_tools:
         wait_until((attempt_folder(workshop) / "tree/started").exists, "the long command")
+        wait_until(lambda: program.has_saved(workshop.state_dir / "homes/work/1"), "the saved session")
     else:
         model.wait_for_calls(workshop.name, 1, seconds=120)
     yield run
