@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from interlock.run.program import folders_of
 
 
@@ -43,3 +45,37 @@ def test_programs_of_the_system_and_of_the_workspace_need_nothing(tmp_path: Path
     assert folders_of("sh", "/usr/bin:/bin", tmp_path) == ()
     assert folders_of("./agent.sh", "/usr/bin", tmp_path) == ()
     assert folders_of("no-such-program", "/usr/bin", tmp_path) == ()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home with a key in it."""
+    (tmp_path / "home/.ssh").mkdir(parents=True)
+    (tmp_path / "home/.ssh/key").write_text("private")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_a_program_right_in_a_home_comes_alone(home: Path, tmp_path: Path) -> None:
+    """T1: else every agent could read the keys beside it."""
+    agent = put(home / "agent.sh", "#!/bin/sh\n")
+    assert folders_of(str(agent), "", tmp_path / "w") == (str(agent),)
+    put(tmp_path / "w/agent", link=agent)
+    assert folders_of("./agent", "", tmp_path / "w") == (str(agent),)
+    (other := tmp_path / "other/.ssh").mkdir(parents=True)
+    agent = put(other.parent / "agent.sh", "#!/bin/sh\n")
+    assert folders_of(str(agent), "", tmp_path / "w") == (str(agent),)
+
+
+def test_a_program_in_the_folder_around_all_workspaces_comes_alone(tmp_path: Path) -> None:
+    """T1: the log, the other agents' homes and the ways to the outside are there."""
+    agent = put(tmp_path / "repository/agent.sh", "#!/bin/sh\n")
+    assert folders_of(str(agent), "", tmp_path / "repository/.interlock/w") == (str(agent),)
+
+
+def test_no_script_of_a_repository_names_a_key_as_its_interpreter(home: Path, tmp_path: Path) -> None:
+    """T1: a landed script would show the next agent any folder."""
+    put(tmp_path / "w/agent.sh", f"#!/usr/bin/env -S -u {home}/.ssh/key sh\n")
+    assert folders_of("./agent.sh", "/usr/bin", tmp_path / "w") == ()
+    (tmp_path / "w/key").symlink_to(home / ".ssh/key")
+    assert folders_of("./key", "/usr/bin", tmp_path / "w") == ()

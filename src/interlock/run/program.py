@@ -1,21 +1,30 @@
 """Where a program is installed: the folders it must be able to read to start at all.
 
 Programs live in the strangest places: a package of node below a project, a virtual environment whose python
-is somebody else's. Only what the start needs is named, never a whole home.
+is somebody else's. Only what the start needs is named, never a whole home: a program right in a folder that
+holds more than programs comes alone. That matters, as a repository says which program it is, and a script in
+it which interpreter.
 """
 
 import os
 import shutil
 from pathlib import Path
 
+from interlock.run.sandbox.paths import is_below
+from interlock.run.sandbox.toolchains import PRIVATE
+
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 """What every sandbox shows anyway."""
 SHEBANG_BYTES = 256
 INTERPRETERS_DEEP = 3
+SHARED = ("/etc", "/home", "/root", "/run", "/tmp", "/var/tmp")  # noqa: S108 - named to be kept out
+"""Folders of everybody and everything."""
+SIGNS_OF_A_HOME = (".ssh", ".gnupg", ".aws")
+"""Whoever's it is."""
 
 
 def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
-    """The folders that starting `program` takes, besides the system's own and `directory`."""
+    """What starting `program` takes, besides the system's own and `directory`: folders, or single files."""
     found: dict[str, None] = {}
     _follow(program, path, directory, found, INTERPRETERS_DEEP)
     return tuple(found)
@@ -23,12 +32,15 @@ def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
 
 def _follow(program: str, path: str, directory: Path, found: dict[str, None], depth: int) -> None:
     named = Path(directory, program) if "/" in program else Path(shutil.which(program, path=path) or "")
-    if not named.is_file():
-        return
+    if not named.is_file() or not os.access(named, os.X_OK):
+        return  # no program: a key, for all we know
     real = named.resolve()
     for folder in (named.parent, *_home_of(real), *_home_of(named)):
-        if not _is_shown(folder, directory):
-            found[str(folder)] = None
+        if not _holds_more(folder, directory):
+            files = [] if _is_shown(folder, directory) else [folder]
+        else:
+            files = [file for file in (named, real) if not _is_shown(file.parent, directory)]
+        found.update(dict.fromkeys(map(str, files)))
     if depth and (interpreter := _interpreter(real)):
         _follow(interpreter, path, directory, found, depth - 1)
 
@@ -51,6 +63,15 @@ def _home_of(program: Path) -> tuple[Path, ...]:
 def _libraries(folder: Path) -> tuple[Path, ...]:
     """`lib` beside a `bin`: an interpreter is not much without it."""
     return tuple(path for path in (folder, folder.parent / "lib") if path.is_dir())
+
+
+def _holds_more(folder: Path, directory: Path) -> bool:
+    """Is it, or is it around, what agents must not read: a home, keys, our own folder with all workspaces."""
+    home, real = Path.home().resolve(), str(folder.resolve())
+    kept_out = (*SHARED, str(home), *(str(home / name) for name in PRIVATE), str(directory.resolve()))
+    return any(is_below(path, [real]) for path in kept_out) or any(
+        os.path.lexists(folder / name) for name in SIGNS_OF_A_HOME
+    )
 
 
 def _is_shown(folder: Path, directory: Path) -> bool:
