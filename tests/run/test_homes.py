@@ -56,9 +56,21 @@ def test_an_account_is_copied_and_not_shared(tmp_path: Path) -> None:
     (user / ".codex/auth.json").write_text("mine")
     homes = Homes(tmp_path / "state")
     home = homes.open(A, 1)
-    homes.lend(home, (".codex", ".not-there"), user)
+    homes.lend(home, (".codex/auth.json", ".not-there"), user)
     (home / ".codex/auth.json").write_text("changed")
     assert (user / ".codex/auth.json").read_text() == "mine"
+
+
+def test_an_account_is_not_copied_over_what_a_link_leads_to(tmp_path: Path) -> None:
+    """T1: a session that goes on finds the home of one that may have planted links in it."""
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user/auth.json").write_text("account")
+    (tmp_path / "diary").write_text("mine")
+    homes = Homes(tmp_path / "state")
+    home = homes.open(A, 1)
+    (home / "auth.json").symlink_to(tmp_path / "diary")
+    homes.lend(home, ("auth.json",), tmp_path / "user")
+    assert ((tmp_path / "diary").read_text(), (home / "auth.json").read_text()) == ("mine", "account")
 
 
 def test_what_a_program_left_is_read_only_if_it_is_a_small_plain_file(tmp_path: Path) -> None:

@@ -43,9 +43,7 @@ class Homes:
     def write(self, home: Path, files: Mapping[str, str]) -> None:
         """Put files there. A link that an earlier session left in the way is not followed."""
         for name, text in files.items():
-            path = home / name
-            if ".." in path.parts or not path.parent.resolve().is_relative_to(home.resolve()):
-                raise EnvironmentProblem(f"{path} would be outside of the agent's home")
+            path = self._within(home, name)
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.unlink(missing_ok=True)
@@ -53,15 +51,21 @@ class Homes:
             except OSError as error:
                 raise EnvironmentProblem(f"cannot write {path}: {error.strerror}") from error
 
+    def _within(self, home: Path, name: str) -> Path:
+        path = home / name
+        if ".." in path.parts or not path.parent.resolve().is_relative_to(home.resolve()):
+            raise EnvironmentProblem(f"{path} would be outside of the agent's home")
+        return path
+
     def lend(self, home: Path, names: tuple[str, ...], user_home: Path) -> None:
-        """Copy what the user's own home has under these names: the account a program is logged in with."""
+        """Copy the files that the user's own home has under these names: the account a program is logged in
+        with. A link that an earlier session left in the way is not followed."""
         for name in names:
-            source, target = user_home / name, home / name
+            source, target = user_home / name, self._within(home, name)
             try:
-                if source.is_dir():
-                    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-                elif source.exists():
+                if source.is_file():
                     target.parent.mkdir(parents=True, exist_ok=True)
+                    target.unlink(missing_ok=True)
                     shutil.copy2(source, target)
             except (OSError, shutil.Error) as error:
                 raise EnvironmentProblem(f"cannot copy {source} for the agent: {error}") from error
