@@ -87,6 +87,14 @@ def test_cancel_all_asks_the_running_loop_to_stop_its_agents(lab: Lab) -> None:
         assert lab.facts()[-1] == StopRequested("host/7/abc", agents=True)
 
 
+def test_why_a_whole_run_is_stopped_is_kept(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.take_charge(RunStarted("host/7/abc", "h", 1, 3))
+    assert lab.run("cancel", "--all", "-m", "the office closes").code == 0
+    assert lab.facts()[-1] == StopRequested("host/7/abc", agents=True, why="the office closes")
+    assert "the office closes" in lab.run("events").out
+
+
 def test_cancel_all_without_a_run_is_refused(lab: Lab) -> None:
     lab.accept(task("api"))
     assert lab.run("cancel", "--all").code == 2

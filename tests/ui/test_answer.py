@@ -55,3 +55,15 @@ def test_nobody_asks_where_no_agent_works(lab: Lab) -> None:
     result = lab.run("answer", "api", "allow")
     assert result.code == 2
     assert "hint: interlock show api" in result.err
+
+
+def test_a_question_is_on_every_screen_with_the_command_that_answers_it(lab: Lab) -> None:
+    asked(lab, "c1", "c2")
+    for words in (["status"], ["show", "api"], ["agents"]):
+        out = lab.run(*words).out
+        assert "asks leave: execute make c1 (and 1 more)" in out
+        assert "interlock answer api allow" in out
+    assert lab.run("agents", "--json").json["agents"][0]["asks"] == "execute make c1 (and 1 more)"
+    lab.run("answer", "api", "allow")
+    for words in (["status"], ["show", "api"], ["agents"]):
+        assert "asks leave" not in lab.run(*words).out

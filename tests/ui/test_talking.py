@@ -76,8 +76,11 @@ def test_agents_says_what_runs_where_and_what_it_did_last(
     assert "at-work" in row["last"]
     assert row["sandbox"]
     assert row["quiet_seconds"] >= 0
+    assert (row["usage"]["input_tokens"], row["usage"]["output_tokens"]) == (1000, 50)
     text = scratch.interlock("agents")
     assert "own: built-in" in text
+    assert "1,000 in, 50 out" in text
+    assert "own: built-in (tiny)" in scratch.interlock("show", "t")
     assert "at-work" in text
     gate.touch()
     running.wait()
@@ -97,6 +100,21 @@ def test_an_agent_is_followed_to_its_end(scratch: Scratch, model: RunningModel, 
     events = [json.loads(line) for line in printed if line.startswith("{")]
     assert {"tool", "message", "end"} <= {event["kind"] for event in events}
     assert '"event"' in scratch.interlock("logs", "t", "--raw")
+
+
+def test_a_program_that_only_prints_is_followed_as_it_prints(scratch: Scratch, gate: Path) -> None:
+    scratch.graph(
+        "  t: {goal: x}\n", f"echo at-work; {WAIT.format(gate=gate)}; echo made > made.txt; echo bye"
+    )
+    running = scratch.start("run")
+    running.wait_for_line("t: implement started")
+    scratch.wait_for_output("t", "at-work")
+    following = scratch.start("attach", "t")
+    following.wait_for_line("at-work")
+    gate.touch()
+    assert following.wait() == 0
+    assert "bye" in following.output
+    running.wait()
 
 
 def test_a_program_that_takes_no_messages_gets_them_with_its_next_prompt(

@@ -118,6 +118,7 @@ class StopRequested(Fact):
 
     run: str
     agents: bool = False
+    why: str = ""
 
 
 # What the loop says about itself

@@ -66,7 +66,7 @@ def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: b
             "say what to cancel: tasks or --all", "interlock cancel TASK, or interlock cancel --all"
         )
     if everything or run_async(_is_run(invocation, tasks)):
-        run_async(_stop_run(invocation))
+        run_async(_stop_run(invocation, why))
     else:
         run_async(_act(invocation, tasks, lambda task: TaskCancelled(task, why), "is cancelled"))
 
@@ -126,13 +126,13 @@ async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
     return run is not None and len(words) == 1 and words[0] in (run.run, run_name(run.run))
 
 
-async def _stop_run(invocation: Invocation) -> None:
+async def _stop_run(invocation: Invocation, why: str) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         run = reading.state.run
         if run is None or not reading.is_live:
             raise UsageError("no run is going on", "interlock status")
-        await project.store.append([StopRequested(run.run, agents=True)], actor())
+        await project.store.append([StopRequested(run.run, agents=True, why=why)], actor())
     if invocation.json:
         say_json({"run": run.run, "stopping": True})
     else:

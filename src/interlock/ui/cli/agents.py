@@ -13,9 +13,10 @@ from interlock.model.durations import lasting
 from interlock.model.session import Event
 from interlock.model.usage import Usage
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.eventtext import event_line, last_events, tokens
+from interlock.ui.cli.eventtext import counted_calls, event_line, last_events, tokens
 from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import Reading, agent_events, agent_log, agent_pid, read
+from interlock.ui.cli.reading import Reading, agent_events, agent_log, agent_pid, model_calls, read
+from interlock.ui.cli.rows import in_short, open_questions
 from interlock.ui.cli.session import opened, run_async
 
 
@@ -40,6 +41,8 @@ class AgentRow:
     running_seconds: float
     usage: Usage
     """Of all its task's attempts, as far as they have been counted."""
+    asks: str
+    """What it waits to be allowed; '' if nothing."""
 
 
 @click.command("agents", cls=Command)
@@ -69,6 +72,8 @@ def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
     spec = task.spec
     session = task.opened if task.opened and task.opened.attempt == task.attempt else None
     events = last_events(state_dir / agent_events(spec.id, task.attempt))
+    calls = counted_calls(state_dir / model_calls(spec.id, task.attempt))
+    asked = open_questions(task) if reading.is_live else []
     claim = reading.claim_on(spec.id)
     return AgentRow(
         task=spec.id,
@@ -82,7 +87,8 @@ def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
         last=inert(_last(events) or (claim.note if claim else "")),
         quiet_seconds=_quiet(state_dir, task),
         running_seconds=reading.now - task.since,
-        usage=task.usage + (_counted(events) or Usage()),
+        usage=task.usage + (calls or _counted(events) or Usage()),
+        asks=in_short(asked) if asked else "",
     )
 
 
@@ -125,3 +131,5 @@ def _print(row: AgentRow) -> None:
     if row.last:
         quiet = f"{lasting(row.quiet_seconds)} ago: " if row.quiet_seconds is not None else ""
         say(f"  {quiet}{row.last}")
+    if row.asks:
+        say(f"  it asks leave: {row.asks}  {paint(f'interlock answer {row.task} allow', 'cyan')} (or deny)")

@@ -10,7 +10,7 @@ from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, inert, say, say_json
 from interlock.ui.cli.reading import read
-from interlock.ui.cli.rows import find
+from interlock.ui.cli.rows import find, open_questions
 from interlock.ui.cli.session import actor, opened, run_async
 
 
@@ -27,7 +27,7 @@ async def _answer(invocation: Invocation, name: str, allow: bool) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = find(reading.state, name)
-        questions = _open(task)
+        questions = open_questions(task)
         if not questions or not reading.is_live:
             raise UsageError(f"the agent of {task.spec.id} asks nothing", f"interlock show {task.spec.id}")
         await project.store.append(
@@ -35,12 +35,6 @@ async def _answer(invocation: Invocation, name: str, allow: bool) -> None:
             actor(),
         )
     _report(invocation, task, questions, allow)
-
-
-def _open(task: TaskState) -> list[Question]:
-    if not task.has_agent:
-        return []
-    return [asked for asked in task.questions if asked.allow is None and asked.attempt == task.attempt]
 
 
 def _report(invocation: Invocation, task: TaskState, questions: Sequence[Question], allow: bool) -> None:

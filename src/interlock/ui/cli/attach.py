@@ -50,7 +50,7 @@ class TakeOver:
 def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
     """Follow what the agent of TASK says and does. Ctrl-C leaves it running."""
     if not take_over:
-        wanted = Wanted(follow=True, tail=SHOWN_BEFORE, form="events")
+        wanted = Wanted(follow=True, tail=SHOWN_BEFORE)
         run_async(show_log(invocation, task, wanted))
         note(f"next: interlock show {task}")
         return

@@ -1,5 +1,6 @@
 """What a session said, in lines for people; and the end of its file, however long it is."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,15 @@ from interlock.ui.cli.output import inert
 
 TAIL_BYTES = 1 << 18
 WIDTH = 160
+
+
+class _Call(msgspec.Struct):
+    """What matters here of a recorded call."""
+
+    usage: Usage
+
+
+_CALLS = msgspec.json.Decoder(_Call, strict=False)
 _DECODER = msgspec.json.Decoder(Event, strict=False)
 
 
@@ -55,6 +65,19 @@ def tokens(usage: Usage | None) -> str:
         return ""
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.2f}"
     return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
+
+
+def counted_calls(path: Path) -> Usage | None:
+    """The sum over the calls that the model proxy has passed on so far; None if it knows of none."""
+    found = None
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                with suppress(msgspec.DecodeError, msgspec.ValidationError):
+                    found = (found or Usage()) + _CALLS.decode(line).usage
+    except OSError:
+        return None
+    return found
 
 
 def last_events(path: Path) -> list[Event]:

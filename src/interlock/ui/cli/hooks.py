@@ -36,8 +36,9 @@ def hooks_command(invocation: Invocation) -> None:
             ]
         )
         return
+    width = max(len(moment.value) for moment in table)
     for moment, known in table.items():
-        say(f"{paint(moment.value, 'cyan')}  {_summary(known)}")
+        say(f"{paint(f'{moment.value:{width}}', 'cyan')}  {_summary(known)}")
         for command in loaded.settings.hooks.get(moment, ()):
             say(f"  runs: {command}")
     note(f"hooks are set in the table [hooks] of {loaded.files[-1]}")

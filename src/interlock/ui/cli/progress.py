@@ -31,7 +31,14 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Paused: lambda fact: ("yellow", f"{fact.task or 'everything'}: paused{_why(fact.why)}"),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'everything'}: no longer paused"),
     f.ClutchDecided: lambda fact: ("", f"up to {fact.limit} agents at once: {fact.why}"),
-    f.StopRequested: lambda fact: ("yellow", "stopping agents" if fact.agents else "no new starts"),
+    f.StopRequested: lambda fact: (
+        "yellow",
+        f"{'stopping agents' if fact.agents else 'no new starts'}{_why(fact.why)}",
+    ),
+    f.PermissionAsked: lambda fact: (
+        "yellow",
+        f"{fact.task}: asks leave: {fact.tool} {fact.text}. Next: interlock answer {fact.task} allow|deny",
+    ),
 }
 
 

@@ -82,6 +82,11 @@ def agent_events(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.events.jsonl"
 
 
+def model_calls(task: str, attempt: int) -> str:
+    """Where the calls of the agent's model are recorded, in the state folder."""
+    return f"logs/{task}/{attempt}.model.jsonl"
+
+
 def agent_notes(task: str, attempt: int) -> str:
     """Where it is written what is known of a session that is over, in the state folder."""
     return f"logs/{task}/{attempt}.notes.json"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State, TaskState
+from interlock.events.state import Question, State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.nearest import find_task
@@ -115,6 +115,8 @@ def _running(reading: Reading, task: TaskState) -> str:
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
         return f"{text}; but its run is gone, the next one takes it up"
+    if asked := open_questions(task):
+        return f"{text}; it asks leave: {in_short(asked)}"
     if claim and claim.renewed_seconds_ago > QUIET_SECONDS:
         return f"{text}; no sign of life for {lasting(claim.renewed_seconds_ago)}"
     if claim and claim.note:
@@ -122,11 +124,26 @@ def _running(reading: Reading, task: TaskState) -> str:
     return text
 
 
+def open_questions(task: TaskState) -> list[Question]:
+    """What the agent at work waits to be allowed or denied."""
+    if not task.has_agent:
+        return []
+    return [asked for asked in task.questions if asked.allow is None and asked.attempt == task.attempt]
+
+
+def in_short(questions: list[Question]) -> str:
+    """The first question, and how many there are besides."""
+    first = inert(" ".join((questions[0].tool, questions[0].text)).strip())
+    return f"{first} (and {len(questions) - 1} more)" if len(questions) > 1 else first
+
+
 def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The one command that helps most from here."""
     name = task.spec.id
+    if task.stage is Stage.RUNNING and reading.is_live:
+        return f"interlock answer {name} allow" if open_questions(task) else f"interlock logs {name} -f"
     if task.stage is Stage.RUNNING:
-        return f"interlock logs {name} -f" if reading.is_live else "interlock run"
+        return "interlock run"
     if task.stage in (Stage.FAILED, Stage.CANCELLED):
         return f"interlock retry {name}"
     if task.stage is Stage.DONE:

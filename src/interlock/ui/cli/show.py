@@ -7,12 +7,13 @@ import click
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.outcome import CheckResult
+from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
 from interlock.ui.cli.reading import history, read
-from interlock.ui.cli.rows import Row, find, rows
+from interlock.ui.cli.rows import Row, find, in_short, open_questions, rows
 from interlock.ui.cli.session import opened, run_async
 
 WORDS_CHARS = 160
@@ -44,7 +45,7 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.reason}"
     yield f"goal      {inert(spec.goal).strip()}"
-    yield f"agent     {spec.agent.name}: {' '.join(spec.agent.run)}"
+    yield f"agent     {spec.agent.name}: {_program(spec.agent)}"
     for name, values in (
         ("needs", spec.needs),
         ("touches", spec.touches),
@@ -65,8 +66,18 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[
         yield ""
         yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
     # For a task that has landed the next command would be this one again.
+    if asked := open_questions(found):
+        yield ""
+        yield f"it asks leave: {in_short(asked)}"
+        yield f"to refuse it: {paint(f'interlock answer {spec.id} deny', 'cyan')}"
     following = f"interlock diff {spec.id}" if found.landed else row.next
     yield f"next: {paint(following, 'cyan')}"
+
+
+def _program(agent: Agent) -> str:
+    """What is started: the command that the graph names, or the kind and its model."""
+    started = [agent.use] if agent.use != "command" else []
+    return " ".join([*started, *agent.run]) + (f" ({agent.model})" if agent.model else "")
 
 
 def _phase_lines(phase: PhaseStory) -> Iterator[str]:
