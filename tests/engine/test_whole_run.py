@@ -124,6 +124,20 @@ def test_an_agent_cannot_land_what_says_what_agents_may_do(scratch: Scratch, fil
     assert scratch.git("rev-parse", "main") == main
 
 
+@pytest.mark.parametrize("changed", ["plans/other.yaml", "plans/real.yaml"])
+def test_an_agent_cannot_land_a_change_of_a_graph_that_was_named(scratch: Scratch, changed: str) -> None:
+    """D11: nor of the file that a link to it leads to."""
+    scratch.graph("  a: {goal: a}\n", agent=f"echo '# more' >> {changed}; echo a > a.txt", retries="0")
+    (scratch.root / "plans").mkdir()
+    (scratch.root / "task-graph.yaml").rename(scratch.root / "plans/real.yaml")
+    (scratch.root / "plans/other.yaml").symlink_to("real.yaml")
+    scratch.commit()
+    main = scratch.git("rev-parse", "main")
+    scratch.interlock("run", "--no-input", "plans/other.yaml", code=1)
+    assert scratch.facts("PhaseFailed")[0]["fact"]["error"] == "denied"
+    assert scratch.git("rev-parse", "main") == main
+
+
 def test_a_second_run_is_refused_and_says_who_is_in_charge(scratch: Scratch, gate: Path) -> None:
     """W1, T3: nothing is claimed twice."""
     scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")

@@ -149,7 +149,6 @@ class Project:
             ),
         )
         executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, means)
-        reserved = frozenset({FILE, self.settings.graph, self.settings.prompt_template})
         return Env(
             self.store,
             self.repository,
@@ -158,8 +157,25 @@ class Project:
             new_incarnation,
             is_dead,
             self.template,
-            reserved,
+            self.reserved,
         )
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """The files that say what agents may do, as git names them; of a link, what it leads to as well."""
+        root = os.path.realpath(self.root)
+        named = [
+            self.root / name for name in (FILE, self.settings.graph, self.settings.prompt_template) if name
+        ]
+        ways = (path for name in named for path in (os.path.normpath(name), os.path.realpath(name)))
+        return frozenset(os.path.relpath(path, base) for path in ways for base in (self.root, root))
+
+    @property
+    def how_to_begin(self) -> str:
+        """How a project that has no graph gets one; a bare repository has no files for `init` to look at."""
+        if self.place.work_tree is None:
+            return "write one there, or git clone this repository and work in the clone"
+        return "`interlock init` writes a first one"
 
     async def read_graph(self, name: str = "") -> Graph:
         """The task graph of the checkout, checked."""
@@ -167,9 +183,7 @@ class Project:
         try:
             text = path.read_bytes()
         except FileNotFoundError:
-            raise UsageError(
-                f"there is no {path.name} in {path.parent}", "`interlock init` writes a first one"
-            ) from None
+            raise UsageError(f"there is no {path.name} in {path.parent}", self.how_to_begin) from None
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}", "make the file readable") from None
         return parse(text, path.name, await self.repository.files())

@@ -270,8 +270,12 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
 
 OWN = ("hooks",)
 """What only the user's own file may say."""
-GUARDED = ("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store")
-"""What agents may reach. Not in a file that they may change: the change would count at the next run."""
+GUARDED = (
+    *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
+    *("graph", "prompt_template"),
+)
+"""What agents may reach, or where that is said: a graph names keys, and whom they are sent to. Not in a file
+that they may change: the change would count at the next run."""
 LEAST = {
     "max_parallel": 1,
     "hook_timeout_seconds": 0.1,

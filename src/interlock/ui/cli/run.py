@@ -105,8 +105,9 @@ async def _run(
     consent: Consent,
 ) -> int:
     async with open_project(invocation.project, {"max_parallel": flags.max_parallel}) as opened:
-        project = replace(opened, unsafe=flags.unsafe)
-        graph = await project.read_graph(str(path.absolute()) if path else "")
+        settings = replace(opened.settings, graph=str(path.absolute())) if path else opened.settings
+        project = replace(opened, unsafe=flags.unsafe, settings=settings)
+        graph = await project.read_graph()
         selection = selected(graph, flags.chosen)
         await _refuse_unready(project)
         _tell_of_sandbox(project.processes.sandbox)
