@@ -100,3 +100,82 @@ def test_a_broken_graph_is_one_bad_row(lab: Lab) -> None:
     assert checks(lab)["graph"]["health"] == "bad"
     git(lab.root, "checkout", "-q", "--detach")
     assert checks(lab)["checkout"]["health"] == "warning"
+
+
+def agent_home(lab: Lab, name: str, days: int) -> Path:
+    """What the agent of a task's first attempt has left behind."""
+    home = lab.root / ".interlock" / "homes" / name / "1"
+    home.mkdir(parents=True)
+    (home / "session.json").write_text("{}")
+    old = home.stat().st_mtime - days * DAY
+    for path in (home, home.parent):
+        os.utime(path, (old, old))
+    return home
+
+
+def test_homes_of_agents_go_once_their_task_has_long_been_over(lab: Lab) -> None:
+    lab.accept(task("failed"), task("waiting"), task("lately"))
+    lab.fail("failed", "no idea")
+    lab.fail("lately", "no idea")
+    over, needed, young = (
+        agent_home(lab, "failed", 8),
+        agent_home(lab, "waiting", 8),
+        agent_home(lab, "lately", 1),
+    )
+    (over.parent / "2").symlink_to("1")
+    os.utime(over.parent / "2", (0, 0), follow_symlinks=False)
+    os.utime(over.parent, (0, 0))
+    assert f"would remove {over.parent}" in lab.run("gc", "--dry-run").out
+    assert over.exists()
+    assert lab.run("gc").code == 0
+    assert [home.exists() for home in (over, needed, young)] == [False, True, True]
+
+
+def test_homes_stay_while_a_run_goes_on(lab: Lab) -> None:
+    lab.accept(task("failed"))
+    lab.fail("failed", "no idea")
+    home = agent_home(lab, "failed", 8)
+    lab.take_charge()
+    lab.run("gc")
+    assert home.exists()
+
+
+@pytest.mark.slow
+def test_each_kind_of_agent_that_is_missing_has_its_row_and_the_command_that_installs_it(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = checks(lab)
+    for kind in ("claude-code", "codex", "gemini", "qwen", "opencode", "copilot"):
+        assert found[kind]["fix"].startswith("npm install -g")
+
+
+@pytest.mark.slow
+def test_outside_of_a_repository_the_sandbox_that_is_asked_for_is_looked_at(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    lab.root = outside
+    monkeypatch.setenv("INTERLOCK_SANDBOX", "container")
+    found = checks(lab)
+    assert found["repository"]["health"] == "bad"
+    assert found["sandbox"]["text"] == "container: no image is named"
+
+
+def test_without_a_sandbox_because_a_person_said_so_is_a_warning(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLOCK_UNSAFE_NO_SANDBOX", "1")
+    assert checks(lab)["sandbox"]["health"] == "warning"
+    assert checks(lab)["sandbox"]["fix"] == "unset INTERLOCK_UNSAFE_NO_SANDBOX"
+
+
+def test_nobody_is_sent_to_init_in_a_bare_repository(lab: Lab, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "-q", "--bare", str(lab.root), str(bare))
+    lab.root = bare
+    for words in ([], ["status"], ["plan"], ["run"], ["doctor"]):
+        result = lab.run(*words)
+        assert "interlock init" not in result.out + result.err
+    assert "git clone" in checks(lab)["graph"]["fix"]

@@ -34,6 +34,8 @@ class LeftState(StrEnum):
     TRASH = "trash"
     EVIDENCE = "evidence"
     """In the trash, but not in the repository: only a person may delete it."""
+    HOME = "home"
+    """The homes that the agents of a task had: settings and sessions of their programs, and no work."""
 
 
 @dataclass(frozen=True, slots=True)

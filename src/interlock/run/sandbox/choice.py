@@ -55,12 +55,17 @@ def choose_confinement(wanted: Wanted = WHATEVER_WORKS, *, unsafe: bool = False)
 
     Only a person says that none is needed: on the command line, or in the environment. No setting can.
     """
-    if unsafe or os.environ.get(UNSAFE_VARIABLE, "").lower() in TRUE:
+    if unsafe or none_is_wanted():
         return Unconfined()
     tried = try_all(wanted)
     if tried[-1].confinement is None:
         raise refusal(tried)
     return tried[-1].confinement
+
+
+def none_is_wanted() -> bool:
+    """Does the environment say that agents shall run without a sandbox."""
+    return os.environ.get(UNSAFE_VARIABLE, "").lower() in TRUE
 
 
 @functools.cache

@@ -30,7 +30,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 async def agent_findings(project: Project, agents: list[Agent], files: frozenset[str]) -> list[Finding]:
     """A row for each agent of the graph, and one for the kinds that could be used as well."""
     rows = await asyncio.gather(*(_agent(project, agent, files) for agent in agents))
-    return [*rows, *_others({agent.use for agent in agents})]
+    return [*rows, *other_agents({agent.use for agent in agents})]
 
 
 async def _agent(project: Project, agent: Agent, files: frozenset[str]) -> Finding:
@@ -125,16 +125,16 @@ def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
     )
 
 
-def _others(used: set[str]) -> list[Finding]:
+def other_agents(used: set[str]) -> list[Finding]:
+    """The kinds that the graph does not use: where they are, or how they are installed."""
     known = [use for use in INSTALL if use in ADAPTERS and use not in used]
-    here = [use for use in known if shutil.which(ADAPTERS[use].program)]
-    rows = [
-        Finding(use, Health.OK, f"installed at {shutil.which(ADAPTERS[use].program)}, not used by the graph")
-        for use in here
+    found = {use: shutil.which(ADAPTERS[use].program) for use in known}
+    return [
+        Finding(use, Health.OK, f"installed at {path}, not used by the graph")
+        if path
+        else Finding(use, Health.OK, "not installed, and not used by the graph", INSTALL[use])
+        for use, path in found.items()
     ]
-    if missing := [use for use in known if use not in here]:
-        rows.append(Finding("agents", Health.OK, f"also known, not installed: {', '.join(missing)}"))
-    return rows
 
 
 def _is_local(url: str) -> bool:

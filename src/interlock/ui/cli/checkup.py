@@ -6,15 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from interlock.engine.project import Project
+from interlock.engine.settings import load
 from interlock.events.record import verify_chain
 from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
-from interlock.model.sandbox import NO_LIMITS
+from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
-from interlock.ui.cli.agent_checkup import agent_findings
+from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, counted
 from interlock.ui.cli.reading import all_rows, read
@@ -41,8 +42,18 @@ async def check_up(invocation: Invocation) -> list[Finding]:
             limits = project.limits
     except UserError as error:
         findings.append(_bad("repository", error))
-        wanted, limits = Wanted(), NO_LIMITS
+        wanted, limits = _without_repository(invocation.project)
     return [*findings, _containment(), *sandbox_findings(wanted, limits)]
+
+
+def _without_repository(path: Path) -> tuple[Wanted, Limits]:
+    """What the environment and the user's own file say."""
+    try:
+        said = load(path, {}).settings
+    except UserError:
+        return Wanted(), NO_LIMITS
+    limits = Limits(said.memory_limit_bytes, said.process_limit, said.disk_limit_bytes)
+    return Wanted(said.sandbox, said.toolchains, said.container_image), limits
 
 
 async def _examine(project: Project) -> AsyncIterator[Finding]:
@@ -124,7 +135,9 @@ async def _log(project: Project) -> list[Finding]:
 
 async def _agents(project: Project) -> list[Finding]:
     if not (project.root / project.settings.graph).exists():
-        return [Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", "interlock init")]
+        fix = "interlock init" if project.place.work_tree else project.how_to_begin
+        missing = Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", fix)
+        return [missing, *other_agents(set())]
     graph = await project.read_graph()
     used = {task.agent.name: task.agent for task in graph.tasks}
     findings = [Finding("graph", Health.OK, counted(len(graph.tasks), "task"))]

@@ -1,10 +1,12 @@
 """`interlock gc`: makes room. Work that is nowhere else stays, unless a flag says otherwise."""
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 import click
 
+from interlock.engine.ledger import load_state
 from interlock.engine.project import Project
 from interlock.git.files import remove_tree
 from interlock.git.trash import Left, LeftState
@@ -39,7 +41,7 @@ class Swept:
 )
 @click.pass_obj
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
-    """Remove workspaces and trash that are no longer needed. What agents made stays under refs/interlock."""
+    """Remove workspaces, trash and agents' homes that are no longer needed. What agents made stays in git."""
     swept = run_async(_sweep(invocation, dry_run, older_than, delete_unmerged))
     if invocation.json:
         say_json(
@@ -65,6 +67,7 @@ async def _sweep(
         seconds = _seconds(older_than, project.settings.keep_trash_days)
         finished = await _finished(project, dry_run)
         removed = [*finished, *await project.workspaces.gc(seconds, dry_run=dry_run)]
+        removed += await _homes(project, seconds, dry_run)
         evidence = [left for left in project.workspaces.listing() if left.state is LeftState.EVIDENCE]
         refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
         for left in evidence:
@@ -85,6 +88,23 @@ async def _finished(project: Project, dry_run: bool) -> list[Left]:
         workspace = await project.workspaces.find(TaskId(left.path.parent.name), int(left.path.name))
         if workspace and not dry_run:
             await project.workspaces.discard(workspace)
+    return found
+
+
+async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
+    """What agents' programs kept of their sessions, of tasks that are over. Of others it may be needed."""
+    if await project.is_running():
+        return []
+    tasks = (await load_state(project.store)).tasks
+    found = []
+    for folder in sorted((project.state_dir / "homes").glob("*")):
+        task = tasks.get(TaskId(folder.name))
+        age = time.time() - max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
+        if (task is None or task.is_over) and age >= older_than_seconds:
+            found.append(Left(folder, LeftState.HOME, age))
+    if not dry_run:
+        for left in found:
+            await asyncio.to_thread(remove_tree, left.path)
     return found
 
 

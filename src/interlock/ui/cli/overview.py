@@ -12,24 +12,27 @@ from interlock.ui.cli.status import show
 
 def overview(invocation: Invocation) -> int:
     """The status, and one command."""
-    reading, graph = run_async(_look(invocation))
+    reading, first = run_async(_look(invocation))
     show(invocation, reading)
     if not invocation.wants_json():
-        command, why = sensible(reading, graph)
+        command, why = sensible(reading, first)
         note(f"next: {paint(command, 'cyan')}   ({why})")
     return ExitCode.OK
 
 
-async def _look(invocation: Invocation) -> tuple[Reading, bool]:
+async def _look(invocation: Invocation) -> tuple[Reading, str]:
+    """How things stand, and the command that comes before all others while there is no graph."""
     async with opened(invocation) as project:
-        return await read(project.store), Path(project.root / project.settings.graph).exists()
+        has_graph = Path(project.root / project.settings.graph).exists()
+        first = "" if has_graph else "interlock doctor" if project.is_bare else "interlock init"
+        return await read(project.store), first
 
 
-def sensible(reading: Reading, has_graph: bool) -> tuple[str, str]:
+def sensible(reading: Reading, first: str) -> tuple[str, str]:
     """What to type next, and why."""
     state = reading.state
-    if not has_graph and not state.tasks:
-        return "interlock init", "there is no task graph yet"
+    if first and not state.tasks:
+        return first, "there is no task graph yet"
     if reading.is_live:
         return "interlock status -w", "a run is going on"
     if not state.tasks:

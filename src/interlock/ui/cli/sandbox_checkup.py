@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from interlock.model.errors import UserError
 from interlock.model.sandbox import Limits
 from interlock.run.sandbox.ceilings import ceilings_in_words
-from interlock.run.sandbox.choice import Tried, Wanted, try_all
+from interlock.run.sandbox.choice import UNSAFE_VARIABLE, Tried, Wanted, none_is_wanted, try_all
 from interlock.ui.cli.findings import Finding, Health
 
 NAMED = 6
@@ -14,6 +14,11 @@ NAMED = 6
 
 def sandbox_findings(wanted: Wanted, limits: Limits) -> Iterator[Finding]:
     """Rows for the sandbox, the toolchains in it and the limits."""
+    if none_is_wanted():
+        text = f"{UNSAFE_VARIABLE} is set: agents and checks run without one, and can do whatever you can"
+        yield Finding("sandbox", Health.WARNING, text, f"unset {UNSAFE_VARIABLE}")
+        yield _limits(limits)
+        return
     try:
         tried = try_all(wanted)
     except UserError as error:

@@ -30,6 +30,8 @@ class ProjectLog:
     state_dir: Path
     settings: Settings
     store: Store
+    is_bare: bool
+    """There is no checkout, so `init` has nothing to look at."""
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
@@ -57,7 +59,7 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     store = open_store(address, project_name(settings, lineage))
     try:
         await store.identify(lineage)
-        yield ProjectLog(root, place.state, settings, store)
+        yield ProjectLog(root, place.state, settings, store, place.work_tree is None)
     finally:
         await store.close()
 

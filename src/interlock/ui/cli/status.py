@@ -35,16 +35,21 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
         from interlock.ui.cli.watch import watch_status
 
         return run_async(watch_status(invocation))
-    reading = run_async(_read(invocation))
+    reading, is_bare = run_async(_read(invocation))
     show(invocation, reading, everything)
     if not reading.state.tasks and not invocation.wants_json():
-        note("next: interlock plan, then interlock run; interlock init if there is no graph yet")
+        note(f"next: interlock plan, then interlock run; {_without_graph(is_bare)} if there is no graph yet")
     return verdict(reading) if exit_code else ExitCode.OK
 
 
-async def _read(invocation: Invocation) -> Reading:
+def _without_graph(is_bare: bool) -> str:
+    """Only a checkout has files that `init` could look at."""
+    return "interlock doctor" if is_bare else "interlock init"
+
+
+async def _read(invocation: Invocation) -> tuple[Reading, bool]:
     async with opened(invocation) as project:
-        return await read(project.store)
+        return await read(project.store), project.is_bare
 
 
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
