@@ -1,6 +1,7 @@
 """Where the unix sockets are: in a folder only we can enter, at a path that the kernel takes."""
 
 import errno
+import os
 import secrets
 import shutil
 import socket
@@ -13,6 +14,8 @@ from pathlib import Path
 PATH_BYTES = 100
 """The kernel takes 107, macOS 103."""
 _NAME_BYTES = len("/x-01234567.sock")
+_PREFIX = "interlock_"
+"""Of folders for one socket; nothing else of ours is called that."""
 _ABANDONED_SECONDS = 60.0
 """A socket that nobody listens on may be one that is just being made, for as long as that can take."""
 
@@ -39,8 +42,21 @@ def _place(folder: Path, environ: Mapping[str, str]) -> tuple[Path, bool]:
         return folder, False
     runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent")
     parents = [place for place in (runtime, Path(tempfile.gettempdir())) if place.is_dir()]
-    roomy = [place for place in parents if _fits(place / "interlock-01234567")]
-    return Path(tempfile.mkdtemp(prefix="interlock-", dir=roomy[0] if roomy else Path("/tmp"))), True  # noqa: S108 - the one short path every system has; mkdtemp makes it safe
+    roomy = [place for place in parents if _fits(place / f"{_PREFIX}01234567")]
+    parent = roomy[0] if roomy else Path("/tmp")  # noqa: S108 - the one short path every system has; mkdtemp makes it safe
+    _tidy_folders(parent)
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)), True
+
+
+def _tidy_folders(parent: Path) -> None:
+    """The same for folders that were made for one socket. Others may use the parent: only what is our own."""
+    old = time.time() - _ABANDONED_SECONDS
+    for folder in parent.glob(f"{_PREFIX}????????"):
+        with suppress(OSError):
+            about = folder.lstat()
+            if about.st_uid == os.geteuid() and about.st_mtime < old and not folder.is_symlink():
+                _tidy(folder)
+                folder.rmdir()
 
 
 def _tidy(folder: Path) -> None:
@@ -48,6 +64,7 @@ def _tidy(folder: Path) -> None:
     old = time.time() - _ABANDONED_SECONDS
     for path in folder.glob("?-*.sock"):
         with suppress(FileNotFoundError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.setblocking(False)  # one that is stopped would hold us up
             if path.stat().st_mtime < old and probe.connect_ex(str(path)) == errno.ECONNREFUSED:
                 path.unlink()
 
