@@ -58,6 +58,21 @@ def test_a_program_that_only_prints_lines_has_its_last_ones_kept_without_secrets
     assert "line 30" not in notes.summary
 
 
+def test_the_json_of_a_program_that_said_nothing_is_nothing_it_said(state: Path) -> None:
+    events(state, '{"kind": "session", "session": "s-9"}', '{"kind": "end", "ok": false, "text": "HTTP 401"}')
+    log = state / "logs" / "t" / "1.log"
+    log.write_text('# interlock: task t\n{"event": "session"}\n{"event": "end"}\n')
+    Notebook(state).write(report("HTTP 401: no such key"), "auth")
+    assert Notebook(state).look_up(T, 1) == Notes("auth", "HTTP 401: no such key", "logs/t/1.notes.json")
+
+
+def test_what_a_program_prints_beside_its_json_is_kept(state: Path) -> None:
+    events(state, '{"kind": "session", "session": "s-9"}')
+    (state / "logs" / "t" / "1.log").write_text('{"event": "session"}\nout of memory\n')
+    Notebook(state).write(report("exit 1"), "agent-exit")
+    assert Notebook(state).look_up(T, 1) == Notes("agent-exit", "out of memory", "logs/t/1.notes.json")
+
+
 def test_of_a_session_nobody_heard_of_there_are_notes_too(state: Path) -> None:
     Notebook(state).write(report("its holder is gone"), "lost")
     assert Notebook(state).look_up(T, 1) == Notes("lost", "its holder is gone", "logs/t/1.notes.json")

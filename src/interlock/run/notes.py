@@ -108,7 +108,7 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
     log = f"logs/{report.task}/{report.attempt}.log"
     transcript = f"logs/{report.task}/{report.attempt}.events.jsonl"
     heard = _Heard(state_dir / transcript)
-    said = tuple(heard.messages) or _last_lines(state_dir / log, clean)
+    said = tuple(heard.messages) or _last_lines(state_dir / log, clean, plain=heard.has_events)
     return Page(
         task=report.task,
         attempt=report.attempt,
@@ -129,15 +129,19 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
     )
 
 
-def _last_lines(log: Path, clean: Callable[[str], str]) -> tuple[str, ...]:
-    """What a program that only says lines said last, as one message."""
+def _last_lines(log: Path, clean: Callable[[str], str], *, plain: bool) -> tuple[str, ...]:
+    """What a program that said nothing in events printed last, as one message.
+
+    With `plain`, without the JSON of a program that prints events: that is nothing for people or prompts.
+    """
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))
             text = file.read().decode("utf-8", "replace")
     except OSError:
         return ()
-    lines = [shown(clean(line)) for line in text.splitlines() if not line.startswith(OURS)]
+    unwanted = (OURS, "{") if plain else (OURS,)
+    lines = [shown(clean(line)) for line in text.splitlines() if not line.startswith(unwanted)]
     last = [line for line in lines if line][-LAST_LINES:]
     return ("\n".join(last),) if last else ()
 
@@ -149,6 +153,7 @@ class _Heard:
         self.session = ""
         self.model = ""
         self.usage: Usage | None = None
+        self.has_events = False
         self.files: dict[str, None] = {}
         self._messages: deque[str] = deque(maxlen=LAST_MESSAGES)
         with contextlib.suppress(OSError), path.open("rb") as file:
@@ -162,6 +167,7 @@ class _Heard:
         return [text[:MESSAGE_CHARS] for text in self._messages]
 
     def _take(self, event: Event) -> None:
+        self.has_events = True
         self.session = event.session or self.session
         self.model = event.model or self.model
         self.usage = event.usage or self.usage

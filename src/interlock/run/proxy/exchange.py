@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from aiohttp import ClientError, ClientResponse, ClientSession, web
+from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, web
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -73,7 +73,7 @@ class Exchange:
             self.note = "the program went away"
             raise
         except (ClientError, OSError, ValueError) as problem:
-            text = f"the model at {self._host} cannot be reached: {str(problem) or type(problem).__name__}"
+            text = f"the model at {self._host} cannot be reached: {_in_words(problem)}"
             return self._fail(request, 502, Trouble(ErrorClass.NETWORK, text))
 
     @property
@@ -157,6 +157,13 @@ class Exchange:
             return self._begun
         self.status = status
         return refusal(self.asked, status, trouble)
+
+
+def _in_words(problem: Exception) -> str:
+    """What stood in the way. The most common case in the words that people know."""
+    if isinstance(problem, ClientConnectorError) and isinstance(problem.os_error, ConnectionRefusedError):
+        return "connection refused"
+    return str(problem) or type(problem).__name__
 
 
 def refusal(asked: Asked, status: int, trouble: Trouble) -> web.Response:

@@ -61,7 +61,7 @@ def _about(event: Event) -> str:
 
 def tokens(usage: Usage | None) -> str:
     """Tokens and money in a few words; '' if nothing is known."""
-    if usage is None or usage == Usage():
+    if usage is None or not (usage.input_tokens or usage.output_tokens or usage.cost_usd):
         return ""
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.2f}"
     return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
