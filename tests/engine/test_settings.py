@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.engine.settings import (
+from interlock.engine.settings import OWN, (
     Settings,
     check,
     default_of,
@@ -89,6 +89,14 @@ def test_what_agents_may_reach_is_not_for_a_file_that_they_may_change(
     assert "interlock.toml" in refused.value.hint
 
 
+def test_where_keys_may_go_is_for_no_repository_to_say(tmp_path: Path, home: dict[str, str]) -> None:
+    write(tmp_path / "interlock.toml", 'key_hosts = ["A@b"]\n')
+    with pytest.raises(UsageError, match="`key_hosts` sends keys of yours to others"):
+        load(tmp_path, {}, home)
+    (tmp_path / "interlock.toml").unlink()
+    assert load(tmp_path, {}, home | {"INTERLOCK_KEY_HOSTS": "A@b"}).settings.key_hosts == ("A@b",)
+
+
 def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path, home: dict[str, str]) -> None:
     write(tmp_path / "pyproject.toml", "[project\n")
     assert load(tmp_path, {}, home).settings == Settings()
@@ -139,8 +147,8 @@ def test_variables_hold_lists_switches_and_times(tmp_path: Path, home: dict[str,
 def test_every_setting_takes_its_own_default_from_a_file(tmp_path: Path, home: dict[str, str]) -> None:
     for field in fields(Settings):
         default = default_of(field)
-        if isinstance(default, dict):
-            continue  # a table is in a file, or nowhere
+        if key_of(field) in OWN:
+            continue  # not what `config set` writes into a repository
         text = ",".join(default) if isinstance(default, tuple) else str(default)
         assert check(key_of(field), text, "here") == default
 

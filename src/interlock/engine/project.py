@@ -36,7 +36,7 @@ from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
 from interlock.run.processes import LocalProcesses
-from interlock.run.proxied import ProxyNetwork
+from interlock.run.proxied import ProxyNetwork, check_key
 from interlock.run.proxy import EgressProxy, ModelProxy, ProxyLimits
 from interlock.run.proxy.hosts import hosts_of
 from interlock.run.sandbox.choice import Wanted, choose_confinement
@@ -132,6 +132,7 @@ class Project:
             self.state_dir / "logs",
             self.processes.sandbox.alone,
             self.settings.allow_hosts,
+            self.settings.key_hosts,
         )
 
     def env(self, tell: Tell = lambda _text: None) -> Env:
@@ -191,6 +192,8 @@ class Project:
     async def accept_graph(self, graph: Graph | None = None, actor: str = "") -> State:
         """Put what is new or changed in the graph into the log; the state after that."""
         graph = graph or await self.read_graph()
+        for agent in graph.agents:
+            check_key(agent, self.settings.key_hosts)
         state = await load_state(self.store)
         if facts := changes(state, graph):
             await self.store.append(facts, actor or new_incarnation())

@@ -78,6 +78,9 @@ class Settings:
     """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts besides the model that agents may reach, like `docs.example.org` or `*.example.org:8443`."""
+    key_hosts: tuple[str, ...] = ()
+    """Which of your keys may go to which hosts besides the providers' own, like `MY_KEY@models.example.org`.
+    Not for a repository to say: in your own file, or as a variable."""
     model_silence_seconds: float = 300.0
     """How long a model may be silent, before its answer and in the middle of it. Then the call has failed."""
     log_limit_bytes: int = 1 << 30
@@ -131,10 +134,9 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
 
 def _refuse_misplaced(key: str, place: str, layer: _Layer, paths: tuple[Path, ...]) -> None:
     """What reaches out of the sandbox is not for just any file to say."""
-    if key in OWN and layer.origin != str(paths[-1]):
+    if key in OWN and layer.origin in map(str, paths[:-1]):
         raise UsageError(
-            f"{place}: `{key}` starts programs on your machine, which is not for a repository to say",
-            f"write it into {paths[-1]}",
+            f"{place}: `{key}` {OWN[key]}, which is not for a repository to say", f"write it into {paths[-1]}"
         )
     if key in GUARDED and Path(layer.origin).name == "pyproject.toml":
         raise UsageError(
@@ -178,13 +180,16 @@ def check(key: str, text: str, place: str) -> object:
     if key not in known:
         raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
     if key in OWN:
-        raise UsageError(f"{place}: `{key}` is a table", "`interlock config path` names your own file, last")
+        raise UsageError(
+            f"{place}: `{key}` {OWN[key]}, which is not for a repository to say",
+            "`interlock config path` names your own file, last",
+        )
     return _value(known[key], _from_text(known[key], text), place)
 
 
 def _environment(environ: Mapping[str, str]) -> _Layer:
     """The variables that name a setting. Others may share the prefix; a near miss is taken for a mistake."""
-    settable = (field for field in fields(Settings) if field.name not in OWN)
+    settable = (field for field in fields(Settings) if field.name != "hooks")  # a table is no text
     known = {PREFIX + key_of(field).upper(): field for field in settable}
     values: dict[str, object] = {}
     for name, text in environ.items():
@@ -268,11 +273,11 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
     return converted
 
 
-OWN = ("hooks",)
-"""What only the user's own file may say."""
+OWN = {"hooks": "starts programs on your machine", "key_hosts": "sends keys of yours to others"}
+"""What no file of a repository may say, and why."""
 GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
-    *("graph", "prompt_template"),
+    *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
 )
 """What agents may reach, or where that is said: a graph names keys, and whom they are sent to. Not in a file
 that they may change: the change would count at the next run."""

@@ -5,17 +5,22 @@ doors on ports that are free there.
 """
 
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from interlock.model.errors import UsageError
 from interlock.model.kinds import Wire
 from interlock.model.outcome import Order
 from interlock.model.sandbox import Door
+from interlock.model.task import Agent
 from interlock.run.hooks.door import Respond, open_door
 from interlock.run.network import Seen, Way
 from interlock.run.proxy import EgressProxy, EndpointOrder, ModelProxy
+from interlock.run.proxy.wires import PROVIDERS
 from interlock.run.seating import attempt_name
 
 MODEL_PORT = 18080
@@ -35,10 +40,13 @@ class ProxyNetwork:
     """Do programs have a network of their own."""
     allow_hosts: tuple[str, ...] = ()
     """What the project lets every attempt reach."""
+    key_hosts: tuple[str, ...] = ()
+    """Which keys the user lets go where."""
 
     @asynccontextmanager
     async def to_model(self, order: Order, wire: Wire) -> AsyncIterator[Way]:
         agent = order.agent
+        check_key(agent, self.key_hosts)
         transcript = self.logs / order.task / f"{order.attempt}.model.jsonl"
         asked = EndpointOrder(attempt_name(order), wire, agent.url, agent.key_env, transcript)
         async with self.models.open(asked) as endpoint:
@@ -67,6 +75,29 @@ class ProxyNetwork:
 
     def _port(self, usual: int) -> int:
         return usual if self.alone else _free_port()
+
+
+def check_key(agent: Agent, agreed: Collection[str]) -> None:
+    """A graph names a key and a host. Whoever wrote it must not be able to collect the user's keys."""
+    host = urlsplit(agent.url).hostname or ""
+    pair = f"{agent.key_env}@{host}"
+    if not agent.key_env or not host or _is_here(host) or host in _PROVIDERS or pair in agreed:
+        return
+    raise UsageError(
+        f'agent "{agent.name}" would send the key in {agent.key_env} to {host}',
+        f'if you want that, write key_hosts = ["{pair}"] into your own settings file '
+        f"(`interlock config path` names it, last), or set INTERLOCK_KEY_HOSTS={pair}",
+    )
+
+
+_PROVIDERS = frozenset(urlsplit(provider.upstream).hostname for provider in PROVIDERS.values())
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _free_port() -> int:
