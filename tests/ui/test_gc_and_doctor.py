@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,19 @@ def test_nobody_is_sent_to_init_in_a_bare_repository(lab: Lab, tmp_path: Path) -
         result = lab.run(*words)
         assert "interlock init" not in result.out + result.err
     assert "git clone" in checks(lab)["graph"]["fix"]
+
+
+@pytest.mark.slow
+def test_a_local_model_that_wants_a_key_is_not_well_without_it(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        (lab.root / "task-graph.yaml").write_text(
+            f"version: 1\nagents: {{a: {{use: built-in, url: '{url}', model: m, key_env: MODEL_KEY}}}}\n"
+            "defaults: {agent: a}\ntasks: {one: {goal: x}}\n"
+        )
+        monkeypatch.delenv("MODEL_KEY", raising=False)
+        assert checks(lab)["agent a"]["fix"] == "export MODEL_KEY=..."
+        monkeypatch.setenv("MODEL_KEY", "k")
+        assert checks(lab)["agent a"]["health"] == "ok"

@@ -115,6 +115,7 @@ def test_a_program_that_only_prints_is_followed_as_it_prints(scratch: Scratch, g
     assert following.wait() == 0
     assert "bye" in following.output
     running.wait()
+    assert "it has told no events" in scratch.interlock("logs", "t", "--events")
 
 
 def test_a_program_that_takes_no_messages_gets_them_with_its_next_prompt(

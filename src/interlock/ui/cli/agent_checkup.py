@@ -104,7 +104,10 @@ async def _server(agent: Agent) -> Finding:
         return Finding(
             name, Health.BAD, f"nothing answers at {agent.url}", "start the model server, or correct `url`"
         )
-    return Finding(name, Health.OK, f"built-in, {agent.model} at {agent.url}, which answers")
+    text = f"built-in, {agent.model} at {agent.url}, which answers"
+    if agent.key_env and not os.environ.get(agent.key_env):
+        return Finding(name, Health.BAD, f"{text}; {agent.key_env} is not set", f"export {agent.key_env}=...")
+    return Finding(name, Health.OK, text)
 
 
 def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:

@@ -75,6 +75,8 @@ async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
         if wanted.follow:
             await _follow(project.store, reading, story, task, printer)
         printer.finish()
+        if as_events and not printer.has_printed:
+            note(f"it has told no events; what it printed: interlock logs {task.spec.id} --raw")
 
 
 def _choose(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> AttemptStory:
@@ -133,6 +135,11 @@ class Printer:
                     return
                 lines -= newlines
                 end = begin
+
+    @property
+    def has_printed(self) -> bool:
+        """Was there anything in the file at all."""
+        return self._at > 0
 
     def print_new(self) -> None:
         """Print what has come since the last time."""
