@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.engine.settings import OWN, (
+from interlock.engine.settings import (
+    OWN,
     Settings,
     check,
     default_of,
