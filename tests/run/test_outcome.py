@@ -47,6 +47,14 @@ def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> Non
     assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"
 
 
+@pytest.mark.parametrize("ended", [Ended.MEMORY, Ended.DISK])
+def test_a_program_that_took_too_much_is_not_excused_by_its_model(ended: Ended) -> None:
+    """K4: the next attempt would take as much again; waiting for the model does not help it."""
+    report = went(Verdict(), ended, Seen(Usage(), BUSY))
+    assert (report.error, report.retry_after_seconds) == (ErrorClass.LIMIT, 0.0)
+    assert "_limit_bytes allows" in report.summary
+
+
 def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() -> None:
     assert went(Verdict(), Ended.IDLE, Seen(Usage())).error is ErrorClass.IDLE
 

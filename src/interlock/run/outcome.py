@@ -26,6 +26,8 @@ ENDED_BY = {
 }
 UNEXPLAINED = (ErrorClass.TIMEOUT, ErrorClass.IDLE)
 """Limits that a model without answers runs a program into."""
+OUR_LIMITS = frozenset({ErrorClass.OUTPUT, ErrorClass.OUTSIDE, ErrorClass.LIMIT})
+"""Limits that no model runs a program into."""
 
 OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT})
 """What the program knows better than the proxy, whatever its last call came to."""
@@ -61,7 +63,7 @@ def _limited(order: Order, exited: Exit, verdict: Verdict) -> Verdict:
 
 def _explained(verdict: Verdict, trouble: Trouble) -> Verdict:
     """What the proxy saw last was not an answer."""
-    if verdict.error in OWN_FAILURES or verdict.error in (ErrorClass.OUTPUT, ErrorClass.OUTSIDE):
+    if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
     summary = f"{verdict.summary}: {trouble.text}" if verdict.error in UNEXPLAINED else trouble.text
     pause = max(verdict.retry_after_seconds, trouble.retry_after_seconds)
