@@ -80,3 +80,44 @@ def test_what_a_program_left_is_read_only_if_it_is_a_small_plain_file(tmp_path: 
     (home / "link.json").symlink_to("/etc/passwd")
     (home / "large.json").write_text("x" * 100)
     assert homes.left(home, ("usage.json", "link.json", "large.json", "none.json"), limit_bytes=50) == ["{}"]
+
+
+def test_what_a_program_left_is_not_read_where_a_link_leads(tmp_path: Path) -> None:
+    """T1: a folder that is a link would make the host read another's file into the log."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/usage.json").write_text("secret")
+    homes = Homes(tmp_path / "state")
+    home = homes.open(A, 1)
+    (home / "out").symlink_to(tmp_path / "outside")
+    (home / "round").symlink_to(home / "round")
+    (home / "usage.json").write_text("{}")
+    assert homes.left(home, ("out/usage.json", "round/usage.json", "usage.json")) == ["{}"]
+
+
+def test_an_account_is_taken_back_and_only_the_account(tmp_path: Path) -> None:
+    """T1: what a session leaves for the next one is not a copy of somebody's account."""
+    user = tmp_path / "user"
+    (user / ".codex").mkdir(parents=True)
+    (user / ".codex/auth.json").write_text("mine")
+    homes = Homes(tmp_path / "state")
+    homes.lend(homes.open(A, 1), (".codex/auth.json",), user)
+    home = homes.open(A, 2, before=1)
+    homes.lend(home, (".codex/auth.json",), user)
+    (home / ".codex/history").write_text("said")
+    homes.take_back(A, 2)
+    assert [path.name for path in home.rglob("*")] == [".codex", "history"]
+    assert [path.name for path in sorted(home.parent.iterdir())] == ["1", "2"]
+
+
+def test_taking_an_account_back_follows_no_link(tmp_path: Path) -> None:
+    user = tmp_path / "user"
+    (user / ".codex").mkdir(parents=True)
+    (user / ".codex/auth.json").write_text("mine")
+    homes = Homes(tmp_path / "state")
+    home = homes.open(A, 1)
+    homes.lend(home, (".codex/auth.json",), user)
+    (home / ".codex/auth.json").unlink()
+    (home / ".codex").rmdir()
+    (home / ".codex").symlink_to(user / ".codex")
+    homes.take_back(A, 1)
+    assert (user / ".codex/auth.json").read_text() == "mine"

@@ -91,6 +91,7 @@ class Conversation:
             launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
+            stack.callback(self._homes.take_back, order.task, order.attempt)
             self._furnish(place, launch)
             hosts = await stack.enter_async_context(self._means.network.to_hosts(order, launch.hosts))
             ready = self._command(place, launch, (way, hosts, asking))

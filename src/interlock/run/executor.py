@@ -104,7 +104,10 @@ class LocalExecutor(Generic[W]):
 
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
-        ref = await self._end_and_archive(task, attempt)
+        try:
+            ref = await self._end_and_archive(task, attempt)
+        finally:
+            await asyncio.to_thread(self._homes.take_back, task, attempt)
         await self._attendant.close_lost(task, attempt, why, ref)
         return ref
 

@@ -1,9 +1,11 @@
 """The home folders of agents: configuration, transcripts and whatever else a program keeps about a session.
 
 A home outlives its attempt, so that a session that was cut off can go on in the next one. It is removed when
-an attempt of its task has come home well.
+an attempt of its task has come home well. An account that was lent to it does not stay that long: it is taken
+back when the attempt ends, so what was lent is noted down beside the home, where its agent does not write.
 """
 
+import contextlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,13 +55,23 @@ class Homes:
 
     def _within(self, home: Path, name: str) -> Path:
         path = home / name
-        if ".." in path.parts or not path.parent.resolve().is_relative_to(home.resolve()):
+        try:
+            is_inside = path.parent.resolve().is_relative_to(home.resolve())
+        except (OSError, RuntimeError):  # links in a circle
+            is_inside = False
+        if ".." in path.parts or not is_inside:
             raise EnvironmentProblem(f"{path} would be outside of the agent's home")
         return path
 
     def lend(self, home: Path, names: tuple[str, ...], user_home: Path) -> None:
         """Copy the files that the user's own home has under these names: the account a program is logged in
         with. A link that an earlier session left in the way is not followed."""
+        if not names:
+            return
+        try:
+            _lent(home).write_text("\n".join(names), encoding="utf-8")
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {_lent(home)}: {error.strerror}") from error
         for name in names:
             source, target = user_home / name, self._within(home, name)
             try:
@@ -70,13 +82,28 @@ class Homes:
             except (OSError, shutil.Error) as error:
                 raise EnvironmentProblem(f"cannot copy {source} for the agent: {error}") from error
 
+    def take_back(self, task: TaskId, attempt: int) -> None:
+        """Remove what was lent to the home of an attempt, as far as that is possible."""
+        home = self._itself(task, attempt)
+        try:
+            names = _lent(home).read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return  # nothing was
+        for name in names:
+            with contextlib.suppress(EnvironmentProblem, OSError):
+                self._within(home, name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            _lent(home).unlink(missing_ok=True)
+
     def left(self, home: Path, names: tuple[str, ...], limit_bytes: int = 1 << 20) -> list[str]:
-        """What the program wrote into these files, as far as it is plain text of a sensible size."""
+        """What the program wrote into these files, as far as it is plain text of a sensible size. A link on
+        the way there is not followed."""
         found = []
         for name in names:
-            path = home / name
-            if path.is_file() and not path.is_symlink() and path.stat().st_size <= limit_bytes:
-                found.append(path.read_text(encoding="utf-8", errors="replace"))
+            with contextlib.suppress(EnvironmentProblem, OSError):
+                path = self._within(home, name)
+                if path.is_file() and not path.is_symlink() and path.stat().st_size <= limit_bytes:
+                    found.append(path.read_text(encoding="utf-8", errors="replace"))
         return found
 
     def forget(self, task: TaskId, up_to: int) -> None:
@@ -91,3 +118,8 @@ class Homes:
                 home.unlink(missing_ok=True)
             else:
                 shutil.rmtree(home, ignore_errors=True)
+
+
+def _lent(home: Path) -> Path:
+    """Where the names are of what was lent to a home."""
+    return home.with_name(f"{home.name}.lent")
