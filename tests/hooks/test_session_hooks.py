@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import select
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
 from interlock.run.hooks import About, Hooks, Reach, SessionHooks, can_block, reach
-from interlock.run.hooks.door import RELAY, open_door
+from interlock.run.hooks.door import QUESTIONS_AT_ONCE, RELAY, open_door
 
 pytestmark = pytest.mark.slow
 
@@ -187,6 +189,62 @@ def test_a_program_with_hooks_of_its_own_is_told_no_before_it_acts(desk: Desk, t
     question = '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s"}}'
     assert through_the_relay(hooks, tmp_path, question % "rm -r x") == (2, "not that\n")
     assert through_the_relay(hooks, tmp_path, question % "ls") == (0, "")
+
+
+async def ask_often(path: str, times: int) -> list[asyncio.StreamWriter]:
+    """Ask, and wait for no answer."""
+    writers = []
+    for _ in range(times):
+        _, writer = await asyncio.open_unix_connection(path)
+        writer.write(b'{"hook_event_name": "Stop"}\n')
+        writers.append(writer)
+    return writers
+
+
+def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is_over(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """T1, K4: an agent can ask as often as it likes; what it asked ends with it."""
+    hooks = desk.hooks({"Stop": f"echo $$ >> '{tmp_path}/up'; exec sleep 600"}, seconds=600)
+    up = tmp_path / "up"
+
+    def pids() -> list[int]:
+        return [int(line) for line in up.read_text().split()] if up.exists() else []
+
+    def wait_for(count: int) -> None:
+        deadline = time.monotonic() + 30
+        while len(pids()) < count:
+            assert time.monotonic() < deadline, "the commands did not start"
+            select.select([], [], [], 0.01)
+
+    async def session() -> None:
+        async with open_door(tmp_path, hooks.respond) as path:
+            writers = await ask_often(path, 3 * QUESTIONS_AT_ONCE)
+            await asyncio.to_thread(wait_for, QUESTIONS_AT_ONCE)
+        for writer in writers:
+            writer.close()
+
+    asyncio.run(asyncio.wait_for(session(), 60))
+    assert len(pids()) == QUESTIONS_AT_ONCE
+    assert [pid for pid in pids() if psutil.pid_exists(pid)] == []
+
+
+def test_questions_that_had_to_wait_are_answered(desk: Desk, tmp_path: Path) -> None:
+    hooks = desk.hooks({"Stop": "exit 0"})
+
+    async def one(path: str) -> bytes:
+        reader, writer = await asyncio.open_unix_connection(path)
+        writer.write(b'{"hook_event_name": "Stop"}\n')
+        answer = await reader.readline()
+        writer.close()
+        return answer
+
+    async def session() -> list[bytes]:
+        async with open_door(tmp_path, hooks.respond) as path:
+            return await asyncio.gather(*(one(path) for _ in range(2 * QUESTIONS_AT_ONCE)))
+
+    answers = asyncio.run(asyncio.wait_for(session(), 60))
+    assert [json.loads(answer)["blocks"] for answer in answers] == [False] * 2 * QUESTIONS_AT_ONCE
 
 
 def test_a_question_cannot_say_it_comes_from_another_session(desk: Desk, tmp_path: Path) -> None:
