@@ -9,6 +9,7 @@ import pytest
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind, Usage
+from interlock.run.acp.questions import OPEN_MOST
 from interlock.run.adapters.acp import Acp
 from interlock.run.adapters.adapter import Dialogue
 from tests.acp.bench import fake, talk
@@ -221,3 +222,23 @@ def test_nothing_that_the_agent_could_use_on_the_host_is_offered(tmp_path: Path)
     greeting = json.loads(Acp().launch(fake(tmp_path, "@write")).say)
     assert greeting["params"]["clientCapabilities"]["fs"] == {"readTextFile": False, "writeTextFile": False}
     assert greeting["params"]["clientCapabilities"]["terminal"] is False
+
+
+def test_questions_that_nobody_could_read_any_more_are_denied(tmp_path: Path) -> None:
+    """P2: an agent can ask without end; what waits for a person does not grow with it."""
+    dialogue = Acp().reader(fake(tmp_path, "x", permissions="ask"))
+    dialogue.replies()
+    option = {"optionId": "no", "name": "No", "kind": "reject_once"}
+    events: list[Event] = []
+    for number in range(OPEN_MOST + 5):
+        params = {"sessionId": "s", "toolCall": {"toolCallId": f"c{number}"}, "options": [option]}
+        asked = {"jsonrpc": "2.0", "id": number, "method": "session/request_permission", "params": params}
+        events += dialogue.read(json.dumps(asked))
+
+    assert sum(event.kind is EventKind.ASKED and not event.ok for event in events) == OPEN_MOST
+    assert next(event.call for event in events if event.kind is EventKind.DENIED) == f"c{OPEN_MOST}"
+    answers = [json.loads(line) for line in dialogue.replies()]
+    assert [answer["id"] for answer in answers] == [*range(OPEN_MOST, OPEN_MOST + 5)]
+    assert {answer["result"]["outcome"]["optionId"] for answer in answers} == {"no"}
+    dialogue.answer("c0", True)
+    assert not any(event.kind is EventKind.DENIED for event in dialogue.read(json.dumps(asked)))

@@ -11,7 +11,7 @@ from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.run import session as module
 from interlock.run.adapters.adapter import Verdict
-from interlock.run.session import TEXT_CHARS, Session
+from interlock.run.session import TEXT_CHARS, TOOLS_MOST, Denials, Session
 
 WELL = Exit(Ended.EXITED, 0, 1.0, "")
 
@@ -56,6 +56,21 @@ def test_a_denial_that_was_got_around_did_not(tmp_path: Path) -> None:
 def test_another_tool_that_worked_does_not_make_up_for_it(tmp_path: Path) -> None:
     other = (tool("2", "Read"), Event(EventKind.RESULT, "ok", call="2"))
     assert played(tmp_path, tool("1", "Bash"), DENIED, *other).verdict(WELL, []).error is ErrorClass.DENIED
+
+
+def test_a_call_of_long_ago_is_forgotten_and_a_denial_stays_one() -> None:
+    denials = Denials()
+    for event in (tool("1", "Bash"), DENIED, *(tool(f"c{n}", "Read") for n in range(TOOLS_MOST))):
+        denials.note(event)
+    denials.note(Event(EventKind.RESULT, "ok", call="1"))
+    assert denials.that_mattered() == "use Bash: rm -rf"
+
+
+def test_tools_that_an_agent_makes_up_are_not_remembered_without_end() -> None:
+    denials = Denials()
+    for number in range(TOOLS_MOST + 5):
+        denials.note(Event(EventKind.DENIED, "no", tool=f"t{number}", ok=False))
+    assert denials.that_mattered() == f"use t{TOOLS_MOST - 1}: no"
 
 
 def test_events_are_kept_clean_and_cut_one_a_line(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ from interlock.run.workspaces import Workspace
 
 FAREWELL_SECONDS = 5.0
 """For a program that has said all, and does not end by itself."""
+NAMES_MOST = 10
+"""Names that a program may give its session; each is a fact in the log."""
 
 
 class Conversation:
@@ -61,6 +63,8 @@ class Conversation:
         self._is_over = False
         self._running: asyncio.Task[Exit] | None = None
         self._told: list[asyncio.Task[None]] = []
+        self._names = {order.session}
+        """Of the session, as far as they were told."""
 
     @property
     def last_line(self) -> str:
@@ -205,10 +209,14 @@ class Conversation:
 
     def _note(self, event: Event, news: News) -> None:
         """The program may have a name of its own for the session, and may ask for leave."""
-        if event.kind is EventKind.SESSION and event.session not in ("", self._order.session):
+        if event.kind is EventKind.SESSION and self._is_news(event.session):
+            self._names.add(event.session)
             self._told.append(asyncio.ensure_future(self._announce(news, event.session)))
         if event.kind is EventKind.ASKED and not event.ok:
             self._told.append(asyncio.ensure_future(news.asked(event.call, event.tool, event.text)))
+
+    def _is_news(self, name: str) -> bool:
+        return bool(name) and name not in self._names and len(self._names) <= NAMES_MOST
 
     async def _announce(self, news: News, session: str) -> None:
         await news.opened(session, self._means.sandbox.value, self._order.base)

@@ -25,6 +25,8 @@ EVENTS_BYTES = 64 << 20
 TAIL_LINES = 60
 TEXT_CHARS = 16_000
 """Of one event's text: enough for what failed, and not the whole file that was read."""
+TOOLS_MOST = 1_000
+"""Calls whose tool is remembered, and tools that were denied: an agent makes up both."""
 
 
 class Session:
@@ -96,10 +98,14 @@ class Denials:
     def note(self, event: Event) -> None:
         match event.kind:
             case EventKind.TOOL:
+                self._tools.pop(event.call, None)
                 self._tools[event.call] = event.tool
+                if len(self._tools) > TOOLS_MOST:
+                    del self._tools[next(iter(self._tools))]
             case EventKind.DENIED:
                 tool = event.tool or self._tools.get(event.call, "")
-                self._denied[tool] = shown(f"use {tool or 'a tool'}: {event.text}")
+                if tool in self._denied or len(self._denied) < TOOLS_MOST:
+                    self._denied[tool] = shown(f"use {tool or 'a tool'}: {event.text}")
             case EventKind.RESULT if event.ok:
                 self._denied.pop(event.tool or self._tools.get(event.call, ""), None)
             case _:

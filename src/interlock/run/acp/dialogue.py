@@ -123,8 +123,9 @@ class AcpDialogue:
     def _permission(self, id: object, asked: RequestPermissionRequest) -> list[Event]:
         rule, call = self._seat.agent.permissions, asked.tool_call.tool_call_id
         question = Question(id, tuple(asked.options))
-        events = self._telling.asked(asked.tool_call, is_answered=rule != "ask")
-        if rule == "ask":
+        waits = rule == "ask" and not self._questions.is_full
+        events = self._telling.asked(asked.tool_call, is_answered=not waits)
+        if waits:
             self._questions.keep(call, question)
             return events
         self._questions.decide(question, rule == "allow")

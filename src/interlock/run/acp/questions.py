@@ -7,6 +7,9 @@ from acp.schema import AllowedOutcome, DeniedOutcome, PermissionOption, RequestP
 
 from interlock.run.acp.rpc import Line
 
+OPEN_MOST = 100
+"""Questions of one session that wait for a person: each is a fact in the log, and nobody reads more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -22,6 +25,10 @@ class Questions:
     def __init__(self, line: Line) -> None:
         self._line = line
         self._open: dict[str, list[Question]] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return sum(map(len, self._open.values())) >= OPEN_MOST
 
     def keep(self, call: str, question: Question) -> None:
         self._open.setdefault(call, []).append(question)
