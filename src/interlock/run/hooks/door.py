@@ -17,8 +17,8 @@ QUESTION_BYTES = 4 << 20
 QUESTION_SECONDS = 30.0
 """Until it is asked: the relay does so at once."""
 QUESTIONS_AT_ONCE = 8
-"""Each may take a process, and the room for a question. Further ones wait: if they went unanswered, that would
-be a way past the commands."""
+"""Each may take a process, and the room for a question. Further ones wait: if they went unanswered, that
+would be a way past the commands."""
 RELAY = Path(__file__).parent / "relay.py"
 
 Respond = Callable[[bytes], Awaitable[bytes]]
