@@ -230,10 +230,13 @@ def test_questions_that_nobody_could_read_any_more_are_denied(tmp_path: Path) ->
     dialogue.replies()
     option = {"optionId": "no", "name": "No", "kind": "reject_once"}
     events: list[Event] = []
+    asked = ""
     for number in range(OPEN_MOST + 5):
         params = {"sessionId": "s", "toolCall": {"toolCallId": f"c{number}"}, "options": [option]}
-        asked = {"jsonrpc": "2.0", "id": number, "method": "session/request_permission", "params": params}
-        events += dialogue.read(json.dumps(asked))
+        asked = json.dumps(
+            {"jsonrpc": "2.0", "id": number, "method": "session/request_permission", "params": params}
+        )
+        events += dialogue.read(asked)
 
     assert sum(event.kind is EventKind.ASKED and not event.ok for event in events) == OPEN_MOST
     assert next(event.call for event in events if event.kind is EventKind.DENIED) == f"c{OPEN_MOST}"
@@ -241,4 +244,4 @@ def test_questions_that_nobody_could_read_any_more_are_denied(tmp_path: Path) ->
     assert [answer["id"] for answer in answers] == [*range(OPEN_MOST, OPEN_MOST + 5)]
     assert {answer["result"]["outcome"]["optionId"] for answer in answers} == {"no"}
     dialogue.answer("c0", True)
-    assert not any(event.kind is EventKind.DENIED for event in dialogue.read(json.dumps(asked)))
+    assert not any(event.kind is EventKind.DENIED for event in dialogue.read(asked))
