@@ -24,6 +24,10 @@ OWN_RULES = {
     f.MessageDelivered,
     f.PermissionAnswered,
     f.NotesSaved,
+    f.TaskEstimated,
+    f.LessonsOffered,
+    f.ScopeRequested,
+    f.ScopeAnswered,
 }
 """Facts that name a task and never move it between stages."""
 MOVES = [(stage, kind) for stage in Stage for kind in KINDS if kind not in OWN_RULES]

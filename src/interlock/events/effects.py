@@ -24,6 +24,8 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
     task.agent_exited = False
     task.questions = []
+    if task.phase.kind is PhaseKind.AGENT:
+        task.agent, task.offered, task.held_out, task.scope = fact.agent, (), (), ()
 
 
 def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:

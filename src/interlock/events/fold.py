@@ -12,6 +12,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.effects import EFFECTS, back_to
+from interlock.events.learning import HANDLERS
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.record import Recorded
 from interlock.events.state import (
@@ -71,12 +72,6 @@ def _stop_requested(state: State, fact: f.StopRequested, _: Recorded) -> set[Tas
     if state.run and state.run.run == fact.run:
         state.run.stopping = True
         state.run.stop_agents = state.run.stop_agents or fact.agents
-    return set()
-
-
-def _clutch_decided(state: State, fact: f.ClutchDecided, _: Recorded) -> set[TaskId]:
-    if state.run:
-        state.run.limit = fact.limit
     return set()
 
 
@@ -244,7 +239,6 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,
     f.StopRequested: _stop_requested,
-    f.ClutchDecided: _clutch_decided,
     f.Paused: _paused,
     f.Unpaused: _paused,
     f.BaseChecked: _base_checked,
@@ -255,4 +249,5 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.NotesSaved: _notes_saved,
     f.TaskAccepted: _task_accepted,
     f.CandidateDropped: _candidate_dropped,
+    **HANDLERS,
 }

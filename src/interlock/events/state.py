@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS
+from interlock.model.forecast import Forecast
+from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
 from interlock.model.task import Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.usage import Usage
@@ -92,6 +94,43 @@ class Question:
     """What a person said; None: nothing yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many agents may work at once on one kind of work, as the clutch said last."""
+
+    limit: int
+    brake: str
+    why: str
+    time: float
+    evidence: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A model server or credential, as its brake said last."""
+
+    limit: float
+    why: str
+    until: float
+    time: float
+    calls: int = 0
+    """Over all runs."""
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class LessonState:
+    """A lesson, and how attempts fared with it and without."""
+
+    lesson: Lesson
+    with_tried: float = 0.0
+    with_landed: float = 0.0
+    without_tried: float = 0.0
+    without_landed: float = 0.0
+    retired: str = ""
+    """Why it is not offered any more."""
+
+
 @dataclass(slots=True)
 class TaskState:
     """One task, as the log has it."""
@@ -142,6 +181,16 @@ class TaskState:
     """The last reason given: why it started, failed, or was cancelled."""
     busy_seconds: float = 0.0
     """Time that agents have spent on it."""
+    forecast: Forecast | None = None
+    """What is expected of it; None: only its own definition is known."""
+    agent: str = ""
+    """Who has its last attempt, or had it."""
+    offered: tuple[str, ...] = ()
+    """The lessons that attempt was given."""
+    held_out: tuple[str, ...] = ()
+    """Those that it was not given, to see what they do."""
+    scope: tuple[str, ...] = ()
+    """What its agent may edit in addition, because it asked."""
 
     @property
     def phase(self) -> Phase:
@@ -213,6 +262,10 @@ class State:
     digest: str = ""
     """Of the task graph that was accepted last."""
     source: str = ""
+    clutch: dict[str, Limit] = field(default_factory=dict)
+    """By category, over all runs."""
+    providers: dict[str, Provider] = field(default_factory=dict)
+    lessons: dict[str, LessonState] = field(default_factory=dict)
 
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""

@@ -1,0 +1,118 @@
+"""Everything that can have happened. Names are past tense; a result names what it is a result of.
+
+Rules:
+1. A fact is never edited. A new meaning is a new fact.
+2. New fields get a default, so that old logs stay readable.
+3. Facts about a phase carry the epoch under which they were made; the fold ignores the rest.
+"""
+
+from interlock.events.facts.base import (
+    Fact,
+    PhaseFact,
+    PhasePassed,
+)
+from interlock.events.facts.learned import (
+    ClutchDecided,
+    LessonLearned,
+    LessonRetired,
+    LessonsOffered,
+    PoolMeasured,
+    ProviderBraked,
+    ScopeAnswered,
+    ScopeRequested,
+    TaskEstimated,
+)
+from interlock.events.facts.loop import (
+    MainSeen,
+    RunEnded,
+    RunStarted,
+)
+from interlock.events.facts.people import (
+    MessageDelivered,
+    MessageSaid,
+    Paused,
+    PermissionAnswered,
+    PlanAccepted,
+    StopRequested,
+    TaskAccepted,
+    TaskCancelled,
+    TaskRemoved,
+    TaskReset,
+    TaskRetried,
+    Unpaused,
+)
+from interlock.events.facts.phases import (
+    AgentExited,
+    BaseChecked,
+    CandidateDropped,
+    CandidatePassed,
+    CandidateStale,
+    Landed,
+    NotesSaved,
+    PermissionAsked,
+    PhaseDeferred,
+    PhaseFailed,
+    PhaseLost,
+    PhaseStarted,
+    SessionOpened,
+    TaskFailed,
+    WorkFinished,
+    WorkspaceArchived,
+)
+
+__all__ = [
+    "AgentExited",
+    "BaseChecked",
+    "CandidateDropped",
+    "CandidatePassed",
+    "CandidateStale",
+    "ClutchDecided",
+    "Fact",
+    "Landed",
+    "LessonLearned",
+    "LessonRetired",
+    "LessonsOffered",
+    "MainSeen",
+    "MessageDelivered",
+    "MessageSaid",
+    "NotesSaved",
+    "Paused",
+    "PermissionAnswered",
+    "PermissionAsked",
+    "PhaseDeferred",
+    "PhaseFact",
+    "PhaseFailed",
+    "PhaseLost",
+    "PhasePassed",
+    "PhaseStarted",
+    "PlanAccepted",
+    "PoolMeasured",
+    "ProviderBraked",
+    "RunEnded",
+    "RunStarted",
+    "ScopeAnswered",
+    "ScopeRequested",
+    "SessionOpened",
+    "StopRequested",
+    "TaskAccepted",
+    "TaskCancelled",
+    "TaskEstimated",
+    "TaskFailed",
+    "TaskRemoved",
+    "TaskReset",
+    "TaskRetried",
+    "Unpaused",
+    "WorkFinished",
+    "WorkspaceArchived",
+    "kinds",
+]
+
+
+def kinds() -> dict[str, type[Fact]]:
+    """Every concrete fact by its name in the log."""
+    abstract = (Fact, PhaseFact, PhasePassed)
+    return {
+        name: kind
+        for name, kind in globals().items()
+        if isinstance(kind, type) and issubclass(kind, Fact) and kind not in abstract
+    }

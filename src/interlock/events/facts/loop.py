@@ -1,0 +1,38 @@
+"""What the loop says about itself."""
+
+from dataclasses import dataclass
+
+from interlock.events.facts.base import Fact
+from interlock.model.task import Commit, TaskId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Fact):
+    """A loop became the controller of this project."""
+
+    run: str
+    holder: str
+    generation: int
+    max_parallel: int
+    selection: tuple[TaskId, ...] | None = None
+    """Only these tasks are to run; None: all."""
+    sandbox: str = ""
+    """What keeps its agents and checks from the rest of the machine; `none`: a person said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded(Fact):
+    """The loop came to rest, or was stopped."""
+
+    run: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MainSeen(Fact):
+    """Where the protected branch was found to be."""
+
+    branch: str
+    commit: Commit
+    tree: Tree
+    why: str = ""

@@ -1,0 +1,106 @@
+"""What people and the plan say."""
+
+from dataclasses import dataclass
+
+from interlock.events.facts.base import Fact
+from interlock.model.task import Task, TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAccepted(Fact):
+    """A task graph was read; the tasks that are new or changed follow as facts of their own."""
+
+    source: str
+    digest: str
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAccepted(Fact):
+    """A task is part of the plan, as given here."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRemoved(Fact):
+    """A task is no longer in the graph."""
+
+    task: TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(Fact):
+    """Nothing new starts (or, with a task: this one does not)."""
+
+    task: TaskId | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaused(Fact):
+    """The pause is over."""
+
+    task: TaskId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRetried(Fact):
+    """A person gives a failed or cancelled task another set of attempts."""
+
+    task: TaskId
+    note: str = ""
+    """Told to the next attempt as feedback."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReset(Fact):
+    """A person released a stuck task; whoever held it is fenced."""
+
+    task: TaskId
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCancelled(Fact):
+    """A person does not want this task any more."""
+
+    task: TaskId
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSaid(Fact):
+    """A person said something to the agent of a task."""
+
+    task: TaskId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDelivered(Fact):
+    """An agent was given it while it ran. Later attempts find it in their prompt all the same."""
+
+    task: TaskId
+    attempt: int
+    message: int
+    """The position of MessageSaid in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswered(Fact):
+    """A person answered what an agent asked leave for."""
+
+    task: TaskId
+    attempt: int
+    call: str
+    allow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested(Fact):
+    """Somebody asked the running loop to stop: first no new starts, with `agents` also those that run."""
+
+    run: str
+    agents: bool = False
+    why: str = ""

@@ -1,0 +1,34 @@
+"""What is expected of a task before it runs."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How likely a path is to be edited."""
+
+    path: str
+    """A file, or a glob as the task's definition has it."""
+    probability: float
+    source: str
+    """What says so: `declared`, `touched` (an earlier attempt) or `companion` (it changes with another)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Time, money and success of one attempt by one agent, and where it will edit."""
+
+    category: str
+    category_why: str
+    """`declared`, or what it was inferred from."""
+    agent: str
+    seconds: float
+    """Of agent time, the median."""
+    seconds_p90: float
+    success: float
+    """The probability that one attempt lands."""
+    cost_usd: float | None = None
+    cost_usd_p90: float | None = None
+    evidence: float = 0.0
+    """How many attempts of this kind stand behind it, older ones counting less."""
+    footprint: tuple[Chance, ...] = ()
