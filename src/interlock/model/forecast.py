@@ -15,6 +15,16 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """One agent that could have the task, and what to expect of it."""
+
+    agent: str
+    seconds: float
+    success: float
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Forecast:
     """Time, money and success of one attempt by one agent, and where it will edit."""
 
@@ -32,3 +42,7 @@ class Forecast:
     evidence: float = 0.0
     """How many attempts of this kind stand behind it, older ones counting less."""
     footprint: tuple[Chance, ...] = ()
+    complexity: str = ""
+    """`low`, `medium` or `high`: what its definition says, or what it looks like."""
+    options: tuple[Option, ...] = ()
+    """Every agent that could have it, the best first; `agent` is the first of them."""
