@@ -209,3 +209,14 @@ def test_a_diff_is_about_the_paths_that_were_asked_for(side: Side) -> None:
     assert "src/b.txt" in whole
     assert "src/b.txt" not in run(side.repository.diff(old, new, ["a.txt"]))
     assert run(side.repository.diff(old, old)) == ""
+
+
+def test_the_past_is_what_each_commit_changed_together_and_the_files_of_today(side: Side) -> None:
+    first = side.push({"a.txt": "other\n", "src/b.txt": "B\n"})
+    second = side.push({"c.txt": "c\n"})
+    past = run(side.repository.past())
+    assert [(change.commit, change.paths) for change in past.changes[-2:]] == [
+        (first, ("a.txt", "src/b.txt")),
+        (second, ("c.txt",)),
+    ]
+    assert {"a.txt", "c.txt", "src/b.txt"} <= past.files

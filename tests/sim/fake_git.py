@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from interlock.model.history import Change, Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
@@ -114,6 +115,12 @@ class FakeRepository:
             if not paths or path in paths
         )
 
+    async def past(self) -> Past:
+        later = [commit for commit in self.on_branch if self.commits[commit].parent]
+        changes = (Change(commit, self._changed(commit)) for commit in later)
+        here = frozenset(self.files(self.refs[self.ref]))
+        return Past(tuple(change for change in changes if change.paths), here)
+
     # What the simulated world does and asks
 
     def write(self, changes: Mapping[str, str | None], parent: Commit | None, message: str) -> Commit:
@@ -155,6 +162,11 @@ class FakeRepository:
         was, self.on_branch = self.on_branch, {**kept, **dict.fromkeys(reversed(fresh))}
         self.fallen += [commit for commit in was if commit not in self.on_branch]
         self.refs[self.ref] = new
+
+    def _changed(self, commit: Commit) -> tuple[str, ...]:
+        before = self.files(self.commits[commit].parent or commit)
+        after = self.files(commit)
+        return tuple(path for path in sorted({*before, *after}) if before.get(path) != after.get(path))
 
     def _tree(self, files: Files) -> Tree:
         tree = Tree(_digest("tree", *(f"{path}\0{files[path]}" for path in sorted(files))))

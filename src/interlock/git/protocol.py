@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, TaskId, Tree
 
@@ -82,6 +83,10 @@ class Repository(Protocol):
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """What changed between two commits, as text, in these paths only if any are given."""
+        ...
+
+    async def past(self) -> Past:
+        """What was changed together on the branch, and the files it has now."""
         ...
 
 

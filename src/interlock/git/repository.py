@@ -12,9 +12,11 @@ from interlock.git.checkout import Checkout
 from interlock.git.command import Output
 from interlock.git.commits import commit_text
 from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.history import read_changes
 from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
+from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
@@ -112,6 +114,11 @@ class GitRepository:
     async def files(self) -> frozenset[str]:
         """The paths of all files on the branch."""
         return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
+
+    async def past(self) -> Past:
+        """What was changed together on the branch, and the files it has now."""
+        changes = await read_changes(self._git, self.place.ref, self.place.state / "history.json")
+        return Past(changes, await self.files())
 
     async def history(self) -> list[Tip]:
         """Where the branch has been, oldest first: its commits along first parents."""
