@@ -1,4 +1,4 @@
-"""What was changed together is read from the commits of the branch, and only what is new the next time (D3)."""
+"""What was changed together is read from the commits of the branch, and later only what is new (D3)."""
 
 from pathlib import Path
 
