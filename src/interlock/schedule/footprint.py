@@ -1,0 +1,51 @@
+"""Where a task will probably edit, and how likely it is to get in another's way there.
+
+Rules:
+1. What the definition declares, and what its agent was granted, is certain; a forecast adds what it expects.
+2. Only what is likely enough is held (`held_paths`): a footprint of everything that may happen would overlap
+   with everybody's, and then no task could be preferred to another.
+"""
+
+from collections.abc import Iterable
+
+from interlock.events.state import TaskState
+from interlock.model.forecast import Chance
+from interlock.model.globs import overlap
+
+LIKELY = 0.3
+"""From this probability on a path that was only forecast is held like a declared one."""
+
+MEETING = 0.5
+"""Of two changes to the same path or folder, this share conflicts: a guess, until the log has counted some
+(`State.overlaps`)."""
+
+
+def footprint_of(task: TaskState) -> tuple[Chance, ...]:
+    """Every path it may edit, with its probability; each path once, the surest first."""
+    forecast = task.forecast.footprint if task.forecast else ()
+    if not forecast and not task.scope:
+        return tuple(Chance(path, 1.0, "declared") for path in task.spec.touches)
+    chances = {chance.path: chance for chance in forecast}
+    for path in task.spec.touches:
+        chances.setdefault(path, Chance(path, 1.0, "declared"))
+    for path in task.scope:
+        chances[path] = Chance(path, 1.0, "granted")
+    return tuple(sorted(chances.values(), key=lambda chance: -chance.probability))
+
+
+def held_paths(task: TaskState) -> Iterable[str]:
+    """The paths that it keeps others away from, as far as they can choose."""
+    if task.forecast is None and not task.scope:
+        return task.spec.touches
+    declared = set(task.spec.touches)
+    return [c.path for c in footprint_of(task) if c.path in declared or c.probability >= LIKELY]
+
+
+def meeting(one: TaskState, other: TaskState) -> float:
+    """The probability that their changes conflict, before experience has its say."""
+    theirs = footprint_of(other)
+    apart = 1.0
+    for mine in footprint_of(one):
+        near = max((c.probability for c in theirs if overlap(mine.path, c.path)), default=0.0)
+        apart *= 1 - MEETING * mine.probability * near
+    return 1 - apart
