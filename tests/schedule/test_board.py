@@ -3,6 +3,7 @@
 import pytest
 
 from interlock.events import facts as f
+from interlock.model.forecast import Forecast
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
 from tests.events.journal import AGENT, Journal, failed
@@ -77,6 +78,14 @@ def test_a_chain_that_grows_moves_its_first_task_forward() -> None:
     assert floor.choice(1) == ["b"]
     floor.tell(f.TaskRemoved(C))
     assert floor.choice(1) == ["a"]
+
+
+def test_what_was_learned_of_a_task_weighs_more_than_what_its_definition_says() -> None:
+    """A8."""
+    floor = Floor(task("a", estimate_seconds=700), task("b"), task("c", needs=(B,), estimate_seconds=10))
+    assert floor.choice(1) == ["a"]
+    floor.tell(f.TaskEstimated(C, Forecast("backend", "declared", "agent", 800.0, 1_600.0, 0.7)))
+    assert floor.choice(1) == ["b"]
 
 
 def test_critical_work_jumps_the_queue() -> None:

@@ -13,6 +13,9 @@ from interlock.model.outcome import ErrorClass, Resume
 from interlock.model.task import Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.usage import Usage
 
+OTHER = "other"
+"""The category of a task that nobody has put into one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -201,6 +204,16 @@ class TaskState:
     def has_agent(self) -> bool:
         """Is an agent at work on it."""
         return self.stage is Stage.RUNNING and self.phase.kind is PhaseKind.AGENT and not self.agent_exited
+
+    @property
+    def category(self) -> str:
+        """Its kind of work, as limits, lessons and figures go by it."""
+        return self.forecast.category if self.forecast else self.spec.category or OTHER
+
+    @property
+    def expected_seconds(self) -> float:
+        """How long an agent will probably work on it."""
+        return self.forecast.seconds if self.forecast else self.spec.estimate_seconds
 
     @property
     def is_over(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
-from interlock.schedule.holds import Demand, Holds, demands
+from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
 from interlock.schedule.order import Key
 from interlock.schedule.overlaps import SECOND_CHOICES, is_worth_it, overlapped
@@ -61,7 +61,7 @@ class Round:
             looks -= 1
             self._set_aside(name, line)
             if is_worth_it(self._state, self._holds, name, self._now, self._picks):
-                others = ", ".join(sorted(overlapped(self._holds, self._state.tasks[name].spec)))
+                others = ", ".join(sorted(overlapped(self._holds, self._state.tasks[name])))
                 self._pick(name, f"a slot would idle otherwise; it may overlap with {others}")
 
     def _set_aside(self, name: TaskId, line: Demand) -> None:
@@ -70,22 +70,23 @@ class Round:
 
     def _pick(self, name: TaskId, why: str) -> None:
         self._picks[name] = Choice(name, why)
-        self._holds.take(name, demands(self._state.tasks[name].spec))
+        self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: Gate) -> bool:
         """Send a task to the line of what is in its way, if anything is, and shut that line."""
         find = self._holds.hard if gate is Gate.SHUT else self._holds.soft
-        wanted = demands(self._state.tasks[name].spec)
+        wanted = demands(self._state.tasks[name])
         for want in sorted(wanted, key=line.__ne__):  # the line it is in first, so that few have to move
-            holders = find(want) - {name}
-            if holders:
+            holders = find(want, name)
+            if holders is not None:
                 self._lines.put(name, self._lines.key(name), want)
-                self._lines.shut(want, gate, min(holders))
+                self._lines.shut(want, gate, want if want[0] in COUNTED else min(holders))
                 return True
         return False
 
     def _place_in_order(self, name: TaskId) -> str:
-        spec = self._state.tasks[name].spec
-        hanging = self._tails.seconds(name) - spec.estimate_seconds
+        task = self._state.tasks[name]
+        spec = task.spec
+        hanging = self._tails.seconds(name) - task.expected_seconds
         chain = f", {lasting(hanging)} of work behind it" if 0 < hanging < float("inf") else ""
         return f"next in order (priority {spec.priority}{chain})"

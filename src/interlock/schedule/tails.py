@@ -1,8 +1,8 @@
-"""How much work hangs on each task: the longest chain of estimates from it to the end of the graph.
+"""How much work hangs on each task: the longest chain of expected times from it to the end of the graph.
 
-Worked out once for the graph, and again only for the tasks above those whose definition changed. A log may be
-read while half of a new graph is in it, so a cycle must not hang us: its tasks, and those before it, get an
-endless tail until the rest has arrived.
+Worked out once for the graph, and again only for the tasks above those whose definition or forecast changed.
+A log may be read while half of a new graph is in it, so a cycle must not hang us: its tasks, and those before
+it, get an endless tail until the rest has arrived.
 """
 
 import math
@@ -19,7 +19,8 @@ class Tails:
     def __init__(self, state: State) -> None:
         self._state = state
         self._seconds: dict[TaskId, float] = {}
-        self._seen: dict[TaskId, tuple[Task, bool]] = {}
+        self._seen: dict[TaskId, tuple[Task, float | None]] = {}
+        """Its definition, and how long it takes by itself; None: it is no longer in the graph."""
         self._dirty: set[TaskId] = set()
 
     def seconds(self, task: TaskId) -> float:
@@ -27,13 +28,13 @@ class Tails:
         return self._seconds.get(task, 0.0)
 
     def note(self, task: TaskId) -> None:
-        """Something about the task changed; if it was its definition, tails will follow."""
+        """Something about the task changed; if it was its definition or its forecast, tails will follow."""
         now = self._state.tasks[task]
-        definition = (now.spec, now.stage is Stage.REMOVED)
+        own_seconds = None if now.stage is Stage.REMOVED else now.expected_seconds
         before = self._seen.get(task)
-        if before is not None and before[0] is now.spec and before[1] == definition[1]:
+        if before is not None and before[0] is now.spec and before[1] == own_seconds:
             return
-        self._seen[task] = definition
+        self._seen[task] = (now.spec, own_seconds)
         self._dirty.add(task)
         if before is not None:
             self._dirty.update(before[0].needs)
@@ -79,8 +80,8 @@ class Tails:
                         settled.append(need)
 
     def _tail(self, task: TaskId) -> float:
-        spec, removed = self._seen[task]
-        if removed:
+        own_seconds = self._seen[task][1]
+        if own_seconds is None:
             return 0.0
         following = self._state.dependents.get(task, ())
-        return spec.estimate_seconds + max(map(self._seconds.__getitem__, following), default=0.0)
+        return own_seconds + max(map(self._seconds.__getitem__, following), default=0.0)
