@@ -15,6 +15,14 @@ CRITICAL = 0
 """Tasks of this priority jump the queue."""
 NORMAL = 2
 
+WORKER = "worker"
+ROLES = (WORKER, "critic", "orchestrator")
+"""What an agent may be there for."""
+COMPLEXITIES = ("low", "medium", "high")
+"""How hard a task is, and how hard a task an agent may be given."""
+ANY = "any"
+"""Stands for every agent of the graph."""
+
 
 class PhaseKind(StrEnum):
     """Which hand carries a phase out."""
@@ -62,6 +70,13 @@ class Agent:
     """What a program that asks before it acts is told: `allow`, `ask` (a person) or `deny`."""
     login: bool = False
     """The program uses the account it is logged in with. Its credential is then inside the sandbox."""
+    roles: tuple[str, ...] = (WORKER,)
+    capabilities: tuple[str, ...] = ()
+    """What it is able to do, in words that tasks require."""
+    labels: tuple[str, ...] = ()
+    """Names that stand for it together with others."""
+    complexity: str = COMPLEXITIES[-1]
+    """The hardest task it should be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,23 @@ class Task:
     check_seconds: float = 900.0
     retries: int = 3
     pipeline: tuple[Phase, ...] = PIPELINE
+    agents: tuple[Agent, ...] = ()
+    """Who could have it, in order of preference, `agent` first; empty: only `agent`."""
+    role: str = WORKER
+    """What its agent is there for."""
+    requires: tuple[str, ...] = ()
+    """Capabilities that its agent has; known here to be said, as `agents` is already chosen by them."""
+    complexity: str = ""
+    """How hard it is; empty: nobody said."""
+
+    @property
+    def candidates(self) -> tuple[Agent, ...]:
+        """Everyone who could have it, in order of preference."""
+        return self.agents or (self.agent,)
+
+    def agent_named(self, name: str) -> Agent:
+        """The candidate of this name; the first one where there is none, as before any attempt."""
+        return next((agent for agent in self.candidates if agent.name == name), self.agent)
 
     def phase_index(self, name: str) -> int:
         """Where `name` stands in the pipeline."""

@@ -11,14 +11,17 @@ from pydantic import ValidationError
 
 from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import check, explain
+from interlock.plan.candidates import Candidates, wanted, written
 from interlock.plan.graph import Graph
 from interlock.plan.problem import GraphProblems, Notes, Place, Severity
-from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings, TaskPart
+from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, TaskPart
 from interlock.plan.yaml_text import Document, Value, read, split_lines
 
 _FIELDS = {"timeout": "timeout_seconds", "idle_timeout": "idle_seconds", "check_timeout": "check_seconds"}
 _FIELDS |= {"estimate": "estimate_seconds"}
-_FIELDS |= {name: name for name in ("retries", "priority", "category", "story", "subsystem")}
+_FIELDS |= {
+    name: name for name in ("retries", "priority", "category", "story", "subsystem", "role", "complexity")
+}
 """Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""
 
 _NO_GOAL = "?"
@@ -36,10 +39,14 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     if part is None:
         raise AssertionError("a graph that cannot be read must have a problem")
     agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
-    defaults = _written(part.defaults)
-    tasks = tuple(_task(TaskId(id), task, defaults, agents) for id, task in part.tasks.items())
+    defaults, candidates = written(part.defaults), Candidates(part.agents)
+    tasks = []
+    for id, task in part.tasks.items():
+        given = defaults | written(task)  # the task's own word comes before the default
+        able = tuple(agents[name] for name in candidates.of(wanted(given)).able)
+        tasks.append(_task(TaskId(id), task, given, able))
     return Graph(
-        tasks, sha256(raw).hexdigest(), source, notes.sorted(Severity.WARNING), tuple(agents.values())
+        tuple(tasks), sha256(raw).hexdigest(), source, notes.sorted(Severity.WARNING), tuple(agents.values())
     )
 
 
@@ -117,21 +124,21 @@ def _agent(name: str, part: AgentPart) -> Agent:
         part.wire,
         part.permissions,
         part.login,
+        tuple(dict.fromkeys(part.roles)),
+        tuple(dict.fromkeys(part.capabilities)),
+        tuple(dict.fromkeys(part.labels)),
+        part.complexity,
     )
 
 
-def _written(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
-    """Only what the file says."""
-    return {key: getattr(part, key) for key in part.model_fields_set}
-
-
-def _task(id: TaskId, part: TaskPart, defaults: dict[str, Any], agents: dict[str, Agent]) -> Task:
-    given = defaults | _written(part)  # the task's own word comes before the default
+# Any: the settings are of many types.
+def _task(id: TaskId, part: TaskPart, given: dict[str, Any], able: tuple[Agent, ...]) -> Task:
     settings = {field: given[key] for key, field in _FIELDS.items() if key in given}
     return Task(
         id=id,
         goal=part.goal,
-        agent=agents[given["agent"]],
+        agent=able[0],
+        agents=able if len(able) > 1 else (),
         needs=tuple(TaskId(need) for need in dict.fromkeys(part.needs)),
         touches=tuple(dict.fromkeys(part.touches)),
         exclusive=tuple(dict.fromkeys(part.exclusive)),
@@ -140,5 +147,6 @@ def _task(id: TaskId, part: TaskPart, defaults: dict[str, Any], agents: dict[str
         done_when=tuple(part.done_when),
         verify=tuple(given.get("verify", ())),
         labels=tuple(dict.fromkeys(part.labels)),
+        requires=tuple(dict.fromkeys(given.get("requires", ()))),
         **settings,
     )

@@ -9,6 +9,7 @@ from interlock.plan.cycles import cycles
 from interlock.plan.files import FileIndex
 from interlock.plan.problem import Notes
 from interlock.plan.schema import GraphPart, TaskPart
+from interlock.plan.staffing import note_staff
 from interlock.plan.yaml_text import Document, Places
 
 SUGGESTIONS = 25
@@ -21,7 +22,7 @@ GLOB_FIELDS = ("touches", "exclusive", "shared")
 def note_all(part: GraphPart, document: Document, notes: Notes, files: Collection[str] | None) -> None:
     """Note every problem between the parts of the graph."""
     written = _Written(document)
-    _note_agents(part, written, notes)
+    note_staff(part, document.places, notes)
     _note_kinds(part, written.places, notes)
     _note_needs(part, written, notes)
     _note_cycles(part, written, notes)
@@ -37,31 +38,6 @@ class _Written:
     def __init__(self, document: Document) -> None:
         self.places = document.places
         self.tasks = document.places.inside("tasks")
-        self.agents = document.places.inside("agents")
-        self.has_default_agent = "agent" in document.places.inside("defaults")
-
-
-def _note_agents(part: GraphPart, written: _Written, notes: Notes) -> None:
-    if not written.agents and part.tasks:
-        first = written.places.of(("tasks",), at_key=True)
-        hint = 'add `agents: {worker: {use: command, run: [sh, -c, "..."]}}` and `defaults: {agent: worker}`'
-        notes.add(first, "no agents are described", hint)
-        return
-    names = ", ".join(written.agents)
-    if "agent" in part.defaults.model_fields_set:
-        _note_agent(part.defaults.agent, ("defaults", "agent"), written, notes)
-    for id, task in part.tasks.items():
-        if "agent" in task.model_fields_set:
-            _note_agent(task.agent, ("tasks", id, "agent"), written, notes)
-        elif not written.has_default_agent and "agent" not in written.places.inside("tasks", id):
-            hint = f"add `agent:` here or under `defaults:`; the agents are {names}"
-            notes.add(written.places.of(("tasks", id), at_key=True), f"`{id}` has no agent", hint)
-
-
-def _note_agent(name: str, path: tuple[str, ...], written: _Written, notes: Notes) -> None:
-    if name not in written.agents:
-        hint = suggest(name, written.agents, f"the agents are {', '.join(written.agents)}")
-        notes.add(written.places.of(path), f"unknown agent `{name}`", hint)
 
 
 def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:

@@ -138,6 +138,7 @@ _PHRASES: dict[str, Callable[[ErrorDetails, Path], Found]] = {
     "model_attributes_type": _MAPPING,
     "string_pattern_mismatch": _bad_pattern,
     "string_too_short": _too_short,
+    "too_short": _too_short,
     "greater_than_equal": _out_of_range,
     "less_than_equal": _out_of_range,
     "literal_error": _bad_choice,

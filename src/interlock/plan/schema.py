@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from interlock.model.durations import PATTERN, seconds_of
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.nearest import suggest
-from interlock.model.task import TASK_ID
+from interlock.model.task import COMPLEXITIES, ROLES, TASK_ID
 from interlock.plan.selection import PRIORITIES
 
 MAX_TASKS = 10_000
@@ -73,6 +73,12 @@ def _commands(value: object) -> object:
     return value
 
 
+def _names(value: object) -> object:
+    if isinstance(value, bool | int | float):
+        raise problem("expected the name of an agent, or a list of them", "put the name in quotes")
+    return [value] if isinstance(value, str) else value
+
+
 def _priority(value: object) -> object:
     names = ", ".join(f"{number} or {name}" for number, name in enumerate(PRIORITIES))
     if isinstance(value, str) and value in PRIORITIES:
@@ -121,7 +127,8 @@ def _url(value: str) -> str:
 def _one_of(*words: str) -> BeforeValidator:
     def check(value: object) -> object:
         if value not in words:
-            raise problem(f"this must be one of {', '.join(words)}", f"write {words[0]}")
+            hint = suggest(str(value), words, f"write {words[0]}")
+            raise problem(f"this must be one of {', '.join(words)}", hint)
         return value
 
     return BeforeValidator(check)
@@ -165,6 +172,9 @@ Path = Annotated[Line, AfterValidator(_path)]
 Seconds = Annotated[float, BeforeValidator(_seconds), _DURATION_SCHEMA]
 Duration = Annotated[float, BeforeValidator(_seconds), AfterValidator(_positive), _DURATION_SCHEMA]
 Commands = Annotated[list[Text], BeforeValidator(_commands), _COMMANDS_SCHEMA]
+Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), _COMMANDS_SCHEMA]
+Role = Annotated[str, _one_of(*ROLES), WithJsonSchema({"enum": list(ROLES)})]
+Complexity = Annotated[str, _one_of(*COMPLEXITIES), WithJsonSchema({"enum": list(COMPLEXITIES)})]
 Priority = Annotated[int, BeforeValidator(_priority), _PRIORITY_SCHEMA]
 Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
 EnvName = Annotated[str, StringConstraints(pattern=_ENV_NAME), AfterValidator(_own_name)]
@@ -183,7 +193,15 @@ _EMPTY: Any = ()
 class Settings(_Part):
     """What a task may say, and `defaults` may say for all tasks."""
 
-    agent: Line = Field(_ABSENT, description="Name of the agent that works on it, from `agents`.")
+    agent: Names = Field(
+        _ABSENT,
+        description="Who works on it: an agent's name, a label, `any`, or a list of these by preference.",
+    )
+    role: Role = Field(_ABSENT, description="What its agent is there for. Default `worker`.")
+    requires: list[Line] = Field(_ABSENT, description="Capabilities that its agent must have.")
+    complexity: Complexity = Field(
+        _ABSENT, description="How hard it is. An agent that is not up to it does not get it."
+    )
     verify: Commands = Field(
         _ABSENT, description="The project's checks, run on the merged tree before anything lands."
     )
@@ -252,6 +270,12 @@ class AgentPart(_Part):
         False,
         description="Use the account the program is logged in with. Its credential is then in the sandbox.",
     )
+    roles: Annotated[list[Role], Field(min_length=1)] = Field(
+        [ROLES[0]], description="What it is there for: worker (default), critic, orchestrator."
+    )
+    capabilities: list[Line] = Field(_EMPTY, description="What it is able to do, in words tasks require.")
+    labels: list[Line] = Field(_EMPTY, description="Names for it and others together, as `agent` of a task.")
+    complexity: Complexity = Field(COMPLEXITIES[-1], description="The hardest task it gets. Default `high`.")
 
 
 class GraphPart(_Part):

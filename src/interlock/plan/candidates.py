@@ -1,0 +1,83 @@
+"""Who could have a task: of the agents that it names, those with its role, its capabilities and the strength.
+
+Importing this module imports pydantic; `parse` does so when it is called.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interlock.model.task import ANY, COMPLEXITIES, WORKER
+from interlock.plan.schema import AgentPart, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a task says about its agent."""
+
+    names: tuple[str, ...]
+    """Of agents, or labels that several have, or `any`."""
+    role: str
+    requires: tuple[str, ...]
+    complexity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Who can have a task, and what the others that it names are short of."""
+
+    able: tuple[str, ...]
+    short: dict[str, str]
+
+
+def written(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
+    """Only what the file says."""
+    return {key: getattr(part, key) for key in part.model_fields_set}
+
+
+def wanted(given: Mapping[str, Any]) -> Wanted:  # Any: the settings are of many types
+    """What the settings of a task, its defaults filled in, say about its agent."""
+    return Wanted(
+        tuple(given.get("agent", ())),
+        given.get("role", WORKER),
+        tuple(dict.fromkeys(given.get("requires", ()))),
+        given.get("complexity", ""),
+    )
+
+
+class Candidates:
+    """Finds the agents of tasks. Most tasks want the same, so each answer is worked out once."""
+
+    def __init__(self, agents: Mapping[str, AgentPart]) -> None:
+        self._agents = agents
+        self._known: dict[Wanted, Found] = {}
+
+    def of(self, want: Wanted) -> Found:
+        """The agents for a task that wants this, in order of preference."""
+        if want not in self._known:
+            named = dict.fromkeys(name for word in want.names for name in named_by(word, self._agents))
+            short = {name: shortfall(self._agents[name], want) for name in named}
+            able = tuple(name for name in named if not short[name])
+            self._known[want] = Found(able, {name: text for name, text in short.items() if text})
+        return self._known[want]
+
+
+def named_by(word: str, agents: Mapping[str, AgentPart]) -> Sequence[str]:
+    """The agents that a word stands for: the one of that name, else those with that label."""
+    if word in agents:
+        return (word,)
+    return [name for name, agent in agents.items() if word == ANY or word in agent.labels]
+
+
+def shortfall(agent: AgentPart, want: Wanted) -> str:
+    """What the agent is short of for such a task, in words; nothing if it can have it."""
+    return ", ".join(_shortfalls(agent, want))
+
+
+def _shortfalls(agent: AgentPart, want: Wanted) -> Iterator[str]:
+    if want.role not in agent.roles:
+        yield f"is no {want.role}"
+    if missing := [f"`{name}`" for name in want.requires if name not in agent.capabilities]:
+        yield f"lacks {', '.join(missing)}"
+    if want.complexity and COMPLEXITIES.index(want.complexity) > COMPLEXITIES.index(agent.complexity):
+        yield f"is not for tasks above {agent.complexity} complexity"
