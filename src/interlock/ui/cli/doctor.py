@@ -2,6 +2,7 @@
 
 import click
 
+from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.checkup import check_up
 from interlock.ui.cli.exits import ExitCode
@@ -13,9 +14,21 @@ COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 
 
 @click.command("doctor", cls=Command)
+@click.option("--prove", "proving", is_flag=True, help="Show each mechanism firing, in scratch repositories.")
+@click.option("--keep", is_flag=True, help="With --prove: keep those repositories, to look at them.")
 @click.pass_obj
-def doctor_command(invocation: Invocation) -> int:
-    """Check git, the repository, the log, the disk and the agents. Exit 7 if something must be mended."""
+def doctor_command(invocation: Invocation, proving: bool, keep: bool) -> int:
+    """Check git, the repository, the log, the disk and the agents. Exit 7 if something must be mended.
+
+    With --prove, what Interlock promises is made to happen on this machine, through the real command, in a
+    minute or two: a race, a crash, a conflict, an attack. Exit 1 if something did not fire.
+    """
+    if keep and not proving:
+        raise UsageError("--keep is for --prove", "interlock doctor --prove --keep")
+    if proving:
+        from interlock.ui.cli.prove.telling import tell_proofs
+
+        return run_async(tell_proofs(invocation, keep))
     findings = run_async(check_up(invocation))
     is_well = all(finding.health is not Health.BAD for finding in findings)
     if invocation.wants_json():

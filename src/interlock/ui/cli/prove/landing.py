@@ -1,0 +1,162 @@
+"""Who may work on what, and what reaches main."""
+
+import asyncio
+import signal
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.model.outcome import ErrorClass
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.prove.proof import Seen, need
+from interlock.ui.cli.prove.stage import Stage, shell
+
+RUNS = 4
+
+
+async def claim_race(stage: Stage) -> Seen:
+    """Several runs at once on one repository: one of them works, nothing is claimed twice."""
+    agent = shell('sleep 1; echo done > "$INTERLOCK_TASK_ID.txt"')
+    tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(4))
+    await stage.make(f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n{tasks}")
+    racing = [await stage.begin("run", "--max-parallel", "4", "--no-input") for _ in range(RUNS)]
+    codes = await asyncio.gather(*map(stage.ended, racing))
+    won, refused = codes.count(ExitCode.OK), codes.count(ExitCode.ENVIRONMENT)
+    starts = [(row, fact) for row, fact in await stage.facts(f.PhaseStarted) if fact.phase == "implement"]
+    need(won >= 1 and won + refused == RUNS, f"{RUNS} runs at once ended with {codes}")
+    need(
+        len(starts) == len({fact.task for _, fact in starts}) == 4,
+        f"4 tasks were claimed {len(starts)} times",
+    )
+    text = f"{RUNS} runs started at once: {refused} refused, each of 4 tasks claimed once"
+    return Seen(text, tuple(row for row, _ in starts[:2]))
+
+
+async def conflict_avoided(stage: Stage) -> Seen:
+    """Two tasks that want the same file wait for each other, while a third goes on."""
+    agent = shell('sleep 0.5; echo "$INTERLOCK_TASK_ID" >> "$INTERLOCK_TASK_ID.txt"')
+    await stage.make(
+        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n"
+        "  one: {goal: Edit it, exclusive: [shared.txt]}\n"
+        "  two: {goal: Edit it too, exclusive: [shared.txt]}\n"
+        "  other: {goal: Edit something else}\n"
+    )
+    need(await stage.run("run", "--max-parallel", "3", "--no-input") == 0, "the run did not land everything")
+    spans = _spans(await stage.rows())
+    need(not _together(spans["one"], spans["two"]), "both worked on shared.txt at the same time")
+    need(
+        _together(spans["one"], spans["other"]) or _together(spans["two"], spans["other"]),
+        "nothing ran beside",
+    )
+    rows = tuple(span[0] for name in ("one", "two") for span in [spans[name]])
+    return Seen("two tasks lease the same file: one after the other, a third beside them, 3 slots free", rows)
+
+
+async def semantic_conflict(stage: Stage) -> Seen:
+    """Two changes that are green alone and red together: the second is caught before main."""
+    agent = shell(
+        'if [ "$INTERLOCK_ATTEMPT" = 1 ]; then sleep 1; echo 2 > "$INTERLOCK_TASK_ID.txt";'
+        ' else echo "3 # fits" > "$INTERLOCK_TASK_ID.txt"; fi'
+    )
+    await stage.make(
+        f"version: 1\ndefaults: {{agent: a, verify: 'sh ./check'}}\nagents: {{a: {agent}}}\ntasks:\n"
+        "  left: {goal: Set it to 2, touches: [left.txt]}\n"
+        "  right: {goal: Set it to 2, touches: [right.txt]}\n",
+        {
+            "left.txt": "1\n",
+            "right.txt": "1\n",
+            "check": '! { grep -q 2 left.txt && grep -q 2 right.txt; } || { echo "both are 2"; exit 1; }\n',
+        },
+    )
+    need(await stage.run("run", "--max-parallel", "2", "--no-input") == 0, "the run did not land everything")
+    red = [(row, fact) for row, fact in await stage.facts(f.PhaseFailed) if fact.error is ErrorClass.CHECK]
+    landed = await stage.facts(f.Landed)
+    need(red and len(landed) == 2, "the second change was not caught")
+    row, fact = red[0]
+    text = (
+        f"{fact.task} was green alone and red on top of what had landed; sent back, and landed when it fitted"
+    )
+    return Seen(text, (row, landed[-1][0]))
+
+
+async def crash_resumed(stage: Stage) -> Seen:
+    """The loop is killed while an agent works; the next run goes on from the log."""
+    agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 60; echo done > "$INTERLOCK_TASK_ID.txt"')
+    await stage.make(
+        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n"
+    )
+    first = await stage.begin("run", "--no-input")
+    await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
+    first.kill()
+    await stage.ended(first)
+    need(await stage.run("run", "--no-input") == 0, "the second run did not land the task")
+    lost, landed = await stage.facts(f.PhaseLost), await stage.facts(f.Landed)
+    need(len(lost) == 1 and len(landed) == 1, f"{len(lost)} phases lost, {len(landed)} landed")
+    return Seen(
+        "kill -9 in the middle of an attempt; the next run took the task up and landed it",
+        (lost[0][0], landed[0][0]),
+    )
+
+
+async def stale_worker_fenced(stage: Stage) -> Seen:
+    """A loop is stopped for longer than its lease and woken up when another has taken over."""
+    agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 3; echo "$INTERLOCK_ATTEMPT" > made.txt')
+    await stage.make(
+        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n",
+        extra='controller_lease = "1s"',
+    )
+    old = await stage.begin("run", "--no-input")
+    await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
+    old.send_signal(signal.SIGSTOP)
+    code = int(ExitCode.ENVIRONMENT)
+    while code == ExitCode.ENVIRONMENT:  # until the lease of the stopped one is over
+        code = await stage.run("run", "--no-input")
+    need(code == 0, f"the new run ended with {code}")
+    before = await stage.rows()
+    old.send_signal(signal.SIGCONT)
+    ended = await stage.ended(old)
+    after = await stage.rows()
+    runs = [row for row in before if isinstance(row.fact, f.RunStarted)]
+    need(len(runs) == 2 and ended != 0, f"{len(runs)} runs, and the old one ended with {ended}")
+    need(len(after) == len(before), f"the old one wrote {len(after) - len(before)} facts when it woke up")
+    text = (
+        f"stopped for longer than its lease, woken after a takeover: it wrote nothing and left with {ended}"
+    )
+    return Seen(text, (runs[1], *(row for row in before if isinstance(row.fact, f.Landed))))
+
+
+async def workspace_archived(stage: Stage) -> Seen:
+    """An agent that runs out of time: what it had written is kept."""
+    agent = shell("echo half of it > half.txt; sleep 60")
+    await stage.make(
+        f"version: 1\ndefaults: {{agent: a, timeout: 1s, retries: 1}}\nagents: {{a: {agent}}}\n"
+        "tasks:\n  t: {goal: Write a file}\n"
+    )
+    need(await stage.run("run", "--no-input") == ExitCode.FAILED, "the run should have failed")
+    failed = [(row, fact) for row, fact in await stage.facts(f.PhaseFailed) if fact.archived]
+    need(failed, "no archive is named in the log")
+    row, fact = failed[0]
+    async with stage.project() as project:
+        main = await project.repository.tip()
+        kept = await project.repository.diff(main.commit, fact.archived)
+    need("half.txt" in kept and "half of it" in kept, f"{fact.archived} does not hold what the agent wrote")
+    return Seen(f"an agent ran out of time; the file it had begun is in {fact.archived}", (row,))
+
+
+def _has(rows: list[Recorded], kind: type[f.Fact]) -> bool:
+    return any(isinstance(row.fact, kind) for row in rows)
+
+
+def _spans(rows: list[Recorded]) -> dict[str, tuple[Recorded, Recorded]]:
+    """For each task, the facts of its start and of its landing."""
+    starts: dict[str, Recorded] = {}
+    spans: dict[str, tuple[Recorded, Recorded]] = {}
+    for row in rows:
+        if isinstance(row.fact, f.PhaseStarted) and row.fact.phase == "implement":
+            starts[row.fact.task] = row
+        elif isinstance(row.fact, f.Landed):
+            spans[row.fact.task] = (starts[row.fact.task], row)
+    return spans
+
+
+def _together(one: tuple[Recorded, Recorded], other: tuple[Recorded, Recorded]) -> bool:
+    return one[0].time < other[1].time and other[0].time < one[1].time

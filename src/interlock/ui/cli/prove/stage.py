@@ -1,0 +1,147 @@
+"""A scratch repository in which the real command is run."""
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from interlock.engine.project import Project, open_project
+from interlock.engine.settings import Settings
+from interlock.events.facts import Fact
+from interlock.events.record import Recorded
+from interlock.git.scratch import start_repository
+from interlock.ui.cli.reading import all_rows
+
+PATIENCE_SECONDS = 40.0
+"""The longest a proof waits for one thing to happen."""
+LOOK_SECONDS = 0.05
+
+SomeFact = TypeVar("SomeFact", bound=Fact)
+
+
+class TookTooLong(Exception):
+    """Something that should have happened did not."""
+
+
+@dataclass
+class Stage:
+    """One repository, and the commands that are run in it."""
+
+    folder: Path
+    settings: Settings
+    started: list[asyncio.subprocess.Process] = field(default_factory=list)
+
+    @property
+    def root(self) -> Path:
+        """The repository."""
+        return self.folder / "repository"
+
+    async def make(self, graph: str, files: Mapping[str, str] | None = None, extra: str = "") -> None:
+        """A repository with this task graph."""
+        self.root.mkdir(parents=True)
+        settings = "".join(f"{line}\n" for line in (*_sandbox_lines(self.settings), extra) if line)
+        for name, text in {"task-graph.yaml": graph, "interlock.toml": settings, **(files or {})}.items():
+            (self.root / name).write_text(text)
+        await start_repository(self.root, "A place to prove things in")
+
+    async def begin(self, *words: str) -> asyncio.subprocess.Process:
+        """Start the real command, as a person would type it."""
+        argv = (sys.executable, "-m", "interlock", "--project", str(self.root), *words)
+        with (self.folder / f"{words[0]}-{len(self.started)}.txt").open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._environment(),
+                start_new_session=True,
+            )
+        self.started.append(process)
+        return process
+
+    async def run(self, *words: str) -> int:
+        """The real command, to its end; its exit code."""
+        return await self.ended(await self.begin(*words))
+
+    async def ended(self, process: asyncio.subprocess.Process) -> int:
+        """Wait for a command; its exit code."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await process.wait()
+        except TimeoutError:
+            raise TookTooLong(f"the command did not end in {PATIENCE_SECONDS:.0f} s") from None
+
+    async def rows(self) -> list[Recorded]:
+        """The log, as it is now."""
+        async with self.project() as project:
+            return [row async for row in all_rows(project.store)]
+
+    def project(self) -> AbstractAsyncContextManager[Project]:
+        """The project, with the settings that the commands here see."""
+        return open_project(self.root, {"store": "", "branch": "main"})
+
+    async def facts(self, kind: type[SomeFact]) -> list[tuple[Recorded, SomeFact]]:
+        """All facts of one kind, with where they stand in the log."""
+        return [(row, fact) for row in await self.rows() if isinstance(fact := row.fact, kind)]
+
+    async def until(self, what: str, seen: Callable[[list[Recorded]], bool]) -> list[Recorded]:
+        """Wait until the log shows something."""
+        for _ in range(int(PATIENCE_SECONDS / LOOK_SECONDS)):
+            rows = await self.rows()
+            if seen(rows):
+                return rows
+            await asyncio.sleep(LOOK_SECONDS)
+        raise TookTooLong(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
+
+    async def clear(self) -> None:
+        """End what a proof has started and left."""
+        for process in self.started:
+            if process.returncode is None:
+                for number in (signal.SIGCONT, signal.SIGTERM):
+                    process.send_signal(number)
+                try:
+                    await asyncio.wait_for(process.wait(), 10.0)
+                except TimeoutError:
+                    process.kill()
+                    await process.wait()
+
+    def _environment(self) -> dict[str, str]:
+        """The user's, without what would make this another project than the one that was written."""
+        own = {
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "NO_COLOR": "1",
+        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("INTERLOCK_")}
+        return kept | own
+
+
+def _sandbox_lines(settings: Settings) -> list[str]:
+    """What the user's settings say about where agents run, which is what is to be proven."""
+    words = ", ".join(map(_quoted, settings.toolchains))
+    image = [f"container_image = {_quoted(settings.container_image)}"] if settings.container_image else []
+    return [f"sandbox = {_quoted(settings.sandbox)}", f"toolchains = [{words}]", "fetch = false", *image]
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def shell(script: str) -> str:
+    """An agent that is a few lines of shell, as the graph has it."""
+    return f"{{use: command, run: [sh, -c, {_single(script)}]}}"
+
+
+def _single(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def word(path: Path) -> str:
+    """A path as a word of a shell script."""
+    return shlex.quote(str(path))
