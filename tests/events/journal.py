@@ -130,9 +130,17 @@ def _about_the_run(name: TaskId, variant: int) -> tuple[f.Fact, ...]:
         f.Unpaused(name if variant % 2 else None),
         f.MainSeen("main", Commit(f"m{variant}"), Tree(f"t{variant}")),
         f.BaseChecked(Tree(f"t{variant}"), "make", variant % 2),
-        f.StopRequested("run", variant % 2 == 0) if variant > 5 else f.ClutchDecided(2, "host", ""),
+        f.StopRequested("run", variant % 2 == 0) if variant > 5 else _clutch(variant),
         f.RunEnded("run", "done") if variant > 5 else f.WorkspaceArchived(name, 1, "refs/x"),
         f.PlanAccepted("task-graph.yaml", f"digest{variant}", variant),
+    )
+
+
+def _clutch(variant: int) -> f.Fact:
+    return (
+        f.ClutchDecided(2, "host", "")
+        if variant < 3
+        else f.ClutchDecided(variant - 3, "goodput", "", "other")
     )
 
 

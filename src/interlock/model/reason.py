@@ -15,6 +15,7 @@ class Why(StrEnum):
     NOT_SELECTED = "not-selected"
     BACKOFF = "backoff"
     SLOTS = "slots"
+    CLUTCH = "clutch"
     LEASE = "lease"
     OVERLAP = "overlap"
     LANE = "lane"

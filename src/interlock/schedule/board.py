@@ -11,21 +11,26 @@ Rules:
 5. All answers depend on State and the time alone, never on the way there: a Board built afresh agrees.
 """
 
+import operator
 from collections import Counter
 from collections.abc import Iterable
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
+from interlock.model.forecast import Forecast
 from interlock.model.reason import Reason
 from interlock.model.task import PhaseKind, Task, TaskId
-from interlock.schedule.holds import FREE, Demand, Holds, Kind, demands
+from interlock.schedule.capacities import Capacities
+from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, demands
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
 from interlock.schedule.tails import Tails
 
+NOBODY = TaskId("")
 RESERVE_AFTER_SECONDS = 3_600.0
 """Longer than most attempts take. Sooner, leases would lie idle for a task that is about to get them."""
 
@@ -37,8 +42,9 @@ class Board:
         self._state = state
         self._tails = Tails(state)
         self._needs = Needs(state)
-        self._holds = Holds()
-        self._held: dict[TaskId, tuple[Task, bool]] = {}
+        self._capacities = Capacities(state)
+        self._holds = Holds(self._capacities.places)
+        self._held: dict[TaskId, _Hold] = {}
         self._lines = Lines()
         self._popular: Counter[Demand] = Counter()
         self._timers: list[tuple[float, TaskId]] = []
@@ -95,9 +101,11 @@ class Board:
             del self._held[name]
             self._release(name)
         if hold:
-            spec, with_agent = self._held[name] = hold
-            wanted = demands(spec)
-            self._holds.take(name, wanted if with_agent else [w for w in wanted if w[0] is not Kind.USE])
+            self._held[name] = hold
+            wanted = demands(task)
+            self._holds.take(
+                name, wanted if hold.with_agent else [w for w in wanted if w[0] not in WITH_AGENT]
+            )
 
     def _note_line(self, name: TaskId, task: TaskState) -> None:
         if task.stage is Stage.WAITING and task.not_before:
@@ -110,18 +118,22 @@ class Board:
 
     def _join(self, name: TaskId) -> None:
         task = self._state.tasks[name]
-        wanted = demands(task.spec)
+        wanted = demands(task)
         key = sort_key(task, self._tails.seconds(name))
         if name not in self._lines:
             self._popular.update(wanted)
         if not self._is_in_order(key, name):
             heappush(self._order, (key, name))
         # Where most others stand too: one lease that blocks them all then shuts one line, not one for each.
-        line = max(wanted, key=self._popular.__getitem__, default=FREE)
-        self._lines.put(name, key, line)
+        waited_for = [want for want in wanted if want[0] not in COUNTED or self._capacities.is_limited(want)]
+        self._lines.put(name, key, max(waited_for, key=self._popular.__getitem__, default=FREE))
 
     def _settle(self, now: float) -> None:
-        """Let tails, keys and timers catch up."""
+        """Let tails, keys, timers and capacities catch up."""
+        self._capacities.now = now
+        for capacity in self._lines.full:
+            if self._holds.hard(capacity, NOBODY) is None:
+                self._lines.reopen(capacity)
         for name in self._tails.refresh():
             if name in self._lines:
                 self._join(name)
@@ -146,11 +158,15 @@ class Board:
         if not self._order:
             return []
         first = self._state.tasks[self._order[0][1]]
-        wanted = demands(first.spec)
-        if now - first.ready_since < RESERVE_AFTER_SECONDS or not any(map(self._holds.hard, wanted)):
+        name = first.spec.id
+        # Places are not kept free: the first in order has the next one anyway, and may not need it yet.
+        wanted = [want for want in demands(first) if want[0] not in COUNTED]
+        if now - first.ready_since < RESERVE_AFTER_SECONDS or not any(
+            self._holds.hard(want, name) for want in wanted
+        ):
             return []
-        self._holds.reserve(first.spec.id, wanted)
-        return [first.spec.id]
+        self._holds.reserve(name, wanted)
+        return [name]
 
     def _is_in_order(self, key: Key, name: TaskId) -> bool:
         return name in self._lines and self._lines.key(name) == key
@@ -174,16 +190,26 @@ def _could_start(state: State, task: TaskState) -> bool:
     )
 
 
-def _hold(state: State, task: TaskState) -> tuple[Task, bool] | None:
-    """What the task holds: its definition, and whether its agent is at work (rules 1 to 3 of `holds`)."""
+class _Hold(NamedTuple):
+    """What all that a task holds follows from."""
+
+    spec: Task
+    forecast: Forecast | None
+    scope: tuple[str, ...]
+    with_agent: bool
+
+
+def _hold(state: State, task: TaskState) -> _Hold | None:
+    """What the task holds, and whether its agent is at work (rules 1 to 3 of `holds`)."""
     if task.leftover or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT):
-        return task.spec, not task.agent_exited or task.leftover > 0
+        return _Hold(task.spec, task.forecast, task.scope, not task.agent_exited or task.leftover > 0)
     goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(task.spec.id))
-    return (task.spec, False) if task.spec.id in state.train and goes_on else None
+    on_its_way = task.spec.id in state.train and goes_on
+    return _Hold(task.spec, task.forecast, task.scope, False) if on_its_way else None
 
 
-def _is_same(hold: tuple[Task, bool] | None, before: tuple[Task, bool] | None) -> bool:
-    """By identity of the definition: comparing its fields for every fact would cost more than it saves."""
+def _is_same(hold: _Hold | None, before: _Hold | None) -> bool:
+    """By identity of the parts: comparing their fields for every fact would cost more than it saves."""
     if hold is None or before is None:
         return hold is before
-    return hold[0] is before[0] and hold[1] == before[1]
+    return all(map(operator.is_, hold, before))

@@ -1,7 +1,8 @@
 """Who holds what, and what stands in the way of whom.
 
 Rules:
-1. `uses` is held while the agent runs: the port or schema is free again once the agent is gone.
+1. `uses` is held while the agent runs: the port or schema is free again once the agent is gone. So is a
+   place among the agents of its kind of work: a capacity, which has as many holders as it has places.
 2. Paths are held from the agent's start until the change has landed or is given up. A task started from a
    base without that change would work on files that are about to change under it.
 3. Finished work that cannot go on by itself (its task is paused, or not part of this run) holds nothing:
@@ -10,12 +11,15 @@ Rules:
    serves everyone. So no two can wait for each other.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 
+from interlock.events.state import TaskState
 from interlock.model.globs import overlap, stem
-from interlock.model.task import Task, TaskId
+from interlock.model.task import TaskId
+from interlock.schedule.footprint import held_paths
 
 
 class Kind(StrEnum):
@@ -25,6 +29,7 @@ class Kind(StrEnum):
     EXCLUSIVE = "exclusive"
     SHARED = "shared"
     TOUCH = "touches"
+    CATEGORY = "category"
     NOTHING = "nothing"
 
 
@@ -34,6 +39,11 @@ Demand = tuple[Kind, str]
 FREE: Demand = (Kind.NOTHING, "")
 """What a task waits at that wants nothing in particular."""
 
+COUNTED = frozenset({Kind.CATEGORY})
+"""Capacities: several may hold one at once, how many is for State to say."""
+WITH_AGENT = COUNTED | {Kind.USE}
+"""What is free again once the agent is gone."""
+
 _HARD = {
     Kind.EXCLUSIVE: (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH),
     Kind.SHARED: (Kind.EXCLUSIVE,),
@@ -42,31 +52,36 @@ _HARD = {
 """Paths wanted in one way must not overlap paths that somebody holds in these ways."""
 
 
-def demands(spec: Task) -> list[Demand]:
+def demands(task: TaskState) -> list[Demand]:
     """All that a task wants."""
+    spec = task.spec
     return [
         *((Kind.USE, name) for name in spec.uses),
         *((Kind.EXCLUSIVE, glob) for glob in spec.exclusive),
         *((Kind.SHARED, glob) for glob in spec.shared),
-        *((Kind.TOUCH, glob) for glob in spec.touches),
+        *((Kind.TOUCH, glob) for glob in held_paths(task)),
+        (Kind.CATEGORY, task.category),
     ]
 
 
 class Holds:
     """What is held now, found by name or by path."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Callable[[Demand], float] = lambda _: math.inf) -> None:
+        self._places = places
+        """How many may hold a capacity at once, now."""
         self._held: dict[TaskId, list[Demand]] = {}
         self._reserved: set[TaskId] = set()
-        self._uses: dict[str, set[TaskId]] = defaultdict(set)
+        self._named: dict[Demand, set[TaskId]] = defaultdict(set)
         self._paths = {kind: _Globs() for kind in (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH)}
 
     def take(self, task: TaskId, wanted: list[Demand]) -> None:
         """From now on `task` holds these."""
         self._held[task] = wanted
-        for kind, text in wanted:
-            if kind is Kind.USE:
-                self._uses[text].add(task)
+        for demand in wanted:
+            kind, text = demand
+            if kind in WITH_AGENT:
+                self._named[demand].add(task)
             else:
                 self._paths[kind].add(text, task)
 
@@ -78,25 +93,31 @@ class Holds:
     def give_back(self, task: TaskId) -> None:
         """`task` holds nothing any more."""
         self._reserved.discard(task)
-        for kind, text in self._held.pop(task, ()):
-            if kind is Kind.USE:
-                self._uses[text].discard(task)
+        for demand in self._held.pop(task, ()):
+            kind, text = demand
+            if kind in WITH_AGENT:
+                self._named[demand].discard(task)
             else:
                 self._paths[kind].remove(text, task)
 
-    def hard(self, demand: Demand) -> set[TaskId]:
-        """Who holds what must be free before this demand can be met."""
+    def hard(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
+        """Who holds what must be free before `task` can have this; None: it can. An empty set: a capacity
+        without any places."""
         kind, text = demand
+        if kind in COUNTED:
+            holders = self._named.get(demand, set()) - {task}
+            return holders if len(holders) >= self._places(demand) else None
         if kind is Kind.USE:
-            return self._uses.get(text, set())
-        return {task for other in _HARD.get(kind, ()) for task in self._paths[other].overlapping(text)}
+            return self._named.get(demand, set()) - {task} or None
+        holders = {held for other in _HARD.get(kind, ()) for held in self._paths[other].overlapping(text)}
+        return holders - {task} or None
 
-    def soft(self, demand: Demand) -> set[TaskId]:
-        """Whose footprint this demand would step on."""
+    def soft(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
+        """Whose footprint `task` would step on with this; None: nobody's."""
         kind, text = demand
         if kind is not Kind.TOUCH:
-            return set()
-        return set(self._paths[Kind.TOUCH].overlapping(text)) - self._reserved
+            return None
+        return set(self._paths[Kind.TOUCH].overlapping(text)) - self._reserved - {task} or None
 
 
 class _Globs:

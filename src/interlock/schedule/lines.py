@@ -28,7 +28,7 @@ class Lines:
         self._place: dict[TaskId, tuple[Key, Demand]] = {}
         self._lines: dict[Demand, list[tuple[Key, TaskId]]] = {}
         self._gate: dict[Demand, Gate] = {}
-        self._shut_by: dict[TaskId, set[Demand]] = {}
+        self._shut_by: dict[TaskId | Demand, set[Demand]] = {}
         self._listed: dict[Demand, Key] = {}
         self._heads: dict[Gate, list[tuple[Key, Demand]]] = {gate: [] for gate in Gate}
 
@@ -53,13 +53,19 @@ class Lines:
         """Leave whatever line it is in."""
         self._place.pop(task, None)
 
-    def shut(self, demand: Demand, gate: Gate, holder: TaskId) -> None:
-        """Let nobody of this line pass, or only at the second choice, until `holder` changes."""
+    def shut(self, demand: Demand, gate: Gate, holder: TaskId | Demand) -> None:
+        """Let nobody of this line pass, or only at the second choice, until `holder` changes. A capacity that
+        is full shuts its own line, as whoever leaves first makes room."""
         self._gate[demand] = gate
         self._shut_by.setdefault(holder, set()).add(demand)
         self._relist(demand)
 
-    def reopen(self, holder: TaskId) -> None:
+    @property
+    def full(self) -> list[Demand]:
+        """The capacities that have shut their lines."""
+        return [holder for holder in self._shut_by if isinstance(holder, tuple)]
+
+    def reopen(self, holder: TaskId | Demand) -> None:
         """What this holder stood in the way of may be looked at again."""
         for demand in self._shut_by.pop(holder, ()):
             if self._gate.pop(demand, None):

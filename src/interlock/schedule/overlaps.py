@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State
-from interlock.model.globs import overlap
-from interlock.model.task import PhaseKind, Task, TaskId
+from interlock.events.state import State, TaskState
+from interlock.model.task import PhaseKind, TaskId
+from interlock.schedule.footprint import held_paths, meeting
 from interlock.schedule.holds import Holds, Kind
 
 THETA = 0.5
@@ -22,29 +22,23 @@ SECOND_CHOICES = 8
 
 def is_worth_it(state: State, holds: Holds, name: TaskId, now: float, chosen: Collection[TaskId]) -> bool:
     """Is P(conflict) x rework small beside the wait, for everyone it would overlap with."""
-    spec = state.tasks[name].spec
+    task = state.tasks[name]
     return all(
-        share(spec, state.tasks[blocker].spec) * spec.estimate_seconds
+        meeting(task, state.tasks[blocker]) * task.expected_seconds
         <= THETA * remaining_seconds(state, blocker, now, chosen)
-        for blocker in overlapped(holds, spec)
+        for blocker in overlapped(holds, task)
     )
 
 
-def overlapped(holds: Holds, spec: Task) -> set[TaskId]:
+def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
     """Whose footprints this task would step on."""
-    return {task for glob in spec.touches for task in holds.soft((Kind.TOUCH, glob))} - {spec.id}
-
-
-def share(spec: Task, other: Task) -> float:
-    """The part of a task's footprint that lies in another's: a stand-in for the probability of a conflict."""
-    common = sum(any(overlap(mine, theirs) for theirs in other.touches) for mine in spec.touches)
-    return common / len(spec.touches) if spec.touches else 0.0
+    return {name for path in held_paths(task) for name in holds.soft((Kind.TOUCH, path), task.spec.id) or ()}
 
 
 def remaining_seconds(state: State, name: TaskId, now: float, chosen: Collection[TaskId]) -> float:
     """How much longer a task is expected to be in the way. `chosen` are about to start."""
     task = state.tasks[name]
-    estimate = task.spec.estimate_seconds
+    estimate = task.expected_seconds
     if name in chosen:
         return estimate * (1 + CHECK_SHARE)
     if task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT:

@@ -8,7 +8,8 @@ from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
-from interlock.schedule.holds import Holds, demands
+from interlock.schedule.capacities import limit_reason
+from interlock.schedule.holds import COUNTED, Holds, demands
 
 NAMES_SHOWN = 4
 
@@ -179,9 +180,9 @@ def _lane(standing: Standing, task: TaskState) -> Reason | None:
 
 
 def _lease(standing: Standing, task: TaskState) -> Reason | None:
-    for want in demands(task.spec):
-        holders = sorted(standing.holds.hard(want) - {task.spec.id})
-        if holders:
+    for want in demands(task):
+        holders = sorted(standing.holds.hard(want, task.spec.id) or ())
+        if holders and want[0] not in COUNTED:
             kept = [h for h in holders if h not in standing.reserved]
             verb = "held by" if kept else "kept free for the first in order,"
             text = f"wants {want[1]} ({want[0]}), {verb} {_names(kept or holders)}"
@@ -189,10 +190,17 @@ def _lease(standing: Standing, task: TaskState) -> Reason | None:
     return None
 
 
+def _clutch(standing: Standing, task: TaskState) -> Reason | None:
+    for want in demands(task):
+        if want[0] in COUNTED and (holders := standing.holds.hard(want, task.spec.id)) is not None:
+            return limit_reason(standing.state, want, holders)
+    return None
+
+
 def _slots(standing: Standing, _: TaskState) -> Reason | None:
     state = standing.state
     limit = state.run.limit if state.run else 0
-    agents = sorted(n for n in state.running if state.tasks[n].phase.kind is PhaseKind.AGENT)
+    agents = sorted({n for n in state.running if state.tasks[n].has_agent} | state.leftovers)
     if len(agents) < limit:
         return None
     full = f"all {limit} slots are taken" if limit != 1 else "the one slot is taken"
@@ -202,8 +210,8 @@ def _slots(standing: Standing, _: TaskState) -> Reason | None:
 
 
 def _overlap(standing: Standing, task: TaskState) -> Reason | None:
-    for want in demands(task.spec):
-        holders = sorted(standing.holds.soft(want) - {task.spec.id})
+    for want in demands(task):
+        holders = sorted(standing.holds.soft(want, task.spec.id) or ())
         if holders:
             text = f"would edit {want[1]} together with {_names(holders)}; waiting costs less than redoing it"
             return Reason(Why.OVERLAP, text, tuple(holders))
@@ -212,7 +220,7 @@ def _overlap(standing: Standing, task: TaskState) -> Reason | None:
 
 _WAITING: tuple[_Rule, ...] = (
     _paused, _needs, _no_run, _stopping, _not_selected, _all_paused,
-    _backoff, _lane, _lease, _slots, _overlap,
+    _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip
 
 

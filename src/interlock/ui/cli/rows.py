@@ -89,7 +89,17 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
     )
 
 
-NEEDS_A_RUN = (Why.READY, Why.SLOTS, Why.LANE, Why.LEASE, Why.OVERLAP, Why.BACKOFF, Why.STOPPING, Why.NO_RUN)
+NEEDS_A_RUN = (
+    Why.READY,
+    Why.SLOTS,
+    Why.CLUTCH,
+    Why.LANE,
+    Why.LEASE,
+    Why.OVERLAP,
+    Why.BACKOFF,
+    Why.STOPPING,
+    Why.NO_RUN,
+)
 """Reasons that mean nothing once the loop is gone."""
 QUIET_SECONDS = 30.0
 """A loop that is well renews its claims three times as often."""

@@ -1,0 +1,83 @@
+"""As many agents at once as the clutch gives each kind of work (K1, K3)."""
+
+from interlock.events import facts as f
+from interlock.model.reason import Why
+from interlock.model.task import TaskId
+from tests.schedule.test_board import Floor, task
+
+
+def limit(category: str, places: int, why: str = "two conflicts") -> f.ClutchDecided:
+    return f.ClutchDecided(places, "goodput", why, category)
+
+
+def pages(*names: str) -> Floor:
+    return Floor(*(task(name, category="docs") for name in names), task("z", category="backend"), slots=9)
+
+
+def test_a_kind_of_work_gets_as_many_agents_as_the_clutch_allows_and_others_are_not_held_up() -> None:
+    floor = pages("a", "b", "c")
+    floor.tell(limit("docs", 2))
+    assert floor.choice(9) == floor.choice(9) == ["a", "b", "z"]
+
+
+def test_without_a_word_of_the_clutch_there_is_no_limit() -> None:
+    assert pages("a", "b", "c").choice(9) == ["a", "b", "c", "z"]
+
+
+def test_whoever_leaves_first_makes_room_as_soon_as_its_agent_is_gone() -> None:
+    floor = pages("a", "b", "c")
+    floor.tell(limit("docs", 2))
+    floor.start("a", "b")
+    assert floor.choice(9) == ["z"]
+    floor.carry_on("b")
+    assert floor.choice(9) == ["c", "z"]
+
+
+def test_a_limit_that_rises_opens_the_line_and_one_that_falls_ends_nobody() -> None:
+    floor = pages("a", "b", "c", "d")
+    floor.tell(limit("docs", 1))
+    floor.start("a")
+    assert floor.choice(9) == ["z"]
+    floor.tell(limit("docs", 3))
+    assert floor.choice(9) == ["b", "c", "z"]
+    floor.start("b", "c")
+    floor.tell(limit("docs", 1))
+    assert floor.choice(9) == ["z"]
+
+
+def test_a_kind_of_work_without_any_place_does_not_start_at_all() -> None:
+    floor = pages("a")
+    floor.tell(limit("docs", 0))
+    assert floor.choice(9) == ["z"]
+
+
+def test_the_reason_names_the_brake_and_who_works() -> None:
+    """K6, D9."""
+    floor = pages("a", "b", "c")
+    floor.tell(limit("docs", 2))
+    floor.start("a", "b")
+    reason = floor.board.reason(TaskId("c"), floor.journal.time)
+    assert reason.why is Why.CLUTCH
+    assert (
+        reason.text == "2 agents work on docs, which is what the clutch allows now (goodput: two conflicts)"
+    )
+    assert reason.tasks == ("a", "b")
+
+
+def test_a_task_that_nobody_put_into_a_category_is_counted_too() -> None:
+    floor = Floor(task("a"), task("b"))
+    floor.tell(limit("other", 1))
+    assert floor.choice() == ["a"]
+
+
+def test_places_are_not_kept_free_for_a_task_that_waits_for_a_lease() -> None:
+    """Rule 4 of the board is about leases: a place that lies idle would help nobody."""
+    floor = Floor(
+        task("a", category="docs", uses=("db",)),
+        task("b", category="docs", uses=("db",), priority=0),
+        task("c", category="docs"),
+    )
+    floor.tell(limit("docs", 2))
+    floor.start("a")
+    floor.tell(f.MainSeen("main", floor.journal.state.main, floor.journal.state.main_tree), after=10_000)
+    assert floor.choice() == ["c"]
