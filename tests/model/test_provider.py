@@ -1,33 +1,41 @@
-"""Which agents share a provider (MISSION K7)."""
-
-from urllib.parse import urlsplit
+"""Everybody who shares a credential or a model server has one name for it (K7, W11)."""
 
 import pytest
 
-from interlock.model.provider import HOSTS, WIRES, provider_of
+from interlock.model.kinds import KINDS, Wire
+from interlock.model.provider import provider_name, provider_of
 from interlock.model.task import Agent
 from interlock.run.adapters import ADAPTERS
-from interlock.run.proxy.wires import PROVIDERS
-
-
-def test_the_providers_are_those_that_the_proxy_calls() -> None:
-    assert {wire: (urlsplit(p.upstream).netloc, p.key_env) for wire, p in PROVIDERS.items()} == HOSTS
-
-
-def test_the_wires_are_those_that_the_adapters_speak() -> None:
-    assert {use: adapter.wire for use, adapter in ADAPTERS.items() if adapter.wire} == WIRES
 
 
 @pytest.mark.parametrize(
-    ("agent", "provider"),
+    ("agent", "name"),
     [
-        (Agent("a", "claude-code"), "api.anthropic.com ANTHROPIC_API_KEY"),
-        (Agent("a", "claude-code", key_env="WORK_KEY"), "api.anthropic.com WORK_KEY"),
-        (Agent("a", "claude-code", login=True), ""),
-        (Agent("a", "built-in", url="http://127.0.0.1:8000/v1", model="m"), "127.0.0.1:8000"),
-        (Agent("a", "command", ("x",)), ""),
-        (Agent("a", "command", ("x",), wire="openai", url="http://h/v1", key_env="K"), "h K"),
+        (Agent("c", "claude-code"), "api.anthropic.com ANTHROPIC_API_KEY"),
+        (Agent("c", "claude-code", key_env="MINE"), "api.anthropic.com MINE"),
+        (Agent("c", "codex", url="https://eu.api.openai.com/v1"), "eu.api.openai.com OPENAI_API_KEY"),
+        (Agent("c", "codex", url="https://models.example.org/v1"), "models.example.org"),
+        (Agent("c", "codex", url="http://API.openai.com"), "api.openai.com"),
+        (Agent("c", "built-in", url="http://127.0.0.1:11434/v1"), "127.0.0.1:11434"),
+        (Agent("c", "built-in", url="http://[::1]:8000", key_env="K"), "[::1]:8000 K"),
+        (Agent("c", "command", ("sh",), wire="openai"), "api.openai.com OPENAI_API_KEY"),
+        (Agent("c", "command", ("sh",)), ""),
+        (Agent("c", "claude-code", login=True), ""),
     ],
 )
-def test_a_provider_is_a_server_and_the_name_of_a_credential(agent: Agent, provider: str) -> None:
-    assert provider_of(agent) == provider
+def test_an_agent_has_the_provider_that_its_calls_go_to(agent: Agent, name: str) -> None:
+    assert provider_of(agent) == name
+
+
+@pytest.mark.parametrize(
+    "trick", ["https://evil.example\\.api.openai.com", "https://api.openai.com@evil.example"]
+)
+def test_an_address_that_only_looks_like_the_providers_gets_no_key_of_its_own_accord(trick: str) -> None:
+    """D11."""
+    assert "OPENAI_API_KEY" not in provider_name(Wire.OPENAI, trick, "")
+
+
+def test_the_graph_and_the_adapters_agree_on_the_language_of_each_kind() -> None:
+    assert {use: kind.wire for use, kind in KINDS.items()} == {
+        use: adapter.wire for use, adapter in ADAPTERS.items()
+    }

@@ -25,6 +25,8 @@ class Kind:
     refuses: tuple[str, ...] = ()
     key_env: str = ""
     """The variable that holds the credential if the graph names none."""
+    wire: Wire | None = None
+    """The language it speaks with its model; None: none, or the graph says which."""
 
 
 _OWN = ("run", "wire")
@@ -32,13 +34,13 @@ _OWN = ("run", "wire")
 
 KINDS: dict[str, Kind] = {
     "command": Kind(needs=("run",), refuses=("args", "login")),
-    "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY"),
-    "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
-    "gemini": Kind(refuses=_OWN, key_env="GEMINI_API_KEY"),
-    "qwen": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
-    "opencode": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
-    "copilot": Kind(refuses=_OWN, key_env="OPENAI_API_KEY"),
-    "built-in": Kind(needs=("url", "model"), refuses=("run", "login")),
+    "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY", wire=Wire.ANTHROPIC),
+    "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "gemini": Kind(refuses=_OWN, key_env="GEMINI_API_KEY", wire=Wire.GEMINI),
+    "qwen": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "opencode": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "copilot": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "built-in": Kind(needs=("url", "model"), refuses=("run", "login"), wire=Wire.OLLAMA),
     "acp": Kind(needs=("run",)),
 }
 """By the name that `agents.<name>.use` says."""

@@ -1,40 +1,56 @@
-"""Whom an agent's model is had from: what its calls share with those of other agents."""
+"""Whom an agent's model is had from: the server and the credential that its calls share with others'."""
 
-from urllib.parse import urlsplit
+import re
+from dataclasses import dataclass
 
-from interlock.model.kinds import Wire
+from interlock.model.kinds import KINDS, Wire
 from interlock.model.task import Agent
 
-HOSTS = {
-    Wire.ANTHROPIC: ("api.anthropic.com", "ANTHROPIC_API_KEY"),
-    Wire.OPENAI: ("api.openai.com", "OPENAI_API_KEY"),
-    Wire.GEMINI: ("generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-    Wire.OLLAMA: ("127.0.0.1:11434", ""),
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Whom a wire leads to if nobody says otherwise."""
+
+    upstream: str
+    key_env: str
+
+
+HOMES = {
+    Wire.ANTHROPIC: Home("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    Wire.OPENAI: Home("https://api.openai.com", "OPENAI_API_KEY"),
+    Wire.GEMINI: Home("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    Wire.OLLAMA: Home("http://127.0.0.1:11434", ""),
 }
-"""Where a wire leads if nobody says otherwise, and the variable of the credential for it."""
-WIRES = {
-    "claude-code": Wire.ANTHROPIC,
-    "codex": Wire.OPENAI,
-    "copilot": Wire.OPENAI,
-    "gemini": Wire.GEMINI,
-    "opencode": Wire.OPENAI,
-    "qwen": Wire.OPENAI,
-    "built-in": Wire.OLLAMA,
-}
-"""What the known programs speak; the others say so in the graph."""
+_ADDRESS = re.compile(r"(?P<scheme>https?)://(?:[^@/?#]*@)?(?P<netloc>[^/?#]+)", re.IGNORECASE)
+_HOST = re.compile(r"(?:\[(?P<bare>[\da-f:.]*)\]|(?P<name>[\w.-]*))(?::\d*)?", re.IGNORECASE | re.ASCII)
 
 
 def provider_of(agent: Agent) -> str:
-    """The server and the credential's variable, as one name; '' if its calls do not go through the proxy."""
-    wire = agent.wire or WIRES.get(agent.use)
-    if not wire or agent.login:
-        return ""
-    host, key_env = HOSTS[Wire(wire)]
-    if not agent.url:
-        return provider_name(host, agent.key_env or key_env)
-    return provider_name(urlsplit(agent.url).netloc, agent.key_env)
+    """The provider that an agent's calls go to through the model proxy; '' if none of them do."""
+    wire = agent.wire or KINDS[agent.use].wire
+    return "" if agent.login or not wire else provider_name(Wire(wire), agent.url, agent.key_env)
 
 
-def provider_name(host: str, key_env: str) -> str:
-    """One name for a server (host, and port if it has one) and the variable that holds its credential."""
-    return f"{host} {key_env}".strip()
+def provider_name(wire: Wire, url: str, key_env: str) -> str:
+    """Host, port if it has one, and the name (never the value) of the variable with the credential."""
+    found = _ADDRESS.match(url or HOMES[wire].upstream)
+    netloc = found["netloc"].lower() if found else url
+    return f"{netloc} {key_variable(wire, url, key_env)}".strip()
+
+
+def key_variable(wire: Wire, url: str, key_env: str) -> str:
+    """Where the credential is. A provider's usual key goes to that provider and nobody else."""
+    home = HOMES[wire]
+    scheme, host = _parts(url or home.upstream)
+    _, own = _parts(home.upstream)
+    is_own = scheme == "https" and f".{host}".endswith(f".{own}")
+    return key_env or (home.key_env if is_own else "")
+
+
+def _parts(url: str) -> tuple[str, str]:
+    """The scheme and the host, both in lower case; twice '' for what is no address."""
+    found = _ADDRESS.match(url)
+    host = _HOST.fullmatch(found["netloc"]) if found else None
+    if not found or not host:
+        return "", ""
+    return found["scheme"].lower(), (host["bare"] or host["name"] or "").lower()

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from interlock.model.errors import UsageError
 from interlock.model.kinds import Wire
 from interlock.model.outcome import Order
+from interlock.model.provider import HOMES
 from interlock.model.sandbox import Door
 from interlock.model.task import Agent
 from interlock.run.hooks.door import Respond, open_door
 from interlock.run.network import Seen, Way
 from interlock.run.proxy import EgressProxy, EndpointOrder, ModelProxy
-from interlock.run.proxy.wires import PROVIDERS
 from interlock.run.seating import attempt_name
 
 MODEL_PORT = 18080
@@ -90,7 +90,7 @@ def check_key(agent: Agent, agreed: Collection[str]) -> None:
     )
 
 
-_PROVIDERS = frozenset(urlsplit(provider.upstream).hostname for provider in PROVIDERS.values())
+_PROVIDERS = frozenset(urlsplit(home.upstream).hostname for home in HOMES.values())
 
 
 def _is_here(host: str) -> bool:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from interlock.model import provider
 from interlock.model.errors import UsageError
 from interlock.run.adapters.adapter import Wire
 from interlock.run.proxy.dig import count_at, dig, text_at
 from interlock.run.proxy.order import EndpointOrder
-from interlock.run.proxy.wires import PROVIDERS, USUAL, Dialect, Route, key_header, route_of
+from interlock.run.proxy.wires import USUAL, Dialect, Route, key_header, route_of
 
 TARGET_CHARACTERS = 4096
 _PLAIN = re.compile(r"/[A-Za-z0-9._~:/-]*", re.ASCII)
@@ -130,7 +131,7 @@ def passed_on(headers: Headers) -> list[tuple[str, str]]:
 
 def upstream_of(order: EndpointOrder) -> str:
     """The base URL; raises `UsageError` if it is none."""
-    url = order.upstream or PROVIDERS[order.wire].upstream
+    url = order.upstream or provider.HOMES[order.wire].upstream
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise UsageError(
@@ -157,12 +158,8 @@ def joined(upstream: str, path: str, query: str) -> str:
 
 
 def key_variable(order: EndpointOrder) -> str:
-    """Where the credential is. A provider's usual key goes to that provider and nobody else."""
-    provider = PROVIDERS[order.wire]
-    own = urlsplit(provider.upstream).hostname or ""
-    there = urlsplit(upstream_of(order))
-    is_own = there.scheme == "https" and f".{there.hostname}".endswith(f".{own}")
-    return order.key_env or (provider.key_env if is_own else "")
+    """The variable that holds the credential for this endpoint; '' if it gets none."""
+    return provider.key_variable(order.wire, upstream_of(order), order.key_env)
 
 
 def credential(

@@ -34,21 +34,11 @@ class Route:
     """Does it cost tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Whom a wire leads to if nobody says otherwise."""
-
-    upstream: str
-    key_env: str
-    key_header: str
-    key_prefix: str = ""
-
-
-PROVIDERS = {
-    Wire.ANTHROPIC: Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", "x-api-key"),
-    Wire.OPENAI: Provider("https://api.openai.com", "OPENAI_API_KEY", "Authorization", "Bearer "),
-    Wire.GEMINI: Provider("https://generativelanguage.googleapis.com", "GEMINI_API_KEY", "x-goog-api-key"),
-    Wire.OLLAMA: Provider("http://127.0.0.1:11434", "", "Authorization", "Bearer "),
+_KEY_HEADERS = {
+    Wire.ANTHROPIC: ("x-api-key", ""),
+    Wire.OPENAI: ("Authorization", "Bearer "),
+    Wire.GEMINI: ("x-goog-api-key", ""),
+    Wire.OLLAMA: ("Authorization", "Bearer "),
 }
 
 
@@ -117,7 +107,7 @@ def key_header(wire: Wire, dialect: Dialect, variable: str) -> tuple[str, str]:
         return "Authorization", "Bearer "
     if wire == Wire.OLLAMA and dialect == Dialect.MESSAGES:
         return "x-api-key", ""
-    return PROVIDERS[wire].key_header, PROVIDERS[wire].key_prefix
+    return _KEY_HEADERS[wire]
 
 
 _ANTHROPIC_KINDS = {
