@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
 from interlock.events.learning import HANDLERS
 from interlock.events.lifecycle import NEXT, Stage, next_stage
@@ -41,7 +42,9 @@ def apply(state: State, row: Recorded) -> set[TaskId]:
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
     fact = row.fact
     handler = _HANDLERS.get(type(fact))
-    return handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
+    changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
+    count(state, row, changed)
+    return changed
 
 
 def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskId]:

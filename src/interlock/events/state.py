@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS
+from interlock.events.tallies import Shift, Tallies
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
@@ -198,6 +199,10 @@ class TaskState:
     @property
     def phase(self) -> Phase:
         """The phase it is in, or that comes next."""
+    queued_as: str = ""
+    """The category it is counted under while it could start; empty: it could not."""
+    shift: Shift | None = None
+    """When an agent worked on it last."""
         return self.spec.pipeline[min(self.phase_index, len(self.spec.pipeline) - 1)]
 
     @property
@@ -283,3 +288,7 @@ class State:
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
+    tallies: Tallies = field(default_factory=Tallies)
+    """What is counted over all runs."""
+    to_learn_from: set[TaskId] = field(default_factory=set)
+    """Tasks that landed after a check was red, and that nobody has looked at yet."""

@@ -1,0 +1,140 @@
+"""Which facts the tallies count, and as what. Called by the fold after a fact was taken in."""
+
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage
+from interlock.events.record import Recorded
+from interlock.events.state import State, TaskState
+from interlock.events.tallies import Gauge, Goodput, Shift, Tallies, Tally
+from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
+from interlock.model.task import PhaseKind, TaskId
+from interlock.model.usage import Usage
+
+NOT_ITS_FAULT = WAITS | HOPELESS | {ErrorClass.ENVIRONMENT, ErrorClass.OUTSIDE}
+LEAST_SECONDS, LEAST_USD = 0.01, 1e-6
+"""What is measured as less is taken for this: a logarithm needs something."""
+
+
+def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
+    """Take a fact into the tallies, once the fold has; `changed` are the tasks that it changed."""
+    fact = row.fact
+    if isinstance(fact, f.RunStarted):
+        _new_run(state.tallies, row.time)
+    for name in changed:
+        _note_place(state, state.tasks[name], row.time)
+    if isinstance(fact, _VERDICTS) and fact.task in changed:
+        _count_verdict(state.tallies, state.tasks[fact.task], fact)
+
+
+def _new_run(tallies: Tallies, time: float) -> None:
+    """Nobody knows until when the agents of a run that died were at work: that time is not counted."""
+    tallies.fade()
+    for gauge in tallies.gauges.values():
+        gauge.since = time
+
+
+def _note_place(state: State, task: TaskState, time: float) -> None:
+    """Is it in the queue now, or does an agent work on it; and under which category was it so far."""
+    tallies = state.tallies
+    queue = task.category if _is_queued(state, task) else ""
+    if queue != task.queued_as:
+        if task.queued_as:
+            _settled(tallies, task.queued_as, time).queued -= 1
+        if queue:
+            _settled(tallies, queue, time).queued += 1
+        task.queued_as = queue
+    is_at_work = task.shift is not None and not task.shift.agents
+    if task.has_agent and not is_at_work:
+        gauge = _settled(tallies, task.category, time)
+        task.shift = Shift(task.category, time, gauge.area)
+        gauge.at_work += 1
+    elif task.shift and is_at_work and not task.has_agent:
+        _end_shift(tallies, task, task.shift, time)
+
+
+def _is_queued(state: State, task: TaskState) -> bool:
+    return (
+        task.stage is Stage.WAITING
+        and task.unmet == 0
+        and not task.paused
+        and task.phase.kind is PhaseKind.AGENT
+        and state.is_selected(task.spec.id)
+    )
+
+
+def _end_shift(tallies: Tallies, task: TaskState, shift: Shift, time: float) -> None:
+    gauge = _settled(tallies, shift.category, time)
+    gauge.at_work -= 1
+    seconds = time - shift.since
+    agents = max(1, round((gauge.area - shift.area) / seconds)) if seconds > 0 else gauge.at_work + 1
+    task.shift = Shift(shift.category, shift.since, shift.area, agents)
+    goodput = tallies.at(shift.category, agents)
+    goodput.attempts += 1
+    goodput.agent_seconds += seconds
+    tallies.has_news = True
+
+
+def _settled(tallies: Tallies, category: str, time: float) -> Gauge:
+    """The category's gauge, with its time counted up to now."""
+    gauge = tallies.gauges.setdefault(category, Gauge(since=time))
+    passed = time - gauge.since
+    gauge.since = time
+    if gauge.at_work > 0 and passed > 0:
+        gauge.area += gauge.at_work * passed
+        goodput = tallies.at(category, gauge.at_work)
+        goodput.wall_seconds += passed
+        goodput.filled_seconds += passed if gauge.queued else 0.0
+    return gauge
+
+
+def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None:
+    agent = task.agent or task.spec.agent.name
+    opened = task.opened
+    model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent.model
+    tally = tallies.of(task.category, agent, model)
+    goodput = tallies.at(task.shift.category, task.shift.agents) if task.shift else Goodput()
+    tallies.has_news = True
+    if isinstance(fact, f.Landed):
+        tally.landed += 1
+        goodput.landed += 1
+    elif isinstance(fact, f.WorkFinished):
+        tally.seconds.add(max(LEAST_SECONDS, fact.seconds), task.spec.estimate_seconds)
+        _count_usage(tally, goodput, fact.usage)
+    elif isinstance(fact, f.CandidatePassed):
+        tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
+    elif isinstance(fact, f.PhaseFailed):
+        _count_failure(tally, goodput, task, fact)
+
+
+def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.PhaseFailed) -> None:
+    _count_usage(tally, goodput, fact.usage)
+    failed_in = task.spec.pipeline[task.spec.phase_index(fact.phase)].kind
+    if failed_in is PhaseKind.CHECK and fact.error is ErrorClass.CHECK:
+        tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
+    if fact.error in NOT_ITS_FAULT or task.phase.kind is not PhaseKind.AGENT:
+        return  # the attempt is not over, or what ended it says nothing of it
+    if fact.error is ErrorClass.CONFLICT:
+        tally.conflicts += 1
+        goodput.conflicts += 1
+        return
+    tally.failed += 1
+    goodput.failed += 1
+    if fact.error is ErrorClass.TIMEOUT and fact.seconds > 0:
+        tally.seconds.add(fact.seconds, task.spec.estimate_seconds)  # at least as long
+
+
+def _count_usage(tally: Tally, goodput: Goodput, usage: Usage | None) -> None:
+    if usage is None:
+        return
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens:
+        tally.tokens.add(tokens)
+    if usage.cost_usd is None:
+        return
+    tally.cost_usd.add(max(LEAST_USD, usage.cost_usd))
+    goodput.cost_usd += usage.cost_usd
+    if tokens:
+        tally.paid_usd += usage.cost_usd
+        tally.paid_tokens += tokens
+
+
+_VERDICTS = (f.WorkFinished, f.CandidatePassed, f.Landed, f.PhaseFailed)

@@ -1,0 +1,156 @@
+"""What the log counts over all its runs, in sums that a fact changes in no time at all.
+
+Rules:
+1. Only what the fold takes in is counted: what comes late, or stands in the log twice, changes nothing.
+2. What is counted fades: every run that follows one with anything to count makes it worth a little less.
+3. Categories, agents, models and figures stand here, and nothing of what a task is about: other projects of
+   the same user may see it.
+"""
+
+import math
+from dataclasses import dataclass, field, fields
+
+DECAY = 0.98
+"""A run. What is fifty runs old counts about a third: enough to forget a model that was replaced."""
+
+
+@dataclass(slots=True)
+class Sums:
+    """Of pairs of logarithms: what was measured (y), and what the task's own estimate was (x)."""
+
+    count: float = 0.0
+    y: float = 0.0
+    yy: float = 0.0
+    x: float = 0.0
+    xx: float = 0.0
+    xy: float = 0.0
+
+    def add(self, measured: float, estimate: float = 1.0) -> None:
+        """Take in one measurement; both are positive."""
+        y, x = math.log(measured), math.log(estimate)
+        self.count += 1
+        self.y, self.yy = self.y + y, self.yy + y * y
+        self.x, self.xx = self.x + x, self.xx + x * x
+        self.xy += x * y
+
+
+@dataclass(slots=True)
+class Tally:
+    """How attempts at one kind of work by one agent with one model fared."""
+
+    category: str
+    agent: str
+    model: str
+    landed: float = 0.0
+    failed: float = 0.0
+    """By the attempt's own fault; not because a model, a machine or a person was in the way."""
+    conflicts: float = 0.0
+    """What others had landed meanwhile was in its way."""
+    seconds: Sums = field(default_factory=Sums)
+    """Of agents that left a change or ran out of time, beside the estimates of their tasks."""
+    check_seconds: Sums = field(default_factory=Sums)
+    cost_usd: Sums = field(default_factory=Sums)
+    tokens: Sums = field(default_factory=Sums)
+    paid_usd: float = 0.0
+    """What was paid for `paid_tokens`, of attempts that say both."""
+    paid_tokens: float = 0.0
+
+    @property
+    def attempts(self) -> float:
+        """That came to an end which says something."""
+        return self.landed + self.failed + self.conflicts
+
+
+@dataclass(slots=True)
+class Goodput:
+    """What so many agents at once on one kind of work came to.
+
+    An attempt is counted under the number of agents that were at work on its category while it was, on the
+    average; time is counted under the number at the time.
+    """
+
+    attempts: float = 0.0
+    agent_seconds: float = 0.0
+    """Of these attempts. Landed changes an hour are `landed / agent_seconds * 3600` times the agents."""
+    landed: float = 0.0
+    failed: float = 0.0
+    conflicts: float = 0.0
+    cost_usd: float = 0.0
+    wall_seconds: float = 0.0
+    """How long exactly so many were at work."""
+    filled_seconds: float = 0.0
+    """How much of that another task of the category was free to start: the queue filled them."""
+
+
+@dataclass(slots=True)
+class Gauge:
+    """One category at this moment."""
+
+    at_work: int = 0
+    queued: int = 0
+    """Tasks whose needs are met and that no agent works on."""
+    since: float = 0.0
+    """Up to when its time is counted."""
+    area: float = 0.0
+    """Agents times seconds, since the beginning of the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The time an agent is at work on a task, or last was."""
+
+    category: str
+    since: float
+    area: float
+    """Of the category's gauge when it began."""
+    agents: int = 0
+    """How many were at work on the category meanwhile, on the average; 0: it is not over."""
+
+
+@dataclass(slots=True)
+class Tallies:
+    """All sums of a log."""
+
+    kinds: dict[str, Tally] = field(default_factory=dict)
+    """By category, agent and model (`kind`)."""
+    goodput: dict[str, dict[int, Goodput]] = field(default_factory=dict)
+    """By category and number of agents at once."""
+    gauges: dict[str, Gauge] = field(default_factory=dict)
+    has_news: bool = False
+    """Something was counted since the last run began."""
+
+    def of(self, category: str, agent: str, model: str) -> Tally:
+        """Where attempts of this kind are counted."""
+        key = kind(category, agent, model)
+        if key not in self.kinds:
+            self.kinds[key] = Tally(category, agent, model)
+        return self.kinds[key]
+
+    def at(self, category: str, agents: int) -> Goodput:
+        """Where that many agents on a category are counted."""
+        return self.goodput.setdefault(category, {}).setdefault(agents, Goodput())
+
+    def fade(self) -> None:
+        """A run later. Runs with nothing to count make nothing older."""
+        if not self.has_news:
+            return
+        self.has_news = False
+        for tally in self.kinds.values():
+            _scale(tally)
+        for numbers in self.goodput.values():
+            for goodput in numbers.values():
+                _scale(goodput)
+
+
+def kind(category: str, agent: str, model: str) -> str:
+    """One key for the three, for none of them may hold a line break."""
+    return f"{category}\n{agent}\n{model}"
+
+
+def _scale(sums: Tally | Goodput | Sums) -> None:
+    for name in (each.name for each in fields(sums)):
+        value = getattr(sums, name)
+        if isinstance(value, Sums):
+            _scale(value)
+        elif isinstance(value, float):
+            setattr(sums, name, value * DECAY)
