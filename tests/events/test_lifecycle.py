@@ -26,6 +26,7 @@ OWN_RULES = {
     f.NotesSaved,
     f.TaskEstimated,
     f.LessonsOffered,
+    f.NothingLearned,
     f.ScopeRequested,
     f.ScopeAnswered,
 }

@@ -81,10 +81,20 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.usage += fact.usage or Usage()
     task.losses = task.deferrals = 0
     task.why = fact.summary
-    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    task.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
         task.busy_seconds += fact.seconds
     back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
+
+
+def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
+    """When the next attempt may begin: at once, if somebody else can have it whose model is not closed."""
+    until = time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    if fact.error not in WAITS:
+        return until
+    task.closed = {**task.closed, task.who.name: until}
+    opens = min(task.closed.get(agent.name, 0.0) for agent in task.spec.candidates)
+    return opens if opens > time else 0.0
 
 
 def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
@@ -99,6 +109,8 @@ def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
             fact.log,
             fact.commit,
             fact.base,
+            next((check.command for check in fact.checks if not check.passed and not check.red_on_base), ""),
+            task.agent,
         )
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
-from interlock.events.learning import HANDLERS
+from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.record import Recorded
 from interlock.events.state import (
@@ -187,6 +187,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.leftover = task.attempt
     EFFECTS[type(fact)](task, fact, row)
+    credit(state, task, fact)
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE
     return {task.spec.id} | _move(state, task, stage, row.time)

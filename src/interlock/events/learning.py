@@ -1,12 +1,17 @@
 """What the facts about forecasts, limits and lessons change in State."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.events.state import LessonState, Limit, Provider, State
+from interlock.events.state import LessonState, Limit, Provider, State, TaskState
+from interlock.model.outcome import OWN_FAULTS
 from interlock.model.task import TaskId
+
+PATHS_KEPT = 12
+"""A lesson that was learned in more places than this holds by its check."""
 
 
 def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
@@ -36,8 +41,41 @@ def _provider_braked(state: State, fact: f.ProviderBraked, row: Recorded) -> set
 
 
 def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[TaskId]:
-    state.lessons.setdefault(fact.lesson.id, LessonState(fact.lesson))
+    new = fact.lesson
+    state.to_learn_from.discard(new.task)
+    known = state.lessons.get(new.id)
+    if known is None:
+        state.lessons[new.id] = LessonState(new)
+    elif new.commit and new.commit != known.lesson.commit:
+        known.learned += 1
+        paths = dict.fromkeys((*known.lesson.paths, *new.paths))
+        known.lesson = replace(known.lesson, paths=tuple(paths)[:PATHS_KEPT])
     return set()
+
+
+def _nothing_learned(state: State, fact: f.NothingLearned, _: Recorded) -> set[TaskId]:
+    state.to_learn_from.discard(fact.task)
+    return set()
+
+
+def credit(state: State, task: TaskState, fact: f.Fact) -> None:
+    """Count an attempt's end for the lessons it was given, and for those it was not.
+
+    An attempt that ended through no fault of its own says nothing about them.
+    """
+    if not isinstance(fact, f.Landed | f.PhaseFailed) or fact.attempt != task.attempt:
+        return
+    has_landed = isinstance(fact, f.Landed)
+    if isinstance(fact, f.PhaseFailed) and fact.error not in OWN_FAULTS:
+        return
+    for lesson in (state.lessons[name] for name in task.offered if name in state.lessons):
+        lesson.with_tried += 1
+        lesson.with_landed += has_landed
+    for lesson in (state.lessons[name] for name in task.held_out if name in state.lessons):
+        lesson.without_tried += 1
+        lesson.without_landed += has_landed
+    if has_landed and any(failure.command and failure.commit for failure in task.failures):
+        state.to_learn_from.add(task.spec.id)
 
 
 def _lessons_offered(state: State, fact: f.LessonsOffered, _: Recorded) -> set[TaskId]:
@@ -72,6 +110,7 @@ HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.ClutchDecided: _clutch_decided,
     f.ProviderBraked: _provider_braked,
     f.LessonLearned: _lesson_learned,
+    f.NothingLearned: _nothing_learned,
     f.LessonsOffered: _lessons_offered,
     f.LessonRetired: _lesson_retired,
     f.ScopeRequested: _nothing,

@@ -11,7 +11,7 @@ from interlock.events.tallies import Shift, Tallies
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
-from interlock.model.task import Commit, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.usage import Usage
 
 OTHER = "other"
@@ -32,6 +32,10 @@ class Failure:
     commit: Commit | None = None
     """What the attempt had made, if anything, and what from."""
     base: Commit = Commit("")
+    command: str = ""
+    """The check that was red, if one was."""
+    agent: str = ""
+    """Who had the attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,8 @@ class LessonState:
     """A lesson, and how attempts fared with it and without."""
 
     lesson: Lesson
+    learned: int = 1
+    """How many landings have shown it."""
     with_tried: float = 0.0
     with_landed: float = 0.0
     without_tried: float = 0.0
@@ -189,21 +195,28 @@ class TaskState:
     """What is expected of it; None: only its own definition is known."""
     agent: str = ""
     """Who has its last attempt, or had it."""
+    closed: dict[str, float] = field(default_factory=dict)
+    """Until when the model of an agent could not be had, as this task found out."""
     offered: tuple[str, ...] = ()
     """The lessons that attempt was given."""
     held_out: tuple[str, ...] = ()
     """Those that it was not given, to see what they do."""
     scope: tuple[str, ...] = ()
     """What its agent may edit in addition, because it asked."""
-
-    @property
-    def phase(self) -> Phase:
-        """The phase it is in, or that comes next."""
     queued_as: str = ""
     """The category it is counted under while it could start; empty: it could not."""
     shift: Shift | None = None
     """When an agent worked on it last."""
+
+    @property
+    def phase(self) -> Phase:
+        """The phase it is in, or that comes next."""
         return self.spec.pipeline[min(self.phase_index, len(self.spec.pipeline) - 1)]
+
+    @property
+    def who(self) -> Agent:
+        """Who has its last attempt, or had it; before the first, its first candidate."""
+        return self.spec.agent_named(self.agent)
 
     @property
     def has_agent(self) -> bool:
@@ -284,11 +297,11 @@ class State:
     """By category, over all runs."""
     providers: dict[str, Provider] = field(default_factory=dict)
     lessons: dict[str, LessonState] = field(default_factory=dict)
-
-    def is_selected(self, task: TaskId) -> bool:
-        """May the current run work on it."""
-        return self.run is None or self.run.selection is None or task in self.run.selection
     tallies: Tallies = field(default_factory=Tallies)
     """What is counted over all runs."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a check was red, and that nobody has looked at yet."""
+
+    def is_selected(self, task: TaskId) -> bool:
+        """May the current run work on it."""
+        return self.run is None or self.run.selection is None or task in self.run.selection

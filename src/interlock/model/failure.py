@@ -4,9 +4,14 @@
    and white space are taken out.
 2. A number that is part of a word stays (`test_case_2`, `E501`): it says which thing failed.
 3. Of a path in a temporary directory, the file's own name stays, for the same reason.
+
+A fingerprint covers all that was printed, so it tells whether one task failed twice in the same way. Two
+tasks run different commands and print different things around the same cause: they share a symptom, which is
+the one line that tells it.
 """
 
 import re
+from dataclasses import dataclass
 from hashlib import sha256
 
 from interlock.model.outcome import ErrorClass
@@ -51,3 +56,57 @@ def fingerprint(error: ErrorClass, command: str, text: str) -> str:
     """A short name for a failure: equal for the same failure of the same command."""
     parts = "\0".join((error, command, normalised(text)))
     return sha256(parts.encode(errors="replace")).hexdigest()[:DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """The line that tells a failure, and a short name that other tasks' failures of this kind share."""
+
+    id: str
+    line: str
+
+
+NAMED = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Failure|Panic)\b\s*:\s*\S")
+TOLD = re.compile(
+    r"\b(?:error|fatal|panic(?:ked)?|cannot|can't|could not|must|missing|undefined|unknown|unresolved|"
+    r"not found|no such|not defined|expected|required|denied|refused|forbidden)\b",
+    re.IGNORECASE,
+)
+NOISE = re.compile(
+    r"^(?:make(?:\[\d+\])?: \*\*\*|FAILED\b|ERRORS?\b|=+ |-+ |_+ |npm (?:ERR!|error) code|\d+ )"
+)
+"""Lines that count failures and name none."""
+PLACE = re.compile(r"^(?:E\s{2,})?(?:[^\s:()]+[:(]\d+(?:[:,]\d+)?\)?:?\s+(?:-\s+)?)?")
+"""Where in which file: the same mistake is made in many."""
+TELLING_WORDS = 3
+"""With fewer (`AssertionError: assert # == #`) a line may stand for anything."""
+LINE_CHARS = 300
+
+
+def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
+    """What a failure looks like, whoever it happens to."""
+    said = [text for line in feedback.splitlines() if (text := _without_place(line))]
+    line = _telling(said)
+    if error is not ErrorClass.CONFLICT and len(re.findall(r"[A-Za-z_]{2,}", line)) >= TELLING_WORDS:
+        return Symptom(_name(error, line), line)
+    return Symptom(
+        _name(error, normalised(summary), normalised(feedback)), line or normalised(summary)[:LINE_CHARS]
+    )
+
+
+def _without_place(line: str) -> str:
+    return PLACE.sub("", re.sub(ESCAPE, "", line).strip(), count=1)
+
+
+def _telling(lines: list[str]) -> str:
+    """The first line that names an error, else the first that speaks of one: the rest are consequences."""
+    spoken = [line for line in lines if not NOISE.match(line) and not line.endswith("`:")]
+    for pattern in (NAMED, TOLD):
+        for line in spoken:
+            if pattern.search(line):
+                return normalised(line)[:LINE_CHARS]
+    return ""
+
+
+def _name(error: ErrorClass, *parts: str) -> str:
+    return sha256("\0".join((error, *parts)).encode(errors="replace")).hexdigest()[:DIGITS]

@@ -51,6 +51,24 @@ WAITS = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED, ErrorClass.NETW
 HOPELESS = frozenset({ErrorClass.AUTH, ErrorClass.MISSING})
 """Another attempt would end in the same way until a person has done something."""
 
+OWN_FAULTS = frozenset(
+    {
+        ErrorClass.EXIT,
+        ErrorClass.TIMEOUT,
+        ErrorClass.IDLE,
+        ErrorClass.OUTPUT,
+        ErrorClass.LIMIT,
+        ErrorClass.NO_CHANGE,
+        ErrorClass.REJECTED,
+        ErrorClass.CHECK,
+        ErrorClass.CONTEXT,
+        ErrorClass.DENIED,
+        ErrorClass.TURNS,
+        ErrorClass.BUDGET,
+    }
+)
+"""What an attempt can be blamed for. A conflict is not among them: it takes two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Resume:

@@ -49,9 +49,18 @@ class ProviderBraked(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LessonLearned(Fact):
-    """An attempt showed what fixes a failure."""
+    """An attempt showed what fixes a failure, once more if the lesson is known; or a person says so."""
 
     lesson: Lesson
+
+
+@dataclass(frozen=True, slots=True)
+class NothingLearned(Fact):
+    """A task landed after a failure, and what overcame it cannot be said."""
+
+    task: TaskId
+    attempt: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ class LessonRetired(Fact):
 
     lesson: str
     why: str
+    """With the figures behind it; or a person's words."""
 
 
 @dataclass(frozen=True, slots=True)

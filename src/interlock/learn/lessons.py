@@ -1,0 +1,164 @@
+"""Lessons: what a failure and the landing after it show, and which attempts are told.
+
+1. A lesson comes from evidence: a check that was red on one change of a task and green on a later one.
+   Nothing that an agent or a file says makes one.
+2. A share of the attempts in its scope is not given it. What follows is counted for both, and decides.
+3. A lesson that nobody knows well reaches few attempts at a time: a bad one costs little.
+4. What a person wrote is given to all in its scope. It is for people to say when it goes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from interlock.events.state import Candidate, Failure, LessonState, State, TaskState
+from interlock.learn.fixes import Fix
+from interlock.learn.usefulness import is_better
+from interlock.model.failure import symptom
+from interlock.model.globs import overlap
+from interlock.model.lesson import Lesson
+from interlock.model.task import TaskId
+
+MOST_OFFERED = 3
+"""More than a few lessons are not read."""
+MOST_PATHS = 6
+HOLD_OUT = 0.2
+"""The share of attempts that even a good lesson is kept from, so that it stays known what it does."""
+MOST_HELD_OUT = 0.8
+MOST_NAMED = 3
+PLAIN = re.compile(r"^[\w./@+-]{1,120}$", re.ASCII)
+FIRST_TRIALS = 2
+"""How many attempts may have a new lesson at a time; with each that lands, two more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an attempt is given, and what it is not given although it fits."""
+
+    given: tuple[Lesson, ...] = ()
+    held_out: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The lessons given."""
+        return tuple(lesson.id for lesson in self.given)
+
+
+def worth_learning(task: TaskState) -> list[Failure]:
+    """The failures that a landed task overcame and whose check is known, the last first, one of a kind."""
+    if task.work is None or task.landed is None:
+        return []
+    checks = {*task.spec.done_when, *task.spec.verify}
+    found: dict[str, Failure] = {}
+    for failure in reversed(task.failures):
+        if (
+            failure.commit
+            and failure.base
+            and failure.command in checks
+            and failure.attempt < task.work.attempt
+        ):
+            found.setdefault(symptom(failure.error, failure.summary, failure.feedback).id, failure)
+    return list(found.values())
+
+
+def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) -> Lesson:
+    """What the failure and the landing after it teach, in our words; theirs are kept apart."""
+    seen = symptom(failure.error, failure.summary, failure.feedback)
+    name = sha256(f"{seen.id}\0{failure.command}\0{task.category}".encode()).hexdigest()[:8]
+    told = (
+        f"Attempt {failure.attempt} of {task.spec.id} failed in this way, and attempt {task.attempt} landed. "
+        "The difference between the two changes is below: see whether yours needs the same."
+    )
+    return Lesson(
+        id=name,
+        mechanism=f"`{failure.command}` fails {_without(fix)}",
+        text=told,
+        fingerprint=seen.id,
+        category=task.category,
+        paths=_places(fix.paths),
+        task=task.spec.id,
+        attempt=task.attempt,
+        commit=landed.commit,
+        failed_attempt=failure.attempt,
+        command=failure.command,
+        symptom=seen.line,
+        fix=fix.excerpt,
+    )
+
+
+def _without(fix: Fix) -> str:
+    """The files that make the difference. A name that could hold a sentence is not for our own words."""
+    plain = [path for path in fix.paths if PLAIN.match(path)][:MOST_NAMED]
+    return f"without the right change of {', '.join(plain)}" if plain else "without the right change"
+
+
+def _places(paths: Sequence[str]) -> tuple[str, ...]:
+    """The folders of these files: the next task has other files in them."""
+    folders = (path.rpartition("/")[0] for path in paths)
+    globs = [f"{folder}/**" if folder else path for folder, path in zip(folders, paths, strict=True)]
+    return tuple(dict.fromkeys(globs))[:MOST_PATHS]
+
+
+def offer(
+    state: State,
+    task: TaskState,
+    attempt: int,
+    hold_out: float = HOLD_OUT,
+    starting: Mapping[TaskId, Sequence[str]] | None = None,
+) -> Offer:
+    """The lessons for an attempt. `starting` are those of attempts that the log does not show yet."""
+    given: list[Lesson] = []
+    held_out: list[str] = []
+    for known in _fitting(state, task)[:MOST_OFFERED]:
+        lesson = known.lesson
+        if lesson.author:
+            given.append(lesson)
+        elif _draw(task.spec.id, attempt, lesson.id) < _held_out_share(known, hold_out):
+            held_out.append(lesson.id)
+        elif _under_trial(state, lesson.id, starting or {}) < FIRST_TRIALS + 2 * known.with_landed:
+            given.append(lesson)
+    return Offer(tuple(given), tuple(held_out))
+
+
+def _fitting(state: State, task: TaskState) -> list[LessonState]:
+    """The lessons in whose scope the task is, the most promising first."""
+    last = task.failures[-1] if task.failures else None
+    seen = symptom(last.error, last.summary, last.feedback).id if last else ""
+    found = [
+        (known.lesson.fingerprint == seen, bool(known.lesson.author), is_better(known), known.learned, name)
+        for name, known in state.lessons.items()
+        if not known.retired and (known.lesson.fingerprint == seen or concerns(known.lesson, task))
+    ]
+    return [state.lessons[name] for *_, name in sorted(found, reverse=True)]
+
+
+def concerns(lesson: Lesson, task: TaskState) -> bool:
+    """Is the task of the lesson's kind, with the same check to pass or work in the same places."""
+    if lesson.category not in ("", task.category):
+        return False
+    if not lesson.command and not lesson.paths:
+        return True
+    spec = task.spec
+    if lesson.command in (*spec.done_when, *spec.verify):
+        return True
+    footprint = task.forecast.footprint if task.forecast else ()
+    mine = (*spec.touches, *spec.exclusive, *(chance.path for chance in footprint))
+    return any(overlap(theirs, ours) for theirs in lesson.paths for ours in mine)
+
+
+def _held_out_share(known: LessonState, hold_out: float) -> float:
+    """More while it is uncertain that the lesson helps. 0 and 1 mean never and always."""
+    if hold_out in (0.0, 1.0):
+        return hold_out
+    return max(hold_out, min(MOST_HELD_OUT, 1.0 - is_better(known)))
+
+
+def _draw(task: TaskId, attempt: int, lesson: str) -> float:
+    """A number in [0, 1) that nobody chose and that is the same whenever it is asked for."""
+    return int(sha256(f"{task}\0{attempt}\0{lesson}".encode()).hexdigest()[:8], 16) / 2**32
+
+
+def _under_trial(state: State, lesson: str, starting: Mapping[TaskId, Sequence[str]]) -> int:
+    running = {name: state.tasks[name].offered for name in state.running}
+    return sum(lesson in offered for offered in {**running, **starting}.values())

@@ -1,0 +1,103 @@
+"""Does a lesson help? The success of attempts with it against those without, as Beta posteriors."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+from math import exp, log
+
+from interlock.events.facts import LessonRetired
+from interlock.events.state import LessonState, State
+
+MOST_ACTIVE = 200
+"""Every start looks at all of them."""
+LEAST_TRIED = 2
+ENOUGH = 12
+"""Attempts with a lesson after which it should have shown what it is good for, and without it."""
+ENOUGH_WITHOUT = 4
+MARGIN = 0.05
+"""A lesson takes room in a prompt: to help, it must help by this much."""
+HARM = 0.9
+"""How sure to be that it does harm. A good one is rarely lost so, and a bad one soon."""
+LITTLE_HOPE = 0.25
+LANDING_WEIGHT = 0.5
+MOST_LANDINGS = 4
+"""Each landing that showed the lesson speaks for it like half an attempt, up to some."""
+GRID = 200
+
+
+def is_better(known: LessonState) -> float:
+    """The probability that attempts do better with the lesson than without."""
+    return _exceeds(_with(known), _without(known))
+
+
+def is_worse(known: LessonState) -> float:
+    """The probability that they do worse with it."""
+    return _exceeds(_without(known), _with(known))
+
+
+def retirements(state: State) -> list[LessonRetired]:
+    """The lessons that have shown to be of no use, each with its figures. What a person wrote stays."""
+    active = {
+        name: known for name, known in state.lessons.items() if not (known.retired or known.lesson.author)
+    }
+    found = {name: why for name, known in active.items() if (why := useless(known))}
+    left = sorted(
+        active.keys() - found, key=lambda name: (-is_better(active[name]), -active[name].learned, name)
+    )
+    crowded = f"there are more than {MOST_ACTIVE} lessons, and this is one of the least proven"
+    found |= dict.fromkeys(left[MOST_ACTIVE:], crowded)
+    return [LessonRetired(name, why) for name, why in found.items()]
+
+
+def useless(known: LessonState) -> str:
+    """Why a lesson should go; '' while it should not."""
+    if known.with_tried >= LEAST_TRIED and is_worse(known) >= HARM:
+        return f"it misleads: {figures(known)}, so it does harm with probability {is_worse(known):.2f}"
+    hope = _exceeds(_with(known), _without(known), MARGIN)
+    tried_enough = known.with_tried >= ENOUGH and known.without_tried >= ENOUGH_WITHOUT
+    if tried_enough and hope <= LITTLE_HOPE:
+        return f"it makes no difference: {figures(known)}"
+    return ""
+
+
+def figures(known: LessonState) -> str:
+    """With and without, in words."""
+    return (
+        f"{known.with_landed:.0f} of {known.with_tried:.0f} attempts landed with it, "
+        f"{known.without_landed:.0f} of {known.without_tried:.0f} without"
+    )
+
+
+Shape = tuple[float, float]
+"""Of a Beta distribution."""
+
+
+def _with(known: LessonState) -> Shape:
+    behind = LANDING_WEIGHT * min(known.learned, MOST_LANDINGS)
+    return 1.0 + behind + known.with_landed, 1.0 + known.with_tried - known.with_landed
+
+
+def _without(known: LessonState) -> Shape:
+    return 1.0 + known.without_landed, 1.0 + known.without_tried - known.without_landed
+
+
+@lru_cache(maxsize=4096)
+def _exceeds(one: Shape, other: Shape, by: float = 0.0) -> float:
+    """The probability that a draw from `one` is larger than one from `other` by this much."""
+    density, below = _weights(one), [0.0, *accumulate(_weights(other))]
+    step = round(by * GRID)
+    # Within a cell of the grid either is as likely to be the larger one.
+    return sum(
+        weight * (below[max(0, at - step)] + below[max(0, at - step + 1)]) / 2
+        for at, weight in enumerate(density)
+    )
+
+
+def _weights(shape: Shape) -> Sequence[float]:
+    a, b = shape
+    points = [(at + 0.5) / GRID for at in range(GRID)]
+    logs = [(a - 1) * log(x) + (b - 1) * log(1 - x) for x in points]
+    highest = max(logs)
+    raw = [exp(value - highest) for value in logs]
+    total = sum(raw)
+    return [value / total for value in raw]
