@@ -5,11 +5,10 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.events.tallies import Gauge, Goodput, Shift, Tallies, Tally
-from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
+from interlock.model.outcome import OWN_FAULTS, ErrorClass
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 
-NOT_ITS_FAULT = WAITS | HOPELESS | {ErrorClass.ENVIRONMENT, ErrorClass.OUTSIDE}
 LEAST_SECONDS, LEAST_USD = 0.01, 1e-6
 """What is measured as less is taken for this: a logarithm needs something."""
 
@@ -89,7 +88,7 @@ def _settled(tallies: Tallies, category: str, time: float) -> Gauge:
 def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None:
     agent = task.agent or task.spec.agent.name
     opened = task.opened
-    model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent.model
+    model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent_named(agent).model
     tally = tallies.of(task.category, agent, model)
     goodput = tallies.at(task.shift.category, task.shift.agents) if task.shift else Goodput()
     tallies.has_news = True
@@ -97,7 +96,7 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
         tally.landed += 1
         goodput.landed += 1
     elif isinstance(fact, f.WorkFinished):
-        tally.seconds.add(max(LEAST_SECONDS, fact.seconds), task.spec.estimate_seconds)
+        _count_seconds(tally, task, fact.seconds)
         _count_usage(tally, goodput, fact.usage)
     elif isinstance(fact, f.CandidatePassed):
         tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
@@ -110,16 +109,20 @@ def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.Phas
     failed_in = task.spec.pipeline[task.spec.phase_index(fact.phase)].kind
     if failed_in is PhaseKind.CHECK and fact.error is ErrorClass.CHECK:
         tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
-    if fact.error in NOT_ITS_FAULT or task.phase.kind is not PhaseKind.AGENT:
-        return  # the attempt is not over, or what ended it says nothing of it
+    if task.phase.kind is not PhaseKind.AGENT:
+        return  # the attempt is not over
     if fact.error is ErrorClass.CONFLICT:
         tally.conflicts += 1
         goodput.conflicts += 1
-        return
-    tally.failed += 1
-    goodput.failed += 1
+    elif fact.error in OWN_FAULTS:
+        tally.failed += 1
+        goodput.failed += 1
     if fact.error is ErrorClass.TIMEOUT and fact.seconds > 0:
-        tally.seconds.add(fact.seconds, task.spec.estimate_seconds)  # at least as long
+        _count_seconds(tally, task, fact.seconds)  # at least as long
+
+
+def _count_seconds(tally: Tally, task: TaskState, seconds: float) -> None:
+    tally.seconds.add(max(LEAST_SECONDS, seconds), max(LEAST_SECONDS, task.spec.estimate_seconds))
 
 
 def _count_usage(tally: Tally, goodput: Goodput, usage: Usage | None) -> None:

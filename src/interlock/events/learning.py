@@ -22,12 +22,8 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
     return {fact.task}
 
 
-def _clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[TaskId]:
-    if not fact.category:
-        if state.run:
-            state.run.limit = fact.limit
-        return set()
-    state.clutch[fact.category] = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {})
+def _experience_heard(state: State, fact: f.ExperienceHeard, _: Recorded) -> set[TaskId]:
+    state.elsewhere, state.heard_of = fact.tallies, fact.projects
     return set()
 
 
@@ -107,7 +103,8 @@ def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
 # Any: each handler takes the one kind of fact it is listed under.
 HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.TaskEstimated: _estimated,
-    f.ClutchDecided: _clutch_decided,
+    f.ExperienceHeard: _experience_heard,
+    f.ClutchDecided: clutch_decided,
     f.ProviderBraked: _provider_braked,
     f.LessonLearned: _lesson_learned,
     f.NothingLearned: _nothing_learned,

@@ -305,3 +305,7 @@ class State:
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
+    elsewhere: Tallies = field(default_factory=Tallies)
+    """What other projects of the same user count, as far as it was heard of."""
+    heard_of: int = 0
+    """How many projects that were."""

@@ -13,6 +13,7 @@ from interlock.events.facts.base import (
 )
 from interlock.events.facts.learned import (
     ClutchDecided,
+    ExperienceHeard,
     LessonLearned,
     LessonRetired,
     LessonsOffered,
@@ -68,6 +69,7 @@ __all__ = [
     "CandidatePassed",
     "CandidateStale",
     "ClutchDecided",
+    "ExperienceHeard",
     "Fact",
     "Landed",
     "LessonLearned",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact, PhaseFact
+from interlock.events.tallies import Tallies
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.pool import PoolFigures
@@ -15,6 +16,14 @@ class TaskEstimated(Fact):
 
     task: TaskId
     forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class ExperienceHeard(Fact):
+    """What other projects of the same user count. Here it is a hint, until there is something better."""
+
+    projects: int
+    tallies: Tallies
 
 
 @dataclass(frozen=True, slots=True)
