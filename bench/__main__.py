@@ -5,7 +5,7 @@ import importlib
 
 from bench.table import show
 
-NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers")
+NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers", "footprint")
 
 
 def main() -> None:

@@ -11,7 +11,11 @@ class Chance:
     """A file, or a glob as the task's definition has it."""
     probability: float
     source: str
-    """What says so: `declared`, `touched` (an earlier attempt) or `companion` (it changes with another)."""
+    """What says so: `declared`, `touched` (an earlier attempt), `similar` (a task like it), `mentioned` (the
+    goal names it), `history` (it is often edited where the task says) or `companion` (it changes with another).
+    """
+    why: str = ""
+    """The same in words, with the count behind it."""
 
 
 @dataclass(frozen=True, slots=True)

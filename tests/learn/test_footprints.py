@@ -1,0 +1,159 @@
+"""Where a task will edit: declared, touched before, named in the goal, and edited together (D3)."""
+
+import pytest
+
+from interlock.events.state import State, TaskState, Work
+from interlock.learn.cochange import CoChange
+from interlock.learn.footprints import LISTED_MOST, Footprints
+from interlock.learn.mentions import Mentions
+from interlock.model.forecast import Chance
+from interlock.model.history import Change, Past
+from interlock.model.task import Agent, Commit, Task, TaskId
+
+AGENT = Agent("a", "command", ("true",))
+
+
+def task(name: str = "t", goal: str = "Do it", **more: object) -> TaskState:
+    return TaskState(Task(TaskId(name), goal, AGENT, **more))  # type: ignore[arg-type]  # fields of Task
+
+
+def changes(*sets: str, times: int = 1) -> tuple[Change, ...]:
+    return tuple(Change(Commit(str(at)), tuple(paths.split())) for at, paths in enumerate(sets * times))
+
+
+def worked(name: str, *touched: str, goal: str = "Do it", **more: object) -> TaskState:
+    done = task(name, goal, **more)
+    done.work = Work(1, Commit("c"), Commit("b"), touched, seq=len(name))
+    return done
+
+
+def found(
+    one: TaskState, past: tuple[Change, ...] = (), *others: TaskState, files: str = ""
+) -> dict[str, Chance]:
+    tree = frozenset(files.split())
+    state = State(tasks={other.spec.id: other for other in others})
+    return {chance.path: chance for chance in Footprints(Past(past, tree), state).of(one)}
+
+
+def test_what_a_task_declares_is_nearly_sure() -> None:
+    chance = found(task(touches=("src/**",)))["src/**"]
+    assert (chance.source, chance.probability) == ("declared", 0.9)
+
+
+def test_a_file_that_changes_with_a_declared_folder_is_a_companion_with_its_count() -> None:
+    past = changes("src/a.py CHANGELOG.md", "src/b.py CHANGELOG.md", "src/a.py", times=6)
+    companion = found(task(touches=("src/**",)), past)["CHANGELOG.md"]
+    assert companion.source == "companion"
+    assert companion.why == "changes with src/** in 12 of 18 commits"
+    assert 0.55 < companion.probability < 0.75
+
+
+def test_two_tasks_in_one_folder_are_told_apart_by_the_files_edited_there() -> None:
+    past = changes("src/hot.py", "src/hot.py", "src/cold.py", times=10)
+    forecast = found(task(touches=("src/**",)), past)
+    assert forecast["src/hot.py"].probability > 0.5 > forecast["src/cold.py"].probability > 0.2
+    assert forecast["src/**"].probability < 0.2
+    assert (forecast["src/hot.py"].source, forecast["src/**"].source) == ("history", "declared")
+
+
+def test_a_folder_where_every_change_goes_somewhere_new_stays_a_folder() -> None:
+    past = tuple(Change(Commit(str(at)), (f"src/new{at}.py",)) for at in range(30))
+    forecast = found(task(touches=("src/**",)), past)
+    assert list(forecast) == ["src/**"]
+    assert forecast["src/**"].probability == 0.9
+
+
+def test_what_came_together_once_or_twice_is_chance() -> None:
+    assert list(found(task(touches=("a.py",)), changes("a.py b.py", times=2))) == ["a.py"]
+
+
+def test_a_change_of_many_files_ties_none_of_them_to_each_other() -> None:
+    wide = " ".join(f"f{number}.py" for number in range(60))
+    past = changes(*(["f0.py"] * 10 + [wide] * 3))
+    assert list(found(task(touches=("f0.py",)), past)) == ["f0.py"]
+
+
+def test_what_was_so_long_ago_counts_less_than_what_is_so_now() -> None:
+    once, now = changes("a.py old.py", times=100), changes("a.py new.py", times=100)
+    companions = {one.path: one.probability for one in CoChange((*once, *now)).near(["a.py"]).companions}
+    assert companions["new.py"] > 1.5 * companions["old.py"]
+
+
+def test_a_file_that_is_gone_is_nobodys_companion() -> None:
+    past = changes("a.py gone.py here.py", times=5)
+    assert set(found(task(touches=("a.py",)), past, files="a.py here.py")) == {"a.py", "here.py"}
+
+
+def test_the_next_attempt_is_expected_where_the_last_one_was() -> None:
+    again = worked("t", "src/a.py", touches=("docs/**",))
+    chance = found(again)["src/a.py"]
+    assert (chance.source, chance.probability, chance.why) == ("touched", 0.85, "attempt 1 edited it")
+
+
+def test_tasks_that_read_alike_are_expected_in_the_same_places_but_not_surely() -> None:
+    goals = "Add a currency to the price list"
+    others = [worked(f"t{n}", "shop/prices.py", goal=f"{goals}: number {n}") for n in range(4)]
+    chance = found(task(goal=f"{goals}: yen"), (), *others, worked("far", "x.py", goal="Paint it"))
+    assert chance["shop/prices.py"].source == "similar"
+    assert 0.4 < chance["shop/prices.py"].probability < 0.8
+    assert "4 of 4 similar tasks edited it" in chance["shop/prices.py"].why
+    assert "x.py" not in chance
+
+
+def test_one_similar_task_is_weak_evidence() -> None:
+    other = worked("one", "shop/prices.py", goal="Add a currency to the list")
+    assert found(task(goal="Add a currency to the list"), (), other)["shop/prices.py"].probability <= 0.4
+
+
+def test_projects_whose_plans_are_not_kept_are_believed_less() -> None:
+    others = [worked(f"t{n}", "elsewhere.py", touches=("src/**",)) for n in range(20)]
+    assert found(task(goal="x", touches=("docs/**",)), (), *others)["docs/**"].probability == pytest.approx(
+        0.3
+    )
+
+
+def test_a_task_that_declares_nothing_is_expected_where_its_goal_points() -> None:
+    tree = "src/auth/login.py src/auth/session.py src/cart.py docs/a.md README.md"
+    forecast = found(task(goal="Fix src/auth/login.py and the cart"), files=tree)
+    assert forecast["src/auth/login.py"].probability == 0.7
+    assert forecast["src/cart.py"].probability == 0.3
+    assert {chance.source for chance in forecast.values()} == {"mentioned"}
+
+
+def test_what_goes_with_a_guess_is_no_surer_than_the_guess() -> None:
+    past = changes("src/cart.py tests/test_cart.py", times=10)
+    forecast = found(task(goal="Fix the cart"), past, files="src/cart.py tests/test_cart.py")
+    assert forecast["tests/test_cart.py"].source == "companion"
+    assert forecast["tests/test_cart.py"].probability <= forecast["src/cart.py"].probability == 0.3
+
+
+def test_a_forecast_has_an_end() -> None:
+    wide = " ".join(f"f{number}.py" for number in range(6))
+    sets = [wide.replace("f", f"g{group}/f") + " a.py" for group in range(20)]
+    assert len(found(task(touches=("a.py",)), changes(*sets, times=5))) <= LISTED_MOST + 1
+
+
+def test_the_same_past_gives_the_same_forecast_in_any_order_of_tasks() -> None:
+    past = changes("a.py b.py c.py", "a.py c.py", times=5)
+    one, two = worked("one", "b.py"), worked("three", "c.py")
+    assert list(found(task(touches=("a.py",)), past, one, two).values()) == list(
+        found(task(touches=("a.py",)), past, two, one).values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("goal", "meant"),
+    [
+        ("rename the LoginPage", {"ui/login_page.tsx": 0.3}),
+        ("see login_page.tsx.", {"ui/login_page.tsx": 0.5}),
+        ("all of `ui/`", {"ui/**": 0.7}),
+        ("widgets are slow", {"lib/widget.py": 0.3}),
+        ("a.py is everywhere", {}),
+        ("the test of the index", {}),
+        ("", {}),
+    ],
+)
+def test_words_that_name_files(goal: str, meant: dict[str, float]) -> None:
+    tree = ["ui/login_page.tsx", "lib/widget.py", "index.html", "tests/one.py"]
+    same = [f"{folder}/a.py" for folder in "pqrs"]
+    assert Mentions([*tree, *same]).of(goal) == meant
