@@ -73,5 +73,5 @@ def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) ->
     for choice in board.choose(free_slots(state), now):
         task = state.tasks[choice.task]
         if choice.task not in busy:
-            steps.append(Start(choice.task, task.attempt + 1, task.phase.name, choice.why))
+            steps.append(Start(choice.task, task.attempt + 1, task.phase.name, choice.why, choice.agent))
     return steps

@@ -29,6 +29,7 @@ from interlock.model.outcome import (
     News,
     Order,
     Report,
+    Resume,
     Tip,
 )
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
@@ -71,14 +72,14 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             attempt=turn.attempt,
             epoch=turn.claim.epoch,
             base=main.commit,
-            agent=spec.agent,
+            agent=turn.agent,
             prompt=await brief(env.repository, env.template, Scene(turn.task, turn.attempt, turn.neighbours)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             lease_seconds=turn.lease_left(),
             given_at=asyncio.get_running_loop().time(),
             session=_session_id(turn),
-            resume=turn.task.cut_off,
+            resume=_resumed(turn),
         ),
         _news(turn),
     )
@@ -104,13 +105,18 @@ def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
     return [f.NotesSaved(task, attempt, notes.reason, notes.summary, notes.path)] if notes else []
 
 
+def _resumed(turn: Turn) -> Resume | None:
+    """A session that was cut off goes on, if the same agent has it."""
+    return turn.task.cut_off if turn.task.who.name == turn.agent.name else None
+
+
 def _session_id(turn: Turn) -> str:
     """The same for the same turn, and no other's: so it is known before anything starts."""
     return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
 
 
 def _news(turn: Turn) -> News:
-    agent = turn.task.spec.agent
+    agent = turn.agent
 
     async def opened(session: str, sandbox: str, base: Commit) -> None:
         fact = f.SessionOpened(
@@ -153,7 +159,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
             usage=report.usage,
             session=report.session,
         )
-    error, agent = report.error or ErrorClass.NO_CHANGE, turn.task.spec.agent
+    error, agent = report.error or ErrorClass.NO_CHANGE, turn.agent
     return f.PhaseFailed(
         *turn.key,
         error=error,

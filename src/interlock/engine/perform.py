@@ -50,10 +50,10 @@ class Performer:
         def facts(epoch: int) -> Sequence[f.Fact]:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            return [f.PhaseStarted(*key, holder=holder, why=step.why, agent=task.spec.agent.name)]
+            return [f.PhaseStarted(*key, holder=holder, why=step.why, agent=step.agent)]
 
         taken = await self._claim(step.task, facts)
-        return self._turn(task, taken, step.attempt) if taken else None
+        return self._turn(task, taken, step) if taken else None
 
     async def _claim(
         self, name: TaskId, facts: Callable[[int], Sequence[f.Fact]], takeover: int | None = None
@@ -63,11 +63,12 @@ class Performer:
         )
         return taken[0] if taken else None
 
-    def _turn(self, task: TaskState, claim: Claim, attempt: int) -> Turn:
+    def _turn(self, task: TaskState, claim: Claim, step: Start) -> Turn:
         return Turn(
             task=frozen_copy(task),
             claim=claim,
-            attempt=attempt,
+            attempt=step.attempt,
+            agent=task.spec.agent_named(step.agent),
             neighbours=neighbours(self.ledger.state, task.spec.id),
             branch=self.ledger.state.branch,
             generation=self.controller.epoch,
@@ -128,7 +129,9 @@ class Performer:
 
     async def _record(self, turn: Turn, facts: Sequence[f.Fact]) -> None:
         try:
-            await self.ledger.release(turn.claim, [*facts, *_endings(turn.task, facts)], self.controller)
+            await self.ledger.release(
+                turn.claim, [*facts, *_endings(turn.task, facts, turn.agent.name)], self.controller
+            )
         except StaleEpoch:
             if true_anyway := [fact for fact in facts if isinstance(fact, f.Landed | f.MainSeen)]:
                 await self._note(true_anyway)
@@ -142,7 +145,9 @@ class Performer:
         archived = await self._archive(task, step.attempt, "lost")
         lost = f.PhaseLost(step.task, step.attempt, step.phase, step.epoch, why=step.why, archived=archived)
         notes = notes_of(self.env, step.task, step.attempt)
-        await self.ledger.release(claim, [*notes, lost, *_endings(task, [lost])], self.controller)
+        await self.ledger.release(
+            claim, [*notes, lost, *_endings(task, [lost], task.who.name)], self.controller
+        )
 
     async def _take_over(self, name: TaskId) -> Claim | None:
         resource = task_resource(name)
@@ -200,7 +205,7 @@ def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.PhaseFailed:
     )
 
 
-def _endings(task: TaskState, facts: Sequence[f.Fact]) -> list[f.Fact]:
+def _endings(task: TaskState, facts: Sequence[f.Fact], agent: str) -> list[f.Fact]:
     """The end of the task, if what happened is one setback too many."""
     setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed | f.PhaseLost)]
-    return [end for setback in setbacks if (end := give_up(task, setback))]
+    return [end for setback in setbacks if (end := give_up(task, setback, agent))]

@@ -7,7 +7,7 @@ from interlock.events.facts import Fact
 from interlock.events.state import TaskState
 from interlock.model.claim import Claim
 from interlock.model.outcome import Tip
-from interlock.model.task import Task, TaskId, Tree
+from interlock.model.task import Agent, Task, TaskId, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Turn:
     """As it was at the claim: a copy, because the fold goes on meanwhile."""
     claim: Claim
     attempt: int
+    agent: Agent
+    """Who has it, where the phase has an agent."""
     neighbours: tuple[Task, ...]
     """What other agents were working on at the claim."""
     branch: str

@@ -11,18 +11,25 @@ MAX_WAITS = 12
 """Times in a row that the model could not be had. With growing pauses, about an hour."""
 
 
-def give_up(task: TaskState, setback: PhaseFailed | PhaseLost) -> TaskFailed | None:
-    """The end of a task, if this setback is one too many. `task` is its state before that is folded."""
+def give_up(task: TaskState, setback: PhaseFailed | PhaseLost, agent: str = "") -> TaskFailed | None:
+    """The end of a task, if this setback (of `agent`) is one too many. `task` is its state before that."""
     if isinstance(setback, PhaseLost):
         return _lost_too_often(task, setback)
     if setback.error in WAITS:
         return _waited_too_often(task, setback)
-    return _hopeless(setback) or _same_again(task, setback) or _retries_used(task, setback)
+    return (
+        _hopeless(task, setback, agent or task.who.name)
+        or _same_again(task, setback)
+        or _retries_used(task, setback)
+    )
 
 
-def _hopeless(setback: PhaseFailed) -> TaskFailed | None:
+def _hopeless(task: TaskState, setback: PhaseFailed, agent: str) -> TaskFailed | None:
     if setback.error not in HOPELESS:
         return None
+    hopeless = {failure.agent for failure in task.failures if failure.error in HOPELESS} | {agent}
+    if not hopeless.issuperset(agent.name for agent in task.spec.candidates):
+        return None  # it is the agent that cannot work, and another may have the task
     return TaskFailed(setback.task, setback.attempt, f"no attempt can succeed: {setback.summary}")
 
 

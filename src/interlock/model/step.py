@@ -13,6 +13,8 @@ class Start:
     attempt: int
     phase: str
     why: str
+    agent: str = ""
+    """Who is to have it; '' where the phase has no agent."""
 
 
 @dataclass(frozen=True, slots=True)

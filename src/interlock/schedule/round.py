@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
+from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
 from interlock.schedule.order import Key
@@ -18,6 +19,7 @@ class Choice:
 
     task: TaskId
     why: str
+    agent: str = ""
 
 
 class Round:
@@ -69,7 +71,9 @@ class Round:
         self._lines.drop(name)
 
     def _pick(self, name: TaskId, why: str) -> None:
-        self._picks[name] = Choice(name, why)
+        pick = pick_agent(self._state, self._state.tasks[name], self._now)
+        given = f"; given to {pick.agent}: {pick.why}" if pick.why else ""
+        self._picks[name] = Choice(name, why + given, pick.agent)
         self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: Gate) -> bool:

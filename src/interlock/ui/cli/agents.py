@@ -78,9 +78,9 @@ def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
     return AgentRow(
         task=spec.id,
         attempt=task.attempt,
-        agent=spec.agent.name,
-        use=spec.agent.use,
-        model=_model(events) or spec.agent.model,
+        agent=task.who.name,
+        use=task.who.use,
+        model=_model(events) or task.who.model,
         sandbox=session.sandbox if session else "",
         session=session.session if session else "",
         pid=_pid(state_dir / agent_pid(spec.id, task.attempt)),

@@ -72,7 +72,7 @@ async def _take_over(invocation: Invocation, name: str) -> TakeOver:
 
 
 def _must_be_free(task: TaskState) -> None:
-    name, use = task.spec.id, task.spec.agent.use
+    name, use = task.spec.id, task.who.use
     if use not in RESUME:
         raise UsageError(
             f"nobody can go on with a session of {use}; only with those of {', '.join(RESUME)}",
@@ -95,7 +95,7 @@ def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory])
             f"interlock show {name}",
         )
     folder = project.root.parent / f"{project.root.name}-{name}"
-    program = tuple(word.format(session=session.session) for word in RESUME[task.spec.agent.use])
+    program = tuple(word.format(session=session.session) for word in RESUME[task.who.use])
     return TakeOver(
         name, session.attempt, session.session, str(folder), _lines(project.root, folder, kept, home, program)
     )

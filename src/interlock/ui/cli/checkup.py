@@ -139,7 +139,7 @@ async def _agents(project: Project) -> list[Finding]:
         missing = Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", fix)
         return [missing, *other_agents(set())]
     graph = await project.read_graph()
-    used = {task.agent.name: task.agent for task in graph.tasks}
+    used = {agent.name: agent for task in graph.tasks for agent in task.candidates}
     findings = [Finding("graph", Health.OK, counted(len(graph.tasks), "task"))]
     files = await project.repository.files()
     return findings + await agent_findings(project, list(used.values()), files)

@@ -61,7 +61,7 @@ async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
         reading = await read(project.store)
         task = find(reading.state, name)
         story = _choose(task, attempts_of(await history(project.store, task.spec.id)), wanted.attempt)
-        as_events = (wanted.form or ("raw" if task.spec.agent.use == "command" else "events")) == "events"
+        as_events = (wanted.form or ("raw" if task.who.use == "command" else "events")) == "events"
         events, log = agent_events(task.spec.id, story.attempt), agent_log(task.spec.id, story.attempt)
         path = project.state_dir / (events if as_events else story.log or log)
         note(f"attempt {story.attempt} of {task.spec.id}: {path}")

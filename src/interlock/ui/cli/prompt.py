@@ -50,7 +50,7 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
             )
         scene = Scene(task, number, neighbours(state, task.spec.id))
         text = await brief(project.repository, project.template, scene)
-        return number, told(text, resumes=goes_on(task.cut_off, task.spec.agent.use))
+        return number, told(text, resumes=goes_on(task.cut_off, task.who.use))
 
 
 async def _state_of_next_start(project: Project) -> State:

@@ -79,7 +79,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         goal=spec.goal,
         needs=spec.needs,
         waits_for=reason.tasks,
-        agent=spec.agent.name,
+        agent=task.who.name,
         priority=spec.priority,
         story=spec.story,
         paused=task.paused,

@@ -53,7 +53,7 @@ async def _say(invocation: Invocation, name: str, text: str) -> None:
 def _takes_messages(task: TaskState) -> bool:
     from interlock.run.adapters import ADAPTERS
 
-    return ADAPTERS[task.spec.agent.use].can_steer
+    return ADAPTERS[task.who.use].can_steer
 
 
 async def _delivered_to(store: Store, message: int) -> int | None:
@@ -81,7 +81,7 @@ def _report(invocation: Invocation, task: TaskState, attempt: int | None, could_
     elif could_hear:
         say(f"the agent of {name} has not taken it yet; if its attempt ends first, the next one is told")
     elif task.has_agent:
-        say(f"{task.spec.agent.use} takes no messages while it runs; the next attempt of {name} is told")
+        say(f"{task.who.use} takes no messages while it runs; the next attempt of {name} is told")
     elif task.stage in (Stage.FAILED, Stage.CANCELLED):
         say(f"the next attempt of {name} is told; interlock retry {name} starts it")
     else:

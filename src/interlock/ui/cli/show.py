@@ -45,7 +45,9 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.reason}"
     yield f"goal      {inert(spec.goal).strip()}"
-    yield f"agent     {spec.agent.name}: {_program(spec.agent)}"
+    yield f"agent     {found.who.name}: {_program(found.who)}"
+    if spec.agents:
+        yield f"one of    {', '.join(agent.name for agent in spec.agents)}"
     for name, values in (
         ("needs", spec.needs),
         ("touches", spec.touches),

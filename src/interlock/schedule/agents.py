@@ -1,0 +1,112 @@
+"""Who gets an attempt, of those who could have the task.
+
+Rules; the first that tells two candidates apart decides:
+1. Not one whose model is closed for now, if another's is open.
+2. A session that was cut off goes on with the agent that had it.
+3. The one that has failed at this task least often: somebody else may see what it did not (A1). One that
+   cannot work at all until a person has done something (no credential, not installed) comes after all others.
+4. Not one that takes only easier tasks than this one looks like. What the graph says of it is settled: who
+   does not fit that is no candidate.
+5. The least expected cost until it lands, as far as earlier work tells (the order of `forecast.options`).
+6. The order in the graph.
+"""
+
+import operator
+from dataclasses import dataclass
+
+from interlock.events.state import State, TaskState
+from interlock.model.durations import lasting
+from interlock.model.outcome import HOPELESS, OWN_FAULTS
+from interlock.model.provider import provider_of
+from interlock.model.task import COMPLEXITIES, Agent
+
+HOPELESS_WEIGHT = 1_000
+"""More than any task has retries."""
+
+_Rank = tuple[bool, bool, int, bool, int, int]
+"""Rules 1 to 6; the least is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Who is to have an attempt, and why that one; '' where there was nothing to choose."""
+
+    agent: str
+    why: str = ""
+
+
+def pick_agent(state: State, task: TaskState, now: float) -> Pick:
+    """The agent for the next attempt."""
+    agents = task.spec.candidates
+    if len(agents) == 1:
+        return Pick(agents[0].name)
+    ranks = {agent.name: _rank(state, task, agent, now) for agent in agents}
+    chosen = min(agents, key=lambda agent: ranks[agent.name])
+    usual = min(agents, key=lambda agent: ranks[agent.name][4:])
+    if chosen is usual:
+        return Pick(chosen.name, _as_usual(task, chosen))
+    differs = map(operator.ne, ranks[chosen.name], ranks[usual.name])
+    instead = next(rule for rule, decides in zip(_INSTEAD, differs, strict=False) if decides)
+    return Pick(chosen.name, instead(state, task, usual, now))
+
+
+def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
+    forecast = task.forecast
+    known = [option.agent for option in forecast.options] if forecast else []
+    looks = forecast.complexity if forecast and not task.spec.complexity else ""
+    return (
+        _closed_until(state, task, agent) > now,
+        not (task.cut_off and task.who is agent),
+        _failures(task, agent),
+        bool(looks) and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
+        known.index(agent.name) if agent.name in known else len(known),
+        task.spec.candidates.index(agent),
+    )
+
+
+def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
+    """When its model can be had again, by what the task has seen itself and by what others have."""
+    provider = state.providers.get(provider_of(agent)) if state.providers else None
+    return max(task.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
+
+
+def _failures(task: TaskState, agent: Agent) -> int:
+    mine = [failure.error for failure in task.failures if failure.agent == agent.name]
+    return sum(HOPELESS_WEIGHT if e in HOPELESS else e in OWN_FAULTS for e in mine)
+
+
+def _as_usual(task: TaskState, agent: Agent) -> str:
+    count = len(task.spec.candidates)
+    options = task.forecast.options if task.forecast else ()
+    option = next((option for option in options if option.agent == agent.name), None)
+    if option is None or len(options) < 2:
+        return f"the first choice of {count}"
+    costs = f"${option.cost_usd:.2f} and " if option.cost_usd is not None else ""
+    return (
+        f"the best of {count} by earlier work: {costs}{lasting(option.seconds)} an attempt, "
+        f"{option.success:.0%} of which land"
+    )
+
+
+def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> str:
+    provider = state.providers.get(provider_of(usual))
+    because = f" ({provider.why})" if provider and provider.until > now else ""
+    left = lasting(_closed_until(state, task, usual) - now)
+    return f"the model of {usual.name} is closed for another {left}{because}"
+
+
+def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) -> str:
+    return "its session was cut off, and goes on"
+
+
+def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> str:
+    last = next(failure for failure in reversed(task.failures) if failure.agent == usual.name)
+    return f"{usual.name} failed at it in attempt {last.attempt} ({last.summary})"
+
+
+def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> str:
+    return f"it looks too hard for {usual.name}, which takes {usual.complexity} complexity at most"
+
+
+_INSTEAD = (_is_closed, _was_cut_off, _has_failed, _is_too_weak)
+"""Why not the usual one, by the rule that decided. By rules 5 and 6 the usual one is chosen."""
