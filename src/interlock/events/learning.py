@@ -22,7 +22,7 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
     return {fact.task}
 
 
-def _experience_heard(state: State, fact: f.ExperienceHeard, _: Recorded) -> set[TaskId]:
+def _experience_gathered(state: State, fact: f.ExperienceGathered, _: Recorded) -> set[TaskId]:
     state.elsewhere, state.heard_of = fact.tallies, fact.projects
     return set()
 
@@ -103,7 +103,7 @@ def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
 # Any: each handler takes the one kind of fact it is listed under.
 HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.TaskEstimated: _estimated,
-    f.ExperienceHeard: _experience_heard,
+    f.ExperienceGathered: _experience_gathered,
     f.ClutchDecided: clutch_decided,
     f.ProviderBraked: _provider_braked,
     f.LessonLearned: _lesson_learned,

@@ -13,7 +13,7 @@ from interlock.events.facts.base import (
 )
 from interlock.events.facts.learned import (
     ClutchDecided,
-    ExperienceHeard,
+    ExperienceGathered,
     LessonLearned,
     LessonRetired,
     LessonsOffered,
@@ -69,7 +69,7 @@ __all__ = [
     "CandidatePassed",
     "CandidateStale",
     "ClutchDecided",
-    "ExperienceHeard",
+    "ExperienceGathered",
     "Fact",
     "Landed",
     "LessonLearned",

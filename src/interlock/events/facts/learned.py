@@ -19,7 +19,7 @@ class TaskEstimated(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class ExperienceHeard(Fact):
+class ExperienceGathered(Fact):
     """What other projects of the same user count. Here it is a hint, until there is something better."""
 
     projects: int
