@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
 from interlock.events.learning import HANDLERS, credit
@@ -44,6 +45,7 @@ def apply(state: State, row: Recorded) -> set[TaskId]:
     handler = _HANDLERS.get(type(fact))
     changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
     count(state, row, changed)
+    witness(state, fact, changed)
     return changed
 
 
@@ -62,6 +64,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     state.run = RunState(
         fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time, sandbox=fact.sandbox
     )
+    state.run.slots = fact.slots or {}
     return set(state.tasks)
 
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.clutch import clutch_decided
 from interlock.events.record import Recorded
-from interlock.events.state import LessonState, Limit, Provider, State, TaskState
+from interlock.events.state import LessonState, Provider, State, TaskState
 from interlock.model.outcome import OWN_FAULTS
 from interlock.model.task import TaskId
 
+LANDINGS_KEPT = 8
 PATHS_KEPT = 12
 """A lesson that was learned in more places than this holds by its check."""
 
@@ -41,9 +43,10 @@ def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[Tas
     state.to_learn_from.discard(new.task)
     known = state.lessons.get(new.id)
     if known is None:
-        state.lessons[new.id] = LessonState(new)
-    elif new.commit and new.commit != known.lesson.commit:
+        state.lessons[new.id] = LessonState(new, shown_by=(new.commit,))
+    elif new.commit and new.commit not in known.shown_by:  # a fact may stand twice in the log
         known.learned += 1
+        known.shown_by = (*known.shown_by[1 - LANDINGS_KEPT :], new.commit)
         paths = dict.fromkeys((*known.lesson.paths, *new.paths))
         known.lesson = replace(known.lesson, paths=tuple(paths)[:PATHS_KEPT])
     return set()

@@ -111,6 +111,14 @@ class Limit:
     why: str
     time: float
     evidence: dict[str, float] = field(default_factory=dict)
+    goodput: int = 0
+    """What the goodput brake alone allows; 0: it was not asked."""
+    until: float = 0.0
+    """With no place at all: when that ends."""
+    landed: int = 0
+    """Since that number is being tried, and with all of them at work."""
+    troubled: int = 0
+    """The same for conflicts and red checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +141,8 @@ class LessonState:
     lesson: Lesson
     learned: int = 1
     """How many landings have shown it."""
+    shown_by: tuple[Commit, ...] = ()
+    """The last of these landings."""
     with_tried: float = 0.0
     with_landed: float = 0.0
     without_tried: float = 0.0
@@ -261,6 +271,10 @@ class RunState:
     ended: float | None = None
     ended_why: str = ""
     sandbox: str = ""
+    slots: dict[str, int] = field(default_factory=dict)
+    """How many agents of a role may work at once."""
+    brake: Limit | None = None
+    """What the clutch said last of all agents together."""
 
 
 @dataclass(slots=True)
@@ -295,17 +309,19 @@ class State:
     source: str = ""
     clutch: dict[str, Limit] = field(default_factory=dict)
     """By category, over all runs."""
+    provider_limits: dict[str, Limit] = field(default_factory=dict)
+    """How many agents each provider has room for, where that is less than any number."""
     providers: dict[str, Provider] = field(default_factory=dict)
     lessons: dict[str, LessonState] = field(default_factory=dict)
     tallies: Tallies = field(default_factory=Tallies)
     """What is counted over all runs."""
+    elsewhere: Tallies = field(default_factory=Tallies)
+    """What other projects of the same user count, as far as it was heard of."""
+    heard_of: int = 0
+    """How many projects that were."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a check was red, and that nobody has looked at yet."""
 
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
-    elsewhere: Tallies = field(default_factory=Tallies)
-    """What other projects of the same user count, as far as it was heard of."""
-    heard_of: int = 0
-    """How many projects that were."""

@@ -38,6 +38,12 @@ class ClutchDecided(Fact):
     """Of which kind of work; empty: of all together."""
     evidence: dict[str, float] | None = None
     """The figures behind it, by name."""
+    provider: str = ""
+    """Of the agents of which provider, if it is about those."""
+    goodput: int = 0
+    """What the goodput brake alone would allow; 0: it was not asked."""
+    until: float = 0.0
+    """With a limit of 0: when it ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+"""What the clutch's decisions change in State, and what it counts about each of them."""
+
+from dataclasses import replace
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.events.state import Limit, State
+from interlock.model.outcome import ErrorClass
+from interlock.model.task import TaskId
+
+TROUBLE = frozenset({ErrorClass.CONFLICT, ErrorClass.CHECK})
+"""What others who work at the same time may have brought about."""
+
+
+def clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[TaskId]:
+    """A number that holds from now on: of a provider's agents, of a kind of work, or of all together."""
+    said = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {}, fact.goodput, fact.until)
+    if fact.provider:
+        state.provider_limits[fact.provider] = said
+    elif fact.category:
+        before = state.clutch.get(fact.category)
+        if before and before.goodput == said.goodput:  # only another brake: what is being tried goes on
+            said = replace(said, landed=before.landed, troubled=before.troubled)
+        state.clutch[fact.category] = said
+    elif state.run:
+        state.run.limit, state.run.brake = fact.limit, said
+    return set()
+
+
+def witness(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
+    """Count what came of the number that is being tried: only what was done with all of them at work."""
+    if not isinstance(fact, f.Landed | f.PhaseFailed) or fact.task not in changed:
+        return
+    task = state.tasks[fact.task]
+    limit = state.clutch.get(task.shift.category) if task.shift else None
+    if limit is None or task.shift is None or task.shift.agents < limit.goodput:
+        return
+    if isinstance(fact, f.Landed):
+        state.clutch[task.shift.category] = replace(limit, landed=limit.landed + 1)
+    elif fact.error in TROUBLE:
+        state.clutch[task.shift.category] = replace(limit, troubled=limit.troubled + 1)
