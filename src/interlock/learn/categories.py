@@ -1,0 +1,89 @@
+"""What kind of work a task is, and how hard it looks, from its definition alone.
+
+What a person declared counts. Else the paths it touches, if all of them are of one kind: a change of code
+that also touches its tests and docs is no test and no documentation. Else the words of its goal.
+"""
+
+import re
+from dataclasses import dataclass
+
+from interlock.events.state import OTHER
+from interlock.model.task import COMPLEXITIES, Task
+
+DECLARED = "declared"
+
+PATHS: tuple[tuple[str, str], ...] = (
+    ("docs", r"(^|/)docs?/|(^|/)(README|CHANGELOG|CONTRIBUTING)\b|\.(md|rst|adoc)$"),
+    ("tests", r"(^|/)(tests?|spec|__tests__)/|(^|/)test_[^/]*$|[._](test|spec)\.\w+$"),
+    ("migration", r"(^|/)migrations?/|\.sql$"),
+    ("ci", r"^\.github/|^\.gitlab-ci|^\.circleci/|^\.ci/|(^|/)Jenkinsfile$"),
+    (
+        "build",
+        r"(^|/)(Makefile|Dockerfile|pyproject\.toml|package\.json|go\.mod|Cargo\.toml|requirements[^/]*)$",
+    ),
+    ("frontend", r"(^|/)(frontend|web|ui|components|styles)/|\.(css|scss|tsx|jsx|html|vue|svelte)$"),
+)
+"""Patterns of paths and globs, by category."""
+WORDS: tuple[tuple[str, str], ...] = (
+    ("fix", r"fix(es|ed)?|bugs?|crash(es)?|regressions?|broken|wrong|fails?"),
+    ("docs", r"document(s|ation)?|docs|readme|changelog|docstrings?|tutorial"),
+    ("refactor", r"refactor|renam(e|es|ing)|extract|simplify|clean ?up|restructure|split|move"),
+    ("tests", r"tests?|coverage"),
+    ("migration", r"migrat(e|es|ion|ions)|schema"),
+    ("performance", r"speed|faster|slow|optimi[sz]e|performance|latency|cache"),
+    ("build", r"upgrade|bump|dependenc(y|ies)|packaging"),
+    ("feature", r"add|implement|support|introduce|new|allow|create|build|write"),
+)
+"""Words of the goal, by category; of several that occur, the category that stands first here."""
+
+HARD_WORDS, LONG_GOAL, SHORT_GOAL = (
+    r"\b(redesign|rewrite|concurren\w*|protocol|security|migrat\w*)\b",
+    150,
+    40,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A kind of work, and what it was inferred from."""
+
+    name: str
+    why: str
+
+
+def category(task: Task) -> Category:
+    """The kind of work a task is."""
+    if task.category:
+        return Category(task.category, DECLARED)
+    return _by_paths(task) or _by_words(task) or Category(OTHER, "nothing says what kind of work it is")
+
+
+def _by_paths(task: Task) -> Category | None:
+    for name, pattern in PATHS:
+        if task.touches and all(re.search(pattern, path) for path in task.touches):
+            return Category(name, f"inferred from {', '.join(task.touches[:2])}")
+    return None
+
+
+def _by_words(task: Task) -> Category | None:
+    for name, pattern in WORDS:
+        if found := re.search(rf"\b({pattern})\b", task.goal, re.IGNORECASE):
+            return Category(name, f"inferred from the word `{found[0].lower()}` in its goal")
+    return None
+
+
+def complexity(task: Task) -> str:
+    """How hard it is, as declared, or as it looks: long goals, many places, much that must hold."""
+    if task.complexity:
+        return task.complexity
+    words = len(task.goal.split())
+    signs = (
+        words > SHORT_GOAL,
+        words > LONG_GOAL,
+        len(task.touches) > 4,
+        len(task.needs) > 3,
+        len(task.done_when) > 2,
+        re.search(HARD_WORDS, task.goal, re.IGNORECASE) is not None,
+    )
+    low, medium, high = COMPLEXITIES
+    return high if sum(signs) > 2 else medium if any(signs) else low

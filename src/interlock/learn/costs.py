@@ -1,0 +1,40 @@
+"""What one attempt costs. Nothing is said where nobody ever said what an agent costs."""
+
+from dataclasses import dataclass
+
+from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.spread import Spread, spread
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What an attempt will probably cost."""
+
+    amount: Spread
+    usd_each: float = 1.0
+
+    def quantile(self, probability: float) -> float:
+        """In dollars, what it stays below with this probability."""
+        return self.usd_each * self.amount.quantile(probability)
+
+
+def price(evidence: Evidence, kind: Kind) -> Price | None:
+    """From what the agent's attempts cost; else from the tokens they take, where its model's price is known.
+
+    What other agents cost says nothing: their models have other prices.
+    """
+    mine = evidence.of_agent(kind.agent)
+    cost = spread(mine, kind, lambda tally: tally.cost_usd)
+    if cost.weight:
+        return Price(cost)
+    tokens = spread(mine, kind, lambda tally: tally.tokens)
+    each = _usd_per_token(evidence, kind.model)
+    return Price(tokens, each) if tokens.weight and each else None
+
+
+def _usd_per_token(evidence: Evidence, model: str) -> float | None:
+    known = [
+        tally for tally in (*evidence.here.values(), *evidence.elsewhere.values()) if tally.model == model
+    ]
+    tokens = sum(tally.paid_tokens for tally in known)
+    return sum(tally.paid_usd for tally in known) / tokens if model and tokens else None

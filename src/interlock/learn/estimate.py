@@ -1,0 +1,111 @@
+"""What to expect of a task: its kind, and for every agent that could have it time, money and success."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from interlock.events.state import State
+from interlock.learn.categories import Category, category, complexity
+from interlock.learn.costs import Price, price
+from interlock.learn.difficulty import success
+from interlock.learn.durations import agent_seconds
+from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.spread import Spread
+from interlock.model.forecast import Forecast, Option
+from interlock.model.task import Agent, Task
+
+LEAST_SECONDS = 0.01
+"""A task that is estimated at nothing still has a logarithm."""
+A_LITTLE = 0.1
+"""Forecasts that differ by less than a tenth are the same forecast: no fact, no new order."""
+
+
+_Look = tuple[Spread, Price | None, float]
+"""Seconds, money and success of one kind."""
+
+
+class Estimator:
+    """Forecasts from one moment's tallies. Kinds are worked out once, however many tasks are of them."""
+
+    def __init__(self, state: State) -> None:
+        self._evidence = Evidence(state.tallies.kinds, state.elsewhere.kinds)
+        self._looks: dict[Kind, _Look] = {}
+
+    def forecast(self, task: Task) -> Forecast:
+        """Of one attempt at the task, by the agent that is expected to land it for the least."""
+        found = category(task)
+        options = [self._option(found, agent, task) for agent in task.candidates]
+        options.sort(key=_to_land(options))
+        best = options[0]
+        kind = _kind(found, task.agent_named(best.agent))
+        spread, paid, _ = self._look(kind)
+        return Forecast(
+            category=found.name,
+            category_why=found.why,
+            agent=best.agent,
+            seconds=best.seconds,
+            seconds_p90=_within(task, spread.quantile(0.9, _estimate(task))),
+            success=best.success,
+            cost_usd=best.cost_usd,
+            cost_usd_p90=paid.quantile(0.9) if paid else None,
+            evidence=self._evidence.own(kind).attempts,
+            complexity=complexity(task),
+            options=tuple(options),
+        )
+
+    def _option(self, found: Category, agent: Agent, task: Task) -> Option:
+        spread, paid, probability = self._look(_kind(found, agent))
+        seconds = _within(task, spread.quantile(0.5, _estimate(task)))
+        return Option(agent.name, seconds, probability, paid.quantile(0.5) if paid else None)
+
+    def _look(self, kind: Kind) -> _Look:
+        if kind not in self._looks:
+            evidence = self._evidence
+            probability = success(evidence, kind).probability
+            self._looks[kind] = (agent_seconds(evidence, kind), price(evidence, kind), probability)
+        return self._looks[kind]
+
+
+def differs(new: Forecast, old: Forecast | None) -> bool:
+    """Is there anything in it that somebody would decide otherwise for."""
+    if old is None:
+        return True
+    plain = replace(new, **{name: getattr(old, name) for name in _FIGURES}, options=old.options)
+    if plain != old or [each.agent for each in new.options] != [each.agent for each in old.options]:
+        return True
+    pairs = [(getattr(new, name), getattr(old, name)) for name in _FIGURES if name != "evidence"]
+    for now, before in zip(new.options, old.options, strict=True):
+        pairs += [
+            (now.seconds, before.seconds),
+            (now.success, before.success),
+            (now.cost_usd, before.cost_usd),
+        ]
+    return any(_is_apart(one, other) for one, other in pairs)
+
+
+def _is_apart(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is not other
+    return abs(one - other) > A_LITTLE * max(abs(one), abs(other))
+
+
+_FIGURES = ("seconds", "seconds_p90", "success", "cost_usd", "cost_usd_p90", "evidence")
+
+
+def _kind(found: Category, agent: Agent) -> Kind:
+    return Kind(found.name, agent.name, agent.model)
+
+
+def _estimate(task: Task) -> float:
+    return max(LEAST_SECONDS, task.estimate_seconds)
+
+
+def _within(task: Task, seconds: float) -> float:
+    """Its agent is stopped then."""
+    return min(seconds, task.timeout_seconds)
+
+
+def _to_land(options: Sequence[Option]) -> Callable[[Option], float]:
+    """What an option costs until it lands: in dollars if all of them say, else in time."""
+    if all(option.cost_usd is not None for option in options):
+        return lambda option: (option.cost_usd or 0.0) / option.success
+    return lambda option: option.seconds / option.success

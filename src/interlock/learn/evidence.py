@@ -1,0 +1,109 @@
+"""Who can say something about a kind of work, and how much that is worth.
+
+Rules:
+1. Attempts of the very kind (category, agent and model, in this project) count in full.
+2. Related attempts are heard group by group. However many there are, a group counts for so many attempts at
+   most: their average tells where the kind lies only as well as such groups resemble each other. With n
+   attempts and at most m it counts n m / (n + m), which is the exact weight when the ratio of the spread
+   within a group to the spread between groups is m.
+3. No attempt is heard twice: the groups have nothing in common.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+
+from interlock.events.tallies import Sums, Tally, kind
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of work, done by somebody."""
+
+    category: str
+    agent: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A group of attempts, added up."""
+
+    tally: Tally
+    most: float
+    """For how many attempts of the very kind it may count."""
+
+    def weight(self, count: float) -> float:
+        """What this many of its attempts are worth."""
+        return count * self.most / (count + self.most) if count else 0.0
+
+
+class Evidence:
+    """What this project has seen, and what others of the same user have."""
+
+    def __init__(self, here: Mapping[str, Tally], elsewhere: Mapping[str, Tally]) -> None:
+        self.here = here
+        self.elsewhere = elsewhere
+
+    def of_agent(self, agent: str) -> "Evidence":
+        """Only what this agent has done."""
+        here, elsewhere = (
+            {key: tally for key, tally in kinds.items() if tally.agent == agent}
+            for kinds in (self.here, self.elsewhere)
+        )
+        return Evidence(here, elsewhere)
+
+    def own(self, wanted: Kind) -> Tally:
+        """The attempts of the very kind."""
+        key = kind(wanted.category, wanted.agent, wanted.model)
+        return self.here.get(key) or Tally(wanted.category, wanted.agent, wanted.model)
+
+    def witnesses(self, wanted: Kind) -> list[Witness]:
+        """Everyone else who can say something, in groups."""
+        own = self.own(wanted)
+        left = [tally for tally in self.here.values() if tally is not own]
+        found: list[Witness] = []
+        for most, belongs in _RELATED:
+            found.append(Witness(added(tally for tally in left if belongs(tally, wanted)), most))
+            left = [tally for tally in left if not belongs(tally, wanted)]
+        for most, belongs in _ELSEWHERE:
+            group = (tally for tally in self.elsewhere.values() if belongs(tally, wanted))
+            found.append(Witness(added(group), most))
+        return found
+
+
+def added(tallies: Iterable[Tally]) -> Tally:
+    """Several tallies as one."""
+    total = Tally("", "", "")
+    for tally in tallies:
+        for name in _FIGURES:
+            mine, theirs = getattr(total, name), getattr(tally, name)
+            setattr(total, name, _sum_of(mine, theirs) if isinstance(mine, Sums) else mine + theirs)
+    return total
+
+
+def _sum_of(one: Sums, other: Sums) -> Sums:
+    return Sums(*(getattr(one, each.name) + getattr(other, each.name) for each in fields(Sums)))
+
+
+_FIGURES = [each.name for each in fields(Tally) if each.name not in ("category", "agent", "model")]
+
+_Belongs = Callable[[Tally, Kind], bool]
+_RELATED: tuple[tuple[float, _Belongs], ...] = (
+    (6.0, lambda tally, wanted: (tally.category, tally.agent) == (wanted.category, wanted.agent)),
+    (4.0, lambda tally, wanted: tally.category == wanted.category),
+    (2.0, lambda tally, wanted: tally.agent == wanted.agent),
+    (1.0, lambda _tally, _wanted: True),
+)
+"""In this project, the nearest first: another model; another agent; another kind of work; anything at all.
+Within a kind two thirds of the times lie within a factor of two. Between agents at one kind of work the
+averages differ by less than half of that, between kinds of work by more: hence four, and two."""
+_ELSEWHERE: tuple[tuple[float, _Belongs], ...] = (
+    (4.0, lambda t, wanted: (t.category, t.agent, t.model) == (wanted.category, wanted.agent, wanted.model)),
+    (
+        1.0,
+        lambda t, wanted: (
+            t.category == wanted.category and (t.agent, t.model) != (wanted.agent, wanted.model)
+        ),
+    ),
+)
+"""In other projects: the very kind, and its category."""

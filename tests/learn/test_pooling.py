@@ -1,0 +1,199 @@
+"""What many runs teach about difficulty, time and money: K1, A8. Few attempts are not believed too much."""
+
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.events.tallies import Tally
+from interlock.learn.costs import price
+from interlock.learn.difficulty import STRENGTH, UNKNOWN, success
+from interlock.learn.durations import agent_seconds, check_seconds
+from interlock.learn.evidence import Evidence, Kind
+
+API = Kind("backend", "bot", "small")
+
+
+def evidence(*tallies: Tally, elsewhere: Sequence[Tally] = ()) -> Evidence:
+    return Evidence(_keyed(tallies), _keyed(elsewhere))
+
+
+def _keyed(tallies: Sequence[Tally]) -> dict[str, Tally]:
+    return {f"{each.category}\n{each.agent}\n{each.model}": each for each in tallies}
+
+
+def tried(landed: float, failed: float, *, category: str = "backend", agent: str = "bot") -> Tally:
+    return Tally(category, agent, "small", landed=landed, failed=failed)
+
+
+def timed(*seconds: float, category: str = "backend", agent: str = "bot", estimate: float = 600.0) -> Tally:
+    tally = Tally(category, agent, "small")
+    for each in seconds:
+        tally.seconds.add(each, estimate)
+    return tally
+
+
+def chance(*tallies: Tally, kind: Kind = API, elsewhere: Sequence[Tally] = ()) -> float:
+    return success(evidence(*tallies, elsewhere=elsewhere), kind).probability
+
+
+def test_without_any_attempt_a_published_share_is_believed() -> None:
+    assert chance() == pytest.approx(UNKNOWN)
+    assert chance(kind=Kind("docs", "bot")) == pytest.approx(0.82)
+    assert chance(kind=Kind("feature", "bot")) == pytest.approx(0.66)
+
+
+def test_many_attempts_of_the_very_kind_outweigh_everything_else() -> None:
+    others = [
+        tried(0, 500, agent="other"),
+        tried(0, 500, category="docs"),
+        Tally("backend", "bot", "large", failed=99),
+    ]
+    assert chance(tried(950, 50), *others) == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_same_kind_of_work_by_another_agent_says_more_than_other_work_by_the_same_one() -> None:
+    assert chance(tried(0, 50, agent="other")) < chance(tried(0, 50, category="docs")) < UNKNOWN
+
+
+def test_other_projects_are_heard_but_not_for_long() -> None:
+    bad = [tried(0, 1_000)]
+    assert chance(elsewhere=bad) < 0.5
+    assert chance(tried(20, 0), elsewhere=bad) > 0.7
+
+
+@pytest.mark.property
+@given(st.floats(0, 50), st.floats(0, 50), st.floats(0, 50), st.floats(0, 50))
+def test_more_success_anywhere_raises_the_chances_and_more_failure_lowers_them(
+    landed: float, failed: float, near_landed: float, near_failed: float
+) -> None:
+    near = tried(near_landed, near_failed, agent="other")
+    now = chance(tried(landed, failed), near)
+    assert chance(tried(landed + 1, failed), near) > now > chance(tried(landed, failed + 1), near)
+    assert chance(tried(landed, failed), tried(near_landed + 1, near_failed, agent="other")) >= now
+    assert chance(tried(landed, failed), tried(near_landed, near_failed + 1, agent="other")) <= now
+
+
+@pytest.mark.property
+@given(st.floats(0, 100), st.floats(0, 100))
+def test_the_chances_lie_between_what_was_believed_before_and_what_was_seen(
+    landed: float, failed: float
+) -> None:
+    attempts = landed + failed
+    found = chance(tried(landed, failed))
+    assert found == pytest.approx((STRENGTH * UNKNOWN + landed) / (STRENGTH + attempts))
+    if attempts:
+        low, high = sorted((UNKNOWN, landed / attempts))
+        assert low - 1e-9 <= found <= high + 1e-9
+
+
+def median(*tallies: Tally, estimate: float = 600.0, kind: Kind = API) -> float:
+    return agent_seconds(evidence(*tallies), kind).quantile(0.5, estimate)
+
+
+def test_without_any_attempt_the_tasks_own_estimate_is_believed_but_not_trusted_far() -> None:
+    assert median(estimate=90.0) == pytest.approx(90.0)
+    assert agent_seconds(evidence(), API).quantile(0.9, 90.0) > 3 * 90.0
+
+
+def test_attempts_of_the_very_kind_draw_the_forecast_to_what_they_took() -> None:
+    few, many = median(timed(60, 60)), median(timed(*[60] * 40))
+    assert 60 < many < few < 600
+    assert many == pytest.approx(60, rel=0.1)
+
+
+def test_the_more_is_known_the_closer_is_the_p90() -> None:
+    dice = random.Random(5)
+    some = [math.exp(dice.gauss(math.log(300), 0.5)) for _ in range(60)]
+    spans = [
+        agent_seconds(evidence(timed(*some[:count])), API).quantile(0.9, 600.0) / median(timed(*some[:count]))
+        for count in (2, 10, 60)
+    ]
+    assert spans == sorted(spans, reverse=True)
+    assert spans[-1] == pytest.approx(math.exp(1.2816 * 0.5), rel=0.2)
+
+
+def test_where_tasks_differ_as_their_estimates_do_a_forecast_follows_the_estimate() -> None:
+    both = timed(*[30.0] * 10, estimate=60.0)
+    for _ in range(10):
+        both.seconds.add(300.0, 600.0)
+    assert median(both, estimate=600.0) / median(both, estimate=60.0) > 6
+
+
+def test_where_estimates_say_nothing_they_are_not_followed() -> None:
+    both = timed(*[100.0] * 20, estimate=60.0)
+    for _ in range(20):
+        both.seconds.add(100.0, 600.0)
+    assert median(both, estimate=600.0) / median(both, estimate=60.0) < 1.3
+
+
+def test_how_long_others_took_at_this_kind_of_work_counts_when_this_agent_never_did_it() -> None:
+    assert median(timed(*[60] * 30, agent="other")) < median(timed(*[60] * 30, category="docs")) < 600
+
+
+@pytest.mark.property
+@given(st.lists(st.floats(1, 10_000), min_size=1, max_size=30), st.floats(1, 10_000))
+def test_a_forecast_lies_between_the_estimate_and_what_was_measured(
+    seconds: list[float], estimate: float
+) -> None:
+    found = median(timed(*seconds, estimate=estimate), estimate=estimate)
+    middle = math.exp(sum(map(math.log, seconds)) / len(seconds))
+    assert min(estimate, middle) * (1 - 1e-9) <= found <= max(estimate, middle) * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_nine_of_ten_stay_below_the_p90_however_few_attempts_are_behind_it() -> None:
+    """Kinds that differ among each other as the weights take them to, and attempts drawn from them."""
+    dice = random.Random(11)
+    below = total = 0
+    for _ in range(400):
+        centre = math.log(600) + dice.gauss(0, 0.6)
+        own, near = centre + dice.gauss(0, 0.3), centre
+        seen = [math.exp(dice.gauss(own, 0.6)) for _ in range(dice.choice((0, 1, 2, 4, 8, 16)))]
+        others = [math.exp(dice.gauss(near, 0.6)) for _ in range(dice.choice((0, 3, 12)))]
+        forecast = agent_seconds(evidence(timed(*seen), timed(*others, agent="other")), API)
+        p90 = forecast.quantile(0.9, 600.0)
+        drawn = [math.exp(dice.gauss(own, 0.6)) for _ in range(20)]
+        below += sum(each <= p90 for each in drawn)
+        total += len(drawn)
+    assert 0.87 <= below / total <= 0.95
+
+
+def test_checks_have_a_forecast_once_there_was_one() -> None:
+    tally = timed()
+    assert check_seconds(evidence(tally), API) is None
+    tally.check_seconds.add(12.0)
+    found = check_seconds(evidence(tally), API)
+    assert found
+    assert found.quantile(0.5) == pytest.approx(12.0)
+
+
+def priced(*usd: float, tokens: float = 0.0, category: str = "backend", agent: str = "bot") -> Tally:
+    tally = Tally(category, agent, "small")
+    for each in usd:
+        tally.cost_usd.add(each)
+    if tokens:
+        tally.tokens.add(tokens)
+    return tally
+
+
+def test_nobody_knows_what_an_agent_costs_that_never_said_so() -> None:
+    assert price(evidence(), API) is None
+    assert price(evidence(priced(2.0, agent="other")), API) is None
+
+
+def test_what_an_agents_attempts_cost_is_expected_again() -> None:
+    found = price(evidence(priced(*[0.5] * 20)), API)
+    assert found
+    assert found.quantile(0.5) == pytest.approx(0.5)
+    assert 0.5 < found.quantile(0.9) < 1.5
+
+
+def test_where_only_tokens_are_known_the_models_price_makes_them_dollars() -> None:
+    elsewhere = Tally("docs", "other", "small", paid_usd=3.0, paid_tokens=1_000_000.0)
+    found = price(evidence(priced(tokens=200_000.0), elsewhere), API)
+    assert found
+    assert found.quantile(0.5) == pytest.approx(0.6)
