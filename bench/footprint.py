@@ -2,8 +2,7 @@
 
 The first part of a history teaches and the rest is judged. Each later commit stands for a task whose plan
 names only a part of what the commit touched: the folder in which most of it lies, or its rarer half of files
-(people name what is special about a task, and forget what every task touches). The threshold above which two
-tasks are said to meet is chosen on the first part as well.
+(people name what is special about a task, and forget what every task touches).
 """
 
 import random
@@ -30,7 +29,9 @@ TO_BEAT = 0.71
 JUDGED_MOST = 120
 TASK_FILES_MOST = 20
 """A commit of more files moves or reformats them, and is no task that could be foreseen."""
-THRESHOLDS = [step / 40 for step in range(1, 36)]
+MEET = 0.1
+"""The P(conflict) from which on two tasks are said to meet. The best for generated history 0, which is not
+among those that are judged."""
 NOBODY = Agent("a", "command", ("true",))
 
 Declare = Callable[[Change, Counter[str]], tuple[str, ...]]
@@ -108,8 +109,6 @@ def by_rare_files(change: Change, usual: Counter[str]) -> tuple[str, ...]:
 
 def judge(name: str, changes: Sequence[Change], declare: Declare) -> list[Row]:
     cut = int(len(changes) * TAUGHT)
-    taught = int(cut * TAUGHT)
-    threshold = best_threshold(foreseen(changes[:taught], changes[taught:cut], declare))
     later = foreseen(changes[:cut], changes[cut:], declare)
     files = sum(len(one.touched) for one in later)
     without = sum(one.declares(path) for one in later for path in one.touched) / files
@@ -117,7 +116,7 @@ def judge(name: str, changes: Sequence[Change], declare: Declare) -> list[Row]:
         sum(one.declares(path) or one.expects(path) for one in later for path in one.touched) / files
     )
     declared = f1(later, lambda a, b: any(overlap(x, y) for x in a.declared for y in b.declared))
-    ours = f1(later, lambda a, b: meeting(a.task, b.task) >= threshold)
+    ours = f1(later, lambda a, b: meeting(a.task, b.task) >= MEET)
     said, was = calibration(later)
     return [
         Row(f"{name}: recall, declared only", without, ""),
@@ -157,15 +156,6 @@ def calibration(later: Sequence[Judged]) -> tuple[float, float]:
 def companions(one: Judged) -> list[Chance]:
     forecast = one.task.forecast
     return [chance for chance in forecast.footprint if chance.source == "companion"] if forecast else []
-
-
-def best_threshold(earlier: Sequence[Judged]) -> float:
-    pairs = [
-        (meeting(a.task, b.task), bool(a.touched & b.touched))
-        for at, a in enumerate(earlier)
-        for b in earlier[:at]
-    ]
-    return max(THRESHOLDS, key=lambda least: _f1((chance >= least, met) for chance, met in pairs))
 
 
 def f1(judged: Sequence[Judged], meet: Callable[[Judged, Judged], bool]) -> float:

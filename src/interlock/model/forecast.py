@@ -12,8 +12,7 @@ class Chance:
     probability: float
     source: str
     """What says so: `declared`, `touched` (an earlier attempt), `similar` (a task like it), `mentioned` (the
-    goal names it), `history` (it is often edited where the task says) or `companion` (it changes with another).
-    """
+    goal names it), `history` (often edited where the task says) or `companion` (it changes with another)."""
     why: str = ""
     """The same in words, with the count behind it."""
 
