@@ -15,6 +15,7 @@ from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell, Watch
+from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.events import facts as f
@@ -142,6 +143,9 @@ class Engine:
         acts.answer()
         if delivered := acts.deliver():
             await self._ledger.append(delivered, claim)
+        if learned := await lessons_due(self._env, self.state):
+            await self._ledger.append(learned, claim)
+            await self._ledger.catch_up()
         now = await self._env.store.now()
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
         for step in steps:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
+from interlock.learn.lessons import HOLD_OUT
+from interlock.model.redact import Redactor
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -26,3 +28,7 @@ class Env:
     """What prompts are made from."""
     reserved: frozenset[str] = frozenset()
     """Files of the repository that decide what agents may do: no agent's change of them lands."""
+    clean: Callable[[str], str] = field(default_factory=lambda: Redactor().clean)
+    """Takes secrets out of text that is kept."""
+    lesson_hold_out: float = HOLD_OUT
+    """The share of attempts that lessons are kept from; 1: there are none."""

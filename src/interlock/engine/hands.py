@@ -73,7 +73,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             epoch=turn.claim.epoch,
             base=main.commit,
             agent=turn.agent,
-            prompt=await brief(env.repository, env.template, Scene(turn.task, turn.attempt, turn.neighbours)),
+            prompt=await brief(env.repository, env.template, _scene(turn)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             lease_seconds=turn.lease_left(),
@@ -88,6 +88,10 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
         await turn.mention(notes)
         raise CutShort(report.summary, report.archived)
     return [*notes, _work_fact(turn, _in_bounds(report, env.reserved))]
+
+
+def _scene(turn: Turn) -> Scene:
+    return Scene(turn.task, turn.attempt, turn.neighbours, lessons=turn.lessons)
 
 
 def _in_bounds(report: Report, reserved: frozenset[str]) -> Report:

@@ -9,16 +9,18 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from interlock.engine.env import Env
 from interlock.engine.hands import HANDS, CutShort, landed, notes_of
 from interlock.engine.ledger import Ledger
+from interlock.engine.lessons import Offering, offer_facts
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
 from interlock.events.state import TaskState
+from interlock.learn.lessons import Offer
 from interlock.merge import give_up
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
@@ -42,18 +44,21 @@ class Performer:
     controller: Claim
     stale_seconds: float
     lease_left: Callable[[], float]
+    offering: Offering = field(default_factory=Offering)
 
     async def claim(self, step: Start) -> Turn | None:
         """Claim a task for its phase; nothing if somebody else has it."""
         task = self.ledger.state.tasks[step.task]
+        offer = self.offering.make(self.env, self.ledger.state, task, step.attempt)
 
         def facts(epoch: int) -> Sequence[f.Fact]:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            return [f.PhaseStarted(*key, holder=holder, why=step.why, agent=step.agent)]
+            started = f.PhaseStarted(*key, holder=holder, why=step.why, agent=step.agent)
+            return [started, *offer_facts(key, offer)]
 
         taken = await self._claim(step.task, facts)
-        return self._turn(task, taken, step) if taken else None
+        return self._turn(task, taken, step, offer) if taken else None
 
     async def _claim(
         self, name: TaskId, facts: Callable[[int], Sequence[f.Fact]], takeover: int | None = None
@@ -63,13 +68,14 @@ class Performer:
         )
         return taken[0] if taken else None
 
-    def _turn(self, task: TaskState, claim: Claim, step: Start) -> Turn:
+    def _turn(self, task: TaskState, claim: Claim, step: Start, offer: Offer) -> Turn:
         return Turn(
             task=frozen_copy(task),
             claim=claim,
             attempt=step.attempt,
             agent=task.spec.agent_named(step.agent),
             neighbours=neighbours(self.ledger.state, task.spec.id),
+            lessons=offer.given,
             branch=self.ledger.state.branch,
             generation=self.controller.epoch,
             lease_left=self.lease_left,

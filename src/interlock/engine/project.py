@@ -159,6 +159,8 @@ class Project:
             is_dead,
             self.template,
             self.reserved,
+            clean=self.clean,
+            lesson_hold_out=self.settings.lesson_hold_out,
         )
 
     @property

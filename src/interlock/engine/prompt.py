@@ -1,18 +1,20 @@
-"""What an agent is told: the goal, when it is done, who works beside it, and what went wrong the last time.
+"""What an agent is told: the goal, when it is done, who works beside it, lessons, and what went wrong.
 
 `brief` is the only way to a prompt: the run and `interlock prompt` both take it. Everything in a prompt comes
 from the log and the repository, so the same State gives the same text.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from interlock.engine.lessons import told as lesson_part
 from interlock.engine.quote import fit, one_line, quoted
 from interlock.engine.template import fill
 from interlock.events.state import Failure, State, TaskState
 from interlock.git.protocol import Repository
 from interlock.model.errors import InterlockError
 from interlock.model.globs import overlap
+from interlock.model.lesson import Lesson
 from interlock.model.task import Task, TaskId
 
 DIFF_CHARS = 20_000
@@ -34,6 +36,8 @@ class Scene:
     """What other agents are working on."""
     diff: str = ""
     """What the attempt that failed last had changed."""
+    lessons: tuple[Lesson, ...] = ()
+    """What earlier attempts learned."""
 
 
 async def brief(repository: Repository, template: str, scene: Scene) -> str:
@@ -41,7 +45,7 @@ async def brief(repository: Repository, template: str, scene: Scene) -> str:
     failure = _last_failure(scene)
     if failure and failure.commit:
         diff = await _diff(repository, failure.base or f"{failure.commit}~1", failure.commit)
-        scene = Scene(scene.task, scene.attempt, scene.neighbours, diff)
+        scene = replace(scene, diff=diff)
     return prompt(template, scene)
 
 
@@ -66,6 +70,7 @@ def prompt(template: str, scene: Scene) -> str:
                 "footprint": _footprint(spec),
                 "neighbours": _neighbours(spec, scene.neighbours),
                 "said": _said(scene.task),
+                "lessons": lesson_part(scene.lessons),
                 "feedback": _feedback(scene),
             },
         )

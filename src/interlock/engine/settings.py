@@ -58,6 +58,9 @@ class Settings:
     """Variables of your environment that agents and checks get, besides the few they always get."""
     prompt_template: str = ""
     """What agents are told is made from this file of the repository. Empty: from the one that is shipped."""
+    lessons_held_out_percent: int = 20
+    """How many of a hundred attempts are not given a lesson that would fit, so that it is known what it does;
+    more while that is unknown. 0: every attempt is given it. 100: lessons are not used."""
     hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0
@@ -87,6 +90,11 @@ class Settings:
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
     """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
+
+    @property
+    def lesson_hold_out(self) -> float:
+        """The share of attempts that a lesson is kept from."""
+        return min(1.0, self.lessons_held_out_percent / 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +296,7 @@ LEAST = {
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,
+    "lessons_held_out_percent": 0,
     "log_limit_bytes": 4096,
     "memory_limit_bytes": 0,
     "process_limit": 0,

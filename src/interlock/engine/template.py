@@ -24,6 +24,7 @@ PLACES = {
     "footprint": "the files it will probably touch, and those it holds alone",
     "neighbours": "what other agents are working on at the same time",
     "said": "what people said to it",
+    "lessons": "what earlier attempts learned that may hold for it",
     "feedback": "what became of the attempt before: how it failed, its output, its change, its last words",
 }
 _ALONE = re.compile(r"^\s*\$(?:\{(\w+)\}|(\w+))\s*$")
@@ -76,6 +77,11 @@ def check_template(text: str, name: str) -> None:
         raise UsageError(f"{where}: nothing is called `${word}`", suggest(word, PLACES, _listing()))
     if "goal" not in used:
         raise UsageError(f"{name}: there is no `$goal` in it", "without it no agent knows what to do")
+
+
+def has_place(template: str, name: str) -> bool:
+    """Would a template show what is filled in there."""
+    return any(name in (found["named"], found["braced"]) for found in Template.pattern.finditer(template))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

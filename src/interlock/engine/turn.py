@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from interlock.events.facts import Fact
 from interlock.events.state import TaskState
 from interlock.model.claim import Claim
+from interlock.model.lesson import Lesson
 from interlock.model.outcome import Tip
 from interlock.model.task import Agent, Task, TaskId, Tree
 
@@ -22,6 +23,8 @@ class Turn:
     """Who has it, where the phase has an agent."""
     neighbours: tuple[Task, ...]
     """What other agents were working on at the claim."""
+    lessons: tuple[Lesson, ...]
+    """What its agent is told of earlier attempts."""
     branch: str
     generation: int
     """The controller's epoch, which a landing must name."""

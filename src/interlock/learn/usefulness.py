@@ -1,6 +1,6 @@
 """Does a lesson help? The success of attempts with it against those without, as Beta posteriors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import exp, log
@@ -37,25 +37,26 @@ def is_worse(known: LessonState) -> float:
 
 def retirements(state: State) -> list[LessonRetired]:
     """The lessons that have shown to be of no use, each with its figures. What a person wrote stays."""
-    active = {
-        name: known for name, known in state.lessons.items() if not (known.retired or known.lesson.author)
-    }
+    lessons = state.lessons.items()
+    active = {name: known for name, known in lessons if not (known.retired or known.lesson.author)}
     found = {name: why for name, known in active.items() if (why := useless(known))}
-    left = sorted(
-        active.keys() - found, key=lambda name: (-is_better(active[name]), -active[name].learned, name)
-    )
-    crowded = f"there are more than {MOST_ACTIVE} lessons, and this is one of the least proven"
-    found |= dict.fromkeys(left[MOST_ACTIVE:], crowded)
+    if len(active) - len(found) > MOST_ACTIVE:
+        found |= _crowded_out(active, active.keys() - found)
     return [LessonRetired(name, why) for name, why in found.items()]
+
+
+def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict[str, str]:
+    ranked = sorted(left, key=lambda name: (-is_better(active[name]), -active[name].learned, name))
+    why = f"there are more than {MOST_ACTIVE} lessons, and this is one of the least proven"
+    return dict.fromkeys(ranked[MOST_ACTIVE:], why)
 
 
 def useless(known: LessonState) -> str:
     """Why a lesson should go; '' while it should not."""
     if known.with_tried >= LEAST_TRIED and is_worse(known) >= HARM:
         return f"it misleads: {figures(known)}, so it does harm with probability {is_worse(known):.2f}"
-    hope = _exceeds(_with(known), _without(known), MARGIN)
     tried_enough = known.with_tried >= ENOUGH and known.without_tried >= ENOUGH_WITHOUT
-    if tried_enough and hope <= LITTLE_HOPE:
+    if tried_enough and _exceeds(_with(known), _without(known), MARGIN) <= LITTLE_HOPE:
         return f"it makes no difference: {figures(known)}"
     return ""
 

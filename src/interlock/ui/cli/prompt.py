@@ -4,11 +4,13 @@ from pathlib import Path
 
 import click
 
+from interlock.engine.lessons import takes_lessons
 from interlock.engine.project import Project, open_project
 from interlock.engine.prompt import Scene, brief, neighbours
 from interlock.events.fold import apply
 from interlock.events.record import seal
 from interlock.events.state import State, TaskState
+from interlock.learn.lessons import offer
 from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.seating import goes_on, told
@@ -48,7 +50,9 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
             raise UsageError(
                 f"{task.spec.id} has no attempt {number}", f"the next one is attempt {task.attempt + 1}"
             )
-        scene = Scene(task, number, neighbours(state, task.spec.id))
+        hold_out = project.settings.lesson_hold_out
+        lessons = takes_lessons(project.template, task) and offer(state, task, number, hold_out).given
+        scene = Scene(task, number, neighbours(state, task.spec.id), lessons=lessons or ())
         text = await brief(project.repository, project.template, scene)
         return number, told(text, resumes=goes_on(task.cut_off, task.who.use))
 

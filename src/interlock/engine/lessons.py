@@ -1,0 +1,109 @@
+"""What landings teach, put into the log; and how lessons are told to an attempt.
+
+Lessons stay in the project they were learned in: their checks and paths mean nothing in another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from interlock.engine.env import Env
+from interlock.engine.quote import quoted
+from interlock.engine.template import has_place
+from interlock.events import facts as f
+from interlock.events.state import Failure, State, TaskState
+from interlock.learn.fixes import Fix, difference
+from interlock.learn.lessons import Offer, lesson_of, offer, worth_learning
+from interlock.learn.usefulness import retirements
+from interlock.model.errors import InterlockError
+from interlock.model.lesson import Lesson
+from interlock.model.task import Commit, PhaseKind, TaskId
+
+PLACE = "lessons"
+SYMPTOM_CHARS = 400
+FIX_CHARS = 2_000
+MOST_LESSONS = 2
+"""Of one landing. A task that failed in more ways than that was simply hard."""
+
+
+async def lessons_due(env: Env, state: State) -> list[f.Fact]:
+    """Facts about lessons that follow from State and are not in it yet."""
+    facts: list[f.Fact] = [*retirements(state)]
+    for name in sorted(state.to_learn_from):
+        facts += await _learned(env, state.tasks[name])
+    return facts
+
+
+async def _learned(env: Env, task: TaskState) -> Sequence[f.Fact]:
+    """What one landing teaches; never nothing at all, or it would be looked at again and again."""
+    name, failures = task.spec.id, worth_learning(task)
+    if not failures:
+        return [f.NothingLearned(name, task.attempt, "no check that was red is still one of its checks")]
+    lessons = [lesson for failure in failures[:MOST_LESSONS] if (lesson := await _lesson(env, task, failure))]
+    if not lessons:
+        why = "the change that landed and the one that failed are the same, or one of them is gone"
+        return [f.NothingLearned(name, task.attempt, why)]
+    return [f.LessonLearned(lesson) for lesson in lessons]
+
+
+async def _lesson(env: Env, task: TaskState, failure: Failure) -> Lesson | None:
+    made = task.work
+    if made is None or task.landed is None or failure.commit is None:
+        return None
+    fix = await _fix(env, (failure.base, failure.commit), (made.base, made.commit))
+    return lesson_of(task, failure, fix, task.landed) if fix else None
+
+
+async def _fix(env: Env, failed: tuple[Commit, Commit], landed: tuple[Commit, Commit]) -> Fix | None:
+    try:
+        diffs = [env.clean(await env.repository.diff(*change)) for change in (failed, landed)]
+    except InterlockError:
+        return None  # `gc` or a shallow fetch took a commit away
+    return difference(*diffs)
+
+
+@dataclass(slots=True)
+class Offering:
+    """Which lessons the attempts of one controller get. It knows of starts that the log does not show yet."""
+
+    _started: dict[TaskId, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+    """The attempt that was started last, and its lessons."""
+
+    def make(self, env: Env, state: State, task: TaskState, attempt: int) -> Offer:
+        """The lessons for an attempt that is about to start."""
+        if not takes_lessons(env.template, task):
+            return Offer()
+        self._started = {
+            name: pair for name, pair in self._started.items() if state.tasks[name].attempt < pair[0]
+        }
+        starting = {name: ids for name, (_, ids) in self._started.items()}
+        made = offer(state, task, attempt, env.lesson_hold_out, starting)
+        self._started[task.spec.id] = (attempt, made.ids)
+        return made
+
+
+def takes_lessons(template: str, task: TaskState) -> bool:
+    """Would the next prompt of a task show any. A session that goes on has read its own already."""
+    return task.phase.kind is PhaseKind.AGENT and task.cut_off is None and has_place(template, PLACE)
+
+
+def offer_facts(key: tuple[TaskId, int, str, int], made: Offer) -> list[f.LessonsOffered]:
+    """What the log says of an offer; nothing where there was none."""
+    return [f.LessonsOffered(*key, made.ids, made.held_out)] if made.given or made.held_out else []
+
+
+def told(lessons: Sequence[Lesson]) -> str:
+    """The part of a prompt that has the lessons; what came from outside stands in fences."""
+    if not lessons:
+        return ""
+    head = "## What earlier attempts learned\n\nIt may not fit your task. The goal and the checks come first."
+    return "\n\n".join((head, *(_one(lesson) for lesson in lessons)))
+
+
+def _one(lesson: Lesson) -> str:
+    parts = (
+        f"### {lesson.mechanism}" if lesson.mechanism else "### What a person wants you to know",
+        lesson.text,
+        quoted("How it shows", lesson.symptom, SYMPTOM_CHARS, "start"),
+        quoted("What made the difference", lesson.fix, FIX_CHARS, "start"),
+    )
+    return "\n\n".join(part.strip() for part in parts if part)

@@ -1,0 +1,55 @@
+"""Lessons through the real command: learned from a red check, offered to the next task, measured (K5)."""
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+CHECK = (
+    'for file in *.cfg; do grep -q "^strict = yes" "$file" || '
+    '{ echo "error: $file: option strict must be set"; exit 1; }; done\n'
+)
+LEARNER = """
+name="$INTERLOCK_TASK_ID"
+echo "name = $name" > "$name.cfg"
+# It knows what to do if it is told: by what went wrong before, or by a lesson.
+if grep -q "strict must be set" "$INTERLOCK_PROMPT_FILE"; then echo "strict = yes" >> "$name.cfg"; fi
+"""
+
+
+@pytest.fixture
+def family(scratch: Scratch) -> Scratch:
+    """Tasks whose agent has to learn of a flag that only the check knows of."""
+    scratch.write(check__sh=CHECK, base__cfg="strict = yes\n")
+    scratch.graph("  a: {goal: a, category: config}\n", LEARNER, verify="sh check.sh")
+    return scratch
+
+
+def add(scratch: Scratch, *names: str) -> None:
+    """More tasks of the same kind."""
+    path = scratch.root / "task-graph.yaml"
+    rows = "".join(f"  {name}: {{goal: {name}, category: config}}\n" for name in names)
+    path.write_text(path.read_text() + rows)
+    scratch.commit("more to do")
+
+
+def test_what_one_task_found_out_the_next_one_is_told_at_once(
+    family: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """K5, FIELD 22: B does not rediscover A's flag."""
+    monkeypatch.setenv("INTERLOCK_LESSONS_HELD_OUT_PERCENT", "0")
+    family.interlock("run")
+    add(family, "b")
+    family.interlock("run")
+    attempts = {task["id"]: task["attempts"] for task in family.status()["tasks"]}
+    assert attempts == {"a": 2, "b": 1}
+    learned = family.facts("LessonLearned")[0]["fact"]["lesson"]
+    assert (learned["task"], learned["failed_attempt"], learned["attempt"]) == ("a", 1, 2)
+    assert (learned["category"], learned["command"]) == ("config", "sh check.sh")
+    assert "+strict = yes" in learned["fix"]
+    offered = family.facts("LessonsOffered")
+    assert [(row["fact"]["task"], row["fact"]["offered"]) for row in offered] == [("b", [learned["id"]])]
+    prompt = family.interlock("prompt", "b", "--attempt", "1")
+    assert "## What earlier attempts learned" in prompt
+    assert "+strict = yes" in prompt
