@@ -36,10 +36,12 @@ def _one_a_task(steps: list[Step]) -> list[Step]:
 
 def free_slots(state: State) -> int:
     """How many more agents may work right now."""
-    limit = state.run.limit if state.run else 0
-    # An agent that a person took the task from may still be at work.
-    busy = sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
-    return max(0, limit - busy)
+    return max(0, (state.run.limit if state.run else 0) - agents_at_work(state))
+
+
+def agents_at_work(state: State) -> int:
+    """How many there are now. One that a person took the task from may still be at work."""
+    return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
 
 
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:

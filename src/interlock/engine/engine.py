@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from interlock.engine.acts import Acts
+from interlock.engine.clutch import Clutch
 from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
 from interlock.engine.env import Env
@@ -43,6 +44,7 @@ class Engine:
         self.holder = env.new_id()
         """This incarnation; also the name of the run."""
         self._ledger = Ledger(env.store, self.holder, watch, tell)
+        self._clutch = Clutch(env.host, options)
         self._wake = asyncio.Event()
         self._halted = asyncio.Event()
         self._told = ""
@@ -147,6 +149,9 @@ class Engine:
             await self._ledger.append(learned, claim)
             await self._ledger.catch_up()
         now = await self._env.store.now()
+        if limits := self._clutch.ask(self.state, now):
+            await self._ledger.append(limits, claim)
+            await self._ledger.catch_up()
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
         for step in steps:
             await acts.begin(step)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from interlock.engine.host import Host, IdleHost
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
@@ -32,3 +33,5 @@ class Env:
     """Takes secrets out of text that is kept."""
     lesson_hold_out: float = HOLD_OUT
     """The share of attempts that lessons are kept from; 1: there are none."""
+    host: Host = field(default_factory=IdleHost)
+    """The machine that agents run on."""

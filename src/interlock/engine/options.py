@@ -10,6 +10,11 @@ class Options:
     """What a run is told when it starts."""
 
     max_parallel: int = 3
+    """How many agents may work at once, at most."""
+    auto: bool = False
+    """Below that the goodput brake of the clutch says how many may on each kind of work."""
+    clutch_per: str = "hour"
+    """What it goes by: landed changes per `hour`, or per `dollar`."""
     limit_why: str = "the default"
     selection: tuple[TaskId, ...] | None = None
     """Work on these tasks only; None: all."""

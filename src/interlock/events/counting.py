@@ -1,5 +1,7 @@
 """Which facts the tallies count, and as what. Called by the fold after a fact was taken in."""
 
+import math
+
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
@@ -9,6 +11,8 @@ from interlock.model.outcome import OWN_FAULTS, ErrorClass
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 
+SLACK = 0.1
+"""Of an agent: less than this is no more than one ending as another begins."""
 LEAST_SECONDS, LEAST_USD = 0.01, 1e-6
 """What is measured as less is taken for this: a logarithm needs something."""
 
@@ -18,6 +22,7 @@ def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
     fact = row.fact
     if isinstance(fact, f.RunStarted):
         _new_run(state.tallies, row.time)
+        state.overlaps.fade()
     for name in changed:
         _note_place(state, state.tasks[name], row.time)
     if isinstance(fact, _VERDICTS) and fact.task in changed:
@@ -64,12 +69,18 @@ def _end_shift(tallies: Tallies, task: TaskState, shift: Shift, time: float) -> 
     gauge = _settled(tallies, shift.category, time)
     gauge.at_work -= 1
     seconds = time - shift.since
-    agents = max(1, round((gauge.area - shift.area) / seconds)) if seconds > 0 else gauge.at_work + 1
+    agents = _number((gauge.area - shift.area) / seconds) if seconds > 0 else gauge.at_work + 1
     task.shift = Shift(shift.category, shift.since, shift.area, agents)
     goodput = tallies.at(shift.category, agents)
     goodput.attempts += 1
     goodput.agent_seconds += seconds
     tallies.has_news = True
+
+
+def _number(average: float) -> int:
+    """Upwards: with at most six allowed there are between five and six on the average, and that is what six
+    came to. Rounded to the nearest, five would be blamed for half of it."""
+    return max(1, math.ceil(average - SLACK))
 
 
 def _settled(tallies: Tallies, category: str, time: float) -> Gauge:

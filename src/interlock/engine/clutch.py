@@ -1,0 +1,180 @@
+"""The clutch: asked before every start how many agents may work, in all, on each kind of work, and for each
+provider. Whatever of its answer changed is a fact with its reason (K3, K6).
+
+Rules:
+1. The number in force is the least of: what a person said or the machine can bear (all together), what the
+   goodput brake allows (a kind of work), what its model server or credential has room for (a provider).
+2. A number that a person gave is theirs: below it only the provider and the machine brake. With `auto` the
+   goodput brake does too.
+3. It goes by State, the machine's figures and the time alone, and remembers nothing: after a restart, or in
+   another process, it says the same.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from interlock.engine.decide import agents_at_work
+from interlock.engine.host import READ_SECONDS, Host, Load, Reading, host_step
+from interlock.engine.options import Options
+from interlock.events import facts as f
+from interlock.events.state import Limit, Provider, State
+from interlock.events.tallies import Goodput
+from interlock.learn.clutch import Advice, Arm, Brake, Past, Standing, arms, beginning, next_step, outlook
+
+CALLS_TO_AGENTS = 1.5
+"""Agents for each call that a provider takes at once: they also read, edit and run checks. Too few would keep
+the provider's own brake from finding out that it could open."""
+
+
+class Clutch:
+    """Asks the brakes, and says what changed."""
+
+    def __init__(self, host: Host, options: Options) -> None:
+        self._host = host
+        self._options = options
+        self._reading = Reading()
+        self._read_at = -math.inf
+        self._settled: dict[str, _Question] = {}
+        """What was asked last of each kind of work, if the answer was that nothing changes."""
+
+    def ask(self, state: State, now: float) -> list[f.ClutchDecided]:
+        """What is to hold from now on, where that is something else than before."""
+        if state.run is None or state.run.stopping:
+            return []
+        if abs(now - self._read_at) >= READ_SECONDS:
+            self._reading, self._read_at = self._host.read(), now
+        most = self._options.max_parallel
+        return [
+            *_for_all(state, self._reading, self._options, now),
+            *_for_providers(state, most, now),
+            *(self._for_categories(state) if self._options.auto else _lifted(state, self._options)),
+        ]
+
+    def _for_categories(self, state: State) -> Iterator[f.ClutchDecided]:
+        for category, gauge in state.tallies.gauges.items():
+            if not gauge.queued and not gauge.at_work:
+                continue
+            question = _question(state, category)
+            if self._settled.get(category) == question:
+                continue
+            if decided := _for_category(state, category, self._options):
+                yield decided
+            else:
+                self._settled[category] = question
+
+
+_Question = tuple[int, int, int, int, bool, float]
+"""All that the answer for a kind of work depends on and that may change while a run goes on."""
+
+
+def _question(state: State, category: str) -> _Question:
+    limit, gauge = state.clutch.get(category), state.tallies.gauges[category]
+    if limit is None:
+        return 0, 0, 0, 0, gauge.queued > 0, 0.0
+    numbers = state.tallies.goodput.get(category, {}).get(limit.goodput, Goodput())
+    return limit.limit, limit.goodput, limit.landed, limit.troubled, gauge.queued > 0, numbers.failed
+
+
+def past_of(state: State, category: str) -> Past:
+    """What is known of a kind of work, here and elsewhere."""
+    goodput = state.tallies.goodput
+    others = [numbers for name, numbers in goodput.items() if name != category]
+    return Past(category, goodput.get(category, {}), state.elsewhere.goodput.get(category, {}), others)
+
+
+def standing_of(state: State, category: str, limit: Limit, most: int) -> Standing:
+    """The number in force for a kind of work, and what came of it."""
+    gauge = state.tallies.gauges.get(category)
+    return Standing(limit.goodput, limit.landed, limit.troubled, bool(gauge and gauge.queued), most)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryView:
+    """One kind of work as `interlock clutch` shows it."""
+
+    category: str
+    limit: Limit
+    at_work: int
+    queued: int
+    arms: tuple[Arm, ...]
+    """One agent fewer than the goodput brake allows, as many, and one more."""
+    outlook: str
+
+
+def category_views(state: State, per: str) -> Iterator[CategoryView]:
+    """Every kind of work that the clutch has decided about."""
+    most = state.run.limit if state.run else 1
+    for category, limit in sorted(state.clutch.items()):
+        gauge = state.tallies.gauges.get(category)
+        at_work, queued = (gauge.at_work, gauge.queued) if gauge else (0, 0)
+        past, tried = past_of(state, category), max(1, limit.goodput)
+        around = [arm for w, arm in arms(past, tried + 1, per).items() if abs(w - tried) <= 1]
+        says = outlook(past, standing_of(state, category, limit, most), per) if limit.goodput else ""
+        yield CategoryView(category, limit, at_work, queued, tuple(around), says)
+
+
+def _for_all(state: State, reading: Reading, options: Options, now: float) -> Iterator[f.ClutchDecided]:
+    before = state.run.brake if state.run else None
+    load = Load(agents_at_work(state), options.max_parallel, before, options.auto)
+    if step := host_step(reading, load, now):
+        figures = {"available_gib": round(reading.available_bytes / 2**30, 2), "at_work": float(load.busy)}
+        yield f.ClutchDecided(step.agents, step.brake, step.why, evidence=figures)
+
+
+def _for_providers(state: State, most: int, now: float) -> Iterator[f.ClutchDecided]:
+    for name, provider in state.providers.items():
+        places, until = provider_places(provider, most, now)
+        before = state.provider_limits.get(name)
+        if (before.limit, before.until) == (places, until) if before else places == most:
+            continue
+        figures = {"calls_at_once": provider.limit, "calls": provider.calls, "refused": provider.refused}
+        yield f.ClutchDecided(
+            places, Brake.PROVIDER, provider.why, evidence=figures, provider=name, until=until
+        )
+
+
+def provider_places(provider: Provider, most: int, now: float) -> tuple[int, float]:
+    """How many agents of a provider may work, and if it is none, until when."""
+    if provider.until > now:
+        return 0, provider.until
+    if not provider.refused:
+        return most, 0.0
+    return min(most, max(1, math.ceil(CALLS_TO_AGENTS * provider.limit))), 0.0
+
+
+def _for_category(state: State, category: str, options: Options) -> f.ClutchDecided | None:
+    limit, past = state.clutch.get(category), past_of(state, category)
+    if limit is None or not limit.goodput:
+        return _decided(past, beginning(past, options.max_parallel, options.clutch_per), options)
+    standing = standing_of(state, category, limit, options.max_parallel)
+    step = next_step(past, standing, options.clutch_per) or _as_before(limit, options.max_parallel)
+    return _decided(past, step, options) if step else None
+
+
+def _as_before(limit: Limit, most: int) -> Advice | None:
+    """The number that was learned, where another one is in force: a person's, of an earlier run."""
+    if limit.limit == min(limit.goodput, most):
+        return None
+    return Advice(limit.goodput, Brake.GOODPUT, "as earlier runs have left it")
+
+
+def _decided(past: Past, step: Advice, options: Options) -> f.ClutchDecided:
+    agents, most = step.agents, options.max_parallel
+    known = arms(past, agents + 1, options.clutch_per)
+    figures = {
+        f"landed_per_hour_at_{w}": round(known[w].landed_per_hour, 2)
+        for w in (agents - 1, agents, agents + 1)
+        if w in known
+    }
+    brake = step.brake if agents <= most else Brake.MAX_PARALLEL
+    return f.ClutchDecided(min(agents, most), brake, step.why, past.category, figures, goodput=agents)
+
+
+def _lifted(state: State, options: Options) -> Iterator[f.ClutchDecided]:
+    """A person's number holds for every kind of work; what was learned is kept for later."""
+    for category, limit in state.clutch.items():
+        if limit.limit != options.max_parallel:
+            why = f"{options.limit_why}; the goodput brake is off"
+            brake = Brake.MAX_PARALLEL
+            yield f.ClutchDecided(options.max_parallel, brake, why, category, goodput=limit.goodput)

@@ -1,0 +1,164 @@
+"""What the machine has left, and how many agents that is enough for (the host brake).
+
+Rules:
+1. Memory that runs short ends programs, so it always counts. Processors that are waited for only make
+   everybody slow, so they count where no person has said how many agents there are to be.
+2. It falls at once and rises by one after `SETTLE_SECONDS` of calm: what an agent takes shows only later.
+3. It ends nobody's work, and never goes below one.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from interlock.events.state import Limit
+from interlock.learn.clutch import Advice, Brake, counted
+
+SESSION_BYTES = 512 << 20
+"""What an agent program takes with the tools it starts, until it is measured: the usual ones run on Node and
+have 250 to 500 MiB."""
+RESERVE_BYTES = 1 << 30
+RESERVE_SHARE = 0.1
+"""Of all memory: left for the checks and for the person who works here."""
+STALLED, CALM_STALLED = 0.1, 0.02
+"""The share of the last ten seconds that somebody waited for memory."""
+BUSY, CALM_BUSY = 0.95, 0.7
+"""The share of the last minute that somebody waited for a processor."""
+SETTLE_SECONDS = 10.0
+READ_SECONDS = 1.0
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The machine at one moment. Figures that cannot be had are those of an idle machine."""
+
+    total_bytes: int = 0
+    """0: nothing is known of the memory."""
+    available_bytes: int = 0
+    memory_stalled: float = 0.0
+    cpu_stalled: float = 0.0
+    cores: int = 1
+
+    @property
+    def room(self) -> int:
+        """How many more agents the memory is enough for; below 0 it is short already."""
+        reserve = max(RESERVE_BYTES, int(self.total_bytes * RESERVE_SHARE))
+        return (self.available_bytes - reserve) // SESSION_BYTES if self.total_bytes else 1_000
+
+
+class Host(Protocol):
+    """Looks at the machine."""
+
+    def read(self) -> Reading:
+        """As it is now."""
+        ...
+
+
+class IdleHost:
+    """A machine on which there is always room."""
+
+    def read(self) -> Reading:
+        return Reading(cores=1_000)
+
+
+class LocalHost:
+    """This machine, by what the kernel says."""
+
+    def read(self) -> Reading:
+        memory = _meminfo()
+        return Reading(
+            memory.get("MemTotal", 0),
+            memory.get("MemAvailable", 0),
+            _pressure("memory", "avg10"),
+            _pressure("cpu", "avg60") if sys.platform == "linux" else _load_pressure(),
+            os.cpu_count() or 1,
+        )
+
+
+def safe_most(reading: Reading) -> int:
+    """How many agents may work at once when nobody says: what the memory and the processors can be thought to
+    bear. An agent mostly waits for its model; its checks do not."""
+    return max(1, min(AT_MOST, reading.room, AGENTS_A_CORE * reading.cores))
+
+
+AT_MOST, AGENTS_A_CORE = 30, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Who is at work, and who may be."""
+
+    busy: int
+    most: int
+    before: Limit | None
+    """What was said last of all agents together."""
+    is_auto: bool = False
+
+
+def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
+    """What the machine changes in the number of all agents; None: nothing."""
+    braked = load.before if load.before and load.before.brake == Brake.HOST else None
+    current = min(braked.limit, load.most) if braked else load.most
+    settled = braked is None or now - braked.time >= SETTLE_SECONDS
+    if trouble := _trouble(reading, load):
+        holds = max(1, load.busy + min(0, reading.room))
+        if current > max(1, load.busy) or (settled and holds < current):
+            return Advice(min(holds, current), Brake.HOST, f"{trouble}: nobody new until that is better")
+        return None
+    if load.busy + reading.room < current:
+        free = _gib(reading.available_bytes)
+        why = f"{free} of memory are free, enough for {counted(reading.room)} more"
+        return Advice(max(1, load.busy + reading.room), Brake.HOST, why)
+    if braked and settled and _is_calm(reading, load):
+        if current + 1 >= load.most:
+            return Advice(load.most, Brake.MAX_PARALLEL, "the machine has room again")
+        return Advice(current + 1, Brake.HOST, f"calm for {SETTLE_SECONDS:.0f} s: one more")
+    return None
+
+
+def _trouble(reading: Reading, load: Load) -> str:
+    if reading.room < 1:
+        return f"only {_gib(reading.available_bytes)} of {_gib(reading.total_bytes)} of memory are free"
+    if reading.memory_stalled > STALLED:
+        return f"programs waited for memory {reading.memory_stalled:.0%} of the last 10 s"
+    if load.is_auto and reading.cpu_stalled > BUSY:
+        return f"programs waited for a processor {reading.cpu_stalled:.0%} of the last minute"
+    return ""
+
+
+def _is_calm(reading: Reading, load: Load) -> bool:
+    is_idle = not load.is_auto or reading.cpu_stalled < CALM_BUSY
+    return reading.room >= 2 and reading.memory_stalled < CALM_STALLED and is_idle
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _meminfo() -> dict[str, int]:
+    """Bytes by name; nothing where the kernel has no such file."""
+    try:
+        lines = (PROC / "meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return {}
+    found = (line.replace(":", " ").split() for line in lines)
+    return {words[0]: int(words[1]) * 1024 for words in found if len(words) == 3 and words[2] == "kB"}
+
+
+def _pressure(what: str, span: str) -> float:
+    """The share of the time that somebody waited; 0 where the kernel does not say."""
+    try:
+        line = (PROC / "pressure" / what).read_text(encoding="ascii").splitlines()[0]
+    except (OSError, IndexError):
+        return 0.0
+    figures = dict(word.split("=") for word in line.split()[1:])
+    return float(figures.get(span, 0.0)) / 100
+
+
+def _load_pressure() -> float:
+    """The nearest that a kernel without pressure figures has to say."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    return max(0.0, 1 - cores / load) if load else 0.0

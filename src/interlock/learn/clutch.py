@@ -1,0 +1,304 @@
+"""How many agents one kind of work can take, by what each number of them has brought (the goodput brake).
+
+What is to be as great as possible, for w agents at once:
+
+    V(w) = landed per hour at w, less w x PRICE x what an undisturbed agent lands per hour
+
+so that the last agent must earn its keep: one that brings less than PRICE of what it would bring alone costs
+more than it is worth. Landed per hour at w is w x (chance that an attempt lands) / (agent time of one).
+
+Rules:
+1. The chance at w is a Beta, pooled towards the chance at w - 1 times what one more agent usually leaves of
+   it (other kinds of work, other projects); at one agent towards the same category elsewhere, then published
+   acceptance rates. More agents never make a single attempt better, so chances fall with w.
+2. Only the neighbours of the number in force are compared (V has one peak, so that is enough): one step up or
+   down at a time, and half at once when most of what came at w was trouble.
+3. A step up needs landings that were made with all w at work, `LANDINGS` for each trouble and one more time;
+   so it never grows if the queue did not fill w. And V(w + 1) must be able to beat V(w), taking a favourable
+   view of what is little known. As old evidence fades a step that failed long ago is tried again.
+4. Nothing known: one agent (K2).
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from interlock.events.tallies import Goodput
+
+PRICES = {"hour": 0.2, "dollar": 0.6}
+"""The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
+LANDINGS = 2
+STRENGTH = 6.0
+"""Of the pooled chance, in attempts. Weak enough for a dozen attempts of its own to overrule it."""
+KEPT = 0.98
+"""Of the chance that an attempt lands, when one more agent is at work and nothing is known."""
+KEPT_STRENGTH = 10.0
+ELSEWHERE = 0.5
+"""What an attempt in another project or category counts, beside one of its own."""
+FAVOUR = 0.85
+"""Standard deviations above the mean: about four in five."""
+PUBLISHED = {"docs": 0.82, "feature": 0.66, "backend": 0.66, "frontend": 0.66}
+"""Shares of agents' changes that were accepted, as published for large numbers of them."""
+USUAL = 0.7
+USUAL_SECONDS = 600.0
+ENOUGH = 3.0
+"""Attempts that came to an end, before the numbers of earlier runs say where to begin."""
+
+
+class Brake(StrEnum):
+    """What holds the number down."""
+
+    COLD_START = "cold-start"
+    GOODPUT = "goodput"
+    PROVIDER = "provider"
+    HOST = "host"
+    MAX_PARALLEL = "max-parallel"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of one kind of work, by the number of agents at once."""
+
+    category: str
+    own: Mapping[int, Goodput] = field(default_factory=dict)
+    elsewhere: Mapping[int, Goodput] = field(default_factory=dict)
+    """The same category in other projects."""
+    others: Sequence[Mapping[int, Goodput]] = ()
+    """Other kinds of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What to expect of a number of agents."""
+
+    agents: int
+    chance: float
+    """That an attempt lands."""
+    landed_per_hour: float
+    value: float
+    could_be: float
+    """The same on a favourable view."""
+    attempts: float
+    """Of its own, that came to an end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The number in force, and what came of it since."""
+
+    agents: int
+    landed: int = 0
+    troubled: int = 0
+    queued: bool = True
+    """Does another task of this kind wait."""
+    most: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """How many agents, and why."""
+
+    agents: int
+    brake: Brake
+    why: str
+
+
+def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
+    """What to expect of one agent, two, and so on up to `most`."""
+    chances, spread, seconds = _chances(past, most), _spread(past, most), _seconds(past, most)
+    efforts = {w: _effort(past, w, seconds[w], per) / chances[w] for w in chances}
+    least, price = min(efforts.values()), PRICES[per]
+    found = {}
+    for w, chance in chances.items():
+        per_hour = 3_600 * w * chance / seconds[w]
+        better = min(1.0, chance + FAVOUR * spread[w])
+        value = per_hour * (1 - price * efforts[w] / least)
+        could_be = per_hour * (better / chance - price * efforts[w] / least)
+        found[w] = Arm(w, chance, per_hour, value, could_be, _ended(past.own.get(w)))
+    return found
+
+
+def beginning(past: Past, most: int, per: str = "hour") -> Advice:
+    """Where to begin with a kind of work that the clutch has not said anything about."""
+    if (tried := _tried(past.own)) and sum(map(_ended, past.own.values())) >= ENOUGH:
+        known = arms(past, max(tried), per)
+        best = max(tried, key=lambda w: known[w].value)
+        why = f"earlier runs did best with {counted(best)}: {_figures(known[best])}"
+        return Advice(min(best, most), Brake.GOODPUT, why)
+    if (tried := _tried(past.elsewhere)) and sum(map(_ended, past.elsewhere.values())) >= ENOUGH:
+        known = arms(Past(past.category, past.elsewhere), max(tried), per)
+        best = max(tried, key=lambda w: known[w].value)
+        why = f"other projects did best with {counted(best)}; half of that, until this one has shown its own"
+        return Advice(max(1, min(best // 2, most)), Brake.GOODPUT, why)
+    return Advice(1, Brake.COLD_START, "nothing is known of this kind of work: one agent first")
+
+
+def next_step(past: Past, now: Standing, per: str = "hour") -> Advice | None:
+    """What the latest evidence changes; None: nothing."""
+    w = now.agents
+    if not now.landed and not now.troubled:
+        return None
+    known = arms(past, w + 1, per)
+    if down := _down(known, now):
+        return down
+    here = known[w]
+    if _lacking(known, now) > 0 or not now.queued or w >= now.most or known[w + 1].could_be <= here.value:
+        return None
+    landed = f"{now.landed} landed" + (f", {now.troubled} troubled" if now.troubled else " without trouble")
+    return Advice(w + 1, Brake.GOODPUT, f"{landed} with {counted(w)}; {_figures(here)}")
+
+
+def outlook(past: Past, now: Standing, per: str = "hour") -> str:
+    """What would change the number."""
+    w = now.agents
+    known = arms(past, w + 1, per)
+    if w >= now.most:
+        return f"does not open further: at most {counted(now.most)} may work at once"
+    if known[w + 1].could_be <= known[w].value:
+        return (
+            f"{w + 1} did worse ({known[w + 1].landed_per_hour:.1f} landed an hour, "
+            f"{known[w + 1].chance:.0%} of attempts); tried again as that fades"
+        )
+    if (lacking := _lacking(known, now)) > 0:
+        more = "1 more landing" if lacking == 1 else f"{lacking} more landings"
+        return f"opens to {w + 1} after {more} without trouble, made with {counted(w)} at work"
+    return f"opens to {w + 1} as soon as another task of this kind waits"
+
+
+def counted(agents: int) -> str:
+    """A number of agents in words."""
+    return "1 agent" if agents == 1 else f"{agents} agents"
+
+
+def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
+    w = now.agents
+    if w == 1 or known[w].could_be >= known[w - 1].value:
+        return None
+    half = w // 2
+    is_damage = now.troubled >= LANDINGS + 1 and now.troubled > now.landed
+    to = half if is_damage and known[half].value > known[w - 1].value * 0.9 else w - 1
+    trouble = f"{now.troubled} of {now.troubled + now.landed} came to conflicts or red checks; "
+    why = f"{trouble if now.troubled else ''}{_figures(known[w])}, not worth its price: {_figures(known[to])}"
+    return Advice(to, Brake.GOODPUT, why)
+
+
+def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
+    """Landings that a step up still needs: more for trouble beyond what one agent fewer would have had."""
+    usual = (1 - known[max(1, now.agents - 1)].chance) * (now.landed + now.troubled)
+    return max(0, math.ceil(LANDINGS * (1 + max(0.0, now.troubled - usual)) - now.landed))
+
+
+def _figures(arm: Arm) -> str:
+    with_these = f"{arm.landed_per_hour:.1f} landed an hour with {counted(arm.agents)}"
+    return f"{with_these}, {arm.chance:.0%} of attempts"
+
+
+def _chances(past: Past, most: int) -> dict[int, float]:
+    """Rule 1."""
+    found: dict[int, float] = {}
+    before = _first_chance(past)
+    for w in range(1, most + 1):
+        expected = before * (_kept(past, w) if w > 1 else 1.0)
+        landed, ended = _verdicts(past.own.get(w))
+        found[w] = before = max(1e-3, (STRENGTH * expected + landed) / (STRENGTH + ended))
+    return _falling(found, {w: STRENGTH + _ended(past.own.get(w)) for w in found})
+
+
+def _spread(past: Past, most: int) -> dict[int, float]:
+    """The standard deviation of each chance."""
+    chances = _chances(past, most)
+    return {
+        w: math.sqrt(chance * (1 - min(chance, 0.99)) / (STRENGTH + _ended(past.own.get(w)) + 1))
+        for w, chance in chances.items()
+    }
+
+
+def _first_chance(past: Past) -> float:
+    """Before anything is known of one agent alone: the category elsewhere, then what was published."""
+    chance = PUBLISHED.get(past.category, USUAL)
+    for pool in (past.others, [past.elsewhere]):
+        landed = sum(_verdicts(goodput)[0] for numbers in pool for goodput in numbers.values())
+        ended = sum(_ended(goodput) for numbers in pool for goodput in numbers.values())
+        weight = min(STRENGTH, ELSEWHERE * ended)
+        chance = (STRENGTH * chance + weight * (landed / ended if ended else 0.0)) / (STRENGTH + weight)
+    return chance
+
+
+def _kept(past: Past, w: int) -> float:
+    """What is left of the chance at w - 1 when one more is at work, wherever that was seen."""
+    landed = expected = 0.0
+    for numbers in (*past.others, past.elsewhere):
+        fewer = _verdicts(numbers.get(w - 1))
+        here = _verdicts(numbers.get(w))
+        if fewer[1] and here[1]:
+            landed += ELSEWHERE * here[0]
+            expected += ELSEWHERE * here[1] * fewer[0] / fewer[1]
+    return min(1.0, (KEPT_STRENGTH * KEPT + landed) / (KEPT_STRENGTH + expected))
+
+
+def _falling(chances: Mapping[int, float], weights: Mapping[int, float]) -> dict[int, float]:
+    """The nearest chances that never rise with the number (pool adjacent violators)."""
+    blocks: list[tuple[float, float, list[int]]] = []
+    for w in sorted(chances):
+        mean, weight, members = chances[w], weights[w], [w]
+        while blocks and blocks[-1][0] < mean:
+            other, heavier, earlier = blocks.pop()
+            mean = (mean * weight + other * heavier) / (weight + heavier)
+            weight, members = weight + heavier, earlier + members
+        blocks.append((mean, weight, members))
+    return {w: mean for mean, _, members in blocks for w in members}
+
+
+def _seconds(past: Past, most: int) -> dict[int, float]:
+    """Agent time of one attempt, pooled towards that with one agent fewer."""
+    pool = [*past.own.values(), *past.elsewhere.values()]
+    attempts = sum(goodput.attempts for goodput in pool)
+    before = sum(goodput.agent_seconds for goodput in pool) / attempts if attempts else USUAL_SECONDS
+    found = {}
+    for w in range(1, most + 1):
+        own = past.own.get(w, Goodput())
+        spent = STRENGTH * before + own.agent_seconds
+        found[w] = before = max(1e-3, spent / (STRENGTH + own.attempts))
+    return found
+
+
+def _effort(past: Past, w: int, seconds: float, per: str) -> float:
+    """What an attempt costs: agent time, or money where that is known everywhere."""
+    paid = sum(goodput.cost_usd for goodput in past.own.values())
+    if per != "dollar" or not paid:
+        return seconds
+    attempts = sum(goodput.attempts for goodput in past.own.values())
+    own = past.own.get(w, Goodput())
+    return (STRENGTH * paid / attempts + own.cost_usd) / (STRENGTH + own.attempts)
+
+
+def _tried(numbers: Mapping[int, Goodput]) -> list[int]:
+    """The numbers of agents that were at work long enough to say something."""
+    return [w for w, goodput in numbers.items() if _ended(goodput) >= 1]
+
+
+def _ended(goodput: Goodput | None) -> float:
+    return _verdicts(goodput)[1]
+
+
+def _verdicts(goodput: Goodput | None) -> tuple[float, float]:
+    """How many attempts landed, of how many that came to an end."""
+    if goodput is None:
+        return 0.0, 0.0
+    return goodput.landed, goodput.landed + goodput.failed + goodput.conflicts
+
+
+def pooled(many: Iterable[Mapping[int, Goodput]]) -> dict[int, Goodput]:
+    """Several categories or projects as one."""
+    total: dict[int, Goodput] = {}
+    for numbers in many:
+        for w, goodput in numbers.items():
+            sums = total.setdefault(w, Goodput())
+            sums.attempts += goodput.attempts
+            sums.agent_seconds += goodput.agent_seconds
+            sums.landed += goodput.landed
+            sums.failed += goodput.failed
+            sums.conflicts += goodput.conflicts
+            sums.cost_usd += goodput.cost_usd
+    return total
