@@ -20,12 +20,14 @@ from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.events import facts as f
+from interlock.engine.slots import Gauges
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 
 HALT_SECONDS = 20.0
+from interlock.model.step import Start
 """Agents get five seconds to end politely; then what they wrote is archived."""
 CLOSE_SECONDS = 5.0
 IDLE_SECONDS = 1.0
@@ -49,6 +51,7 @@ class Engine:
         self._halted = asyncio.Event()
         self._told = ""
         self._stop: bool | None = None
+        self._gauges = Gauges(self.holder)
         """None: go on; False: no new starts; True: end the agents too."""
 
     @property
@@ -98,7 +101,13 @@ class Engine:
         options = self._options
         return [
             f.RunStarted(
-                self.holder, self.holder, epoch, options.max_parallel, options.selection, options.sandbox
+                self.holder,
+                self.holder,
+                epoch,
+                options.max_parallel,
+                options.selection,
+                options.sandbox,
+                dict(options.slots) or None,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]
@@ -107,7 +116,8 @@ class Engine:
         why = "stopped" if self.state.run and self.state.run.stopping else "at rest"
         try:
             async with asyncio.timeout(CLOSE_SECONDS if self._stop else None):
-                await self._ledger.release(claim, [f.RunEnded(self.holder, why)])
+                measured = self._gauges.last(self.state, self._ledger.board, self._ledger.meter)
+                await self._ledger.release(claim, [*measured, f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
                 await self._ledger.save_snapshot()
                 await self._say_what_came_late()
@@ -164,8 +174,11 @@ class Engine:
         """A person's Ctrl-C is a fact like any other."""
         run = self.state.run
         if self._stop is None or run is None or (run.stopping and run.stop_agents >= self._stop):
+        self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
             return
         await self._ledger.append([f.StopRequested(run.run, self._stop)], claim)
+        if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
+            await self._ledger.append(measured, claim)
         await self._ledger.catch_up()
 
     def _is_at_rest(self, now: float) -> bool:

@@ -13,6 +13,7 @@ from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
+from interlock.learn import Meter
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.schedule import Board
@@ -38,6 +39,8 @@ class Ledger:
         self._snapshot_at = 0
         self.state = State()
         self.board = Board(self.state)
+        self.meter = Meter()
+        """The figures of the run, from its own RunStarted on."""
 
     async def open(self) -> None:
         """Start from the newest snapshot that fits the log, then read the rest."""
@@ -49,7 +52,9 @@ class Ledger:
         """Fold what has been written since, by anyone."""
         while rows := await self._store.read(self.state.seq):
             for row in rows:
-                self.board.update(apply(self.state, row))
+                changed = apply(self.state, row)
+                self.board.update(changed)
+                self.meter = self.meter.after(row, self.state, changed)
                 self._watch(row, self.state)
         if self.state.seq - self._snapshot_at >= SNAPSHOT_EVERY:
             await self.save_snapshot()

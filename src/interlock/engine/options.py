@@ -1,6 +1,7 @@
 """How one run goes about it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from interlock.model.task import TaskId
 
@@ -18,6 +19,8 @@ class Options:
     limit_why: str = "the default"
     selection: tuple[TaskId, ...] | None = None
     """Work on these tasks only; None: all."""
+    slots: Mapping[str, int] = field(default_factory=dict)
+    """How many agents of a role may work at once; a role that is not named: as many as all together."""
     sandbox: str = ""
     """What agents and checks run in, for the record."""
     controller_lease_seconds: float = 30.0

@@ -23,6 +23,7 @@ from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
 from interlock.model.nearest import nearest, suggest
+from interlock.model.task import ROLES
 
 FILE = "interlock.toml"
 LOG_FILE = "log.db"
@@ -41,6 +42,9 @@ class Settings:
     """The task graph, relative to the root of the repository."""
     max_parallel: int = 3
     """How many agents may work at once. With 1, tasks run one after the other."""
+    slots: dict[str, int] = field(default_factory=dict)
+    """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
+    `orchestrator`. A role that is not named may have them all."""
     store: str = ""
     """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
     project_name: str = ""
@@ -197,7 +201,7 @@ def check(key: str, text: str, place: str) -> object:
 
 def _environment(environ: Mapping[str, str]) -> _Layer:
     """The variables that name a setting. Others may share the prefix; a near miss is taken for a mistake."""
-    settable = (field for field in fields(Settings) if field.name != "hooks")  # a table is no text
+    settable = (field for field in fields(Settings) if field.name not in TABLES)  # a table is no text
     known = {PREFIX + key_of(field).upper(): field for field in settable}
     values: dict[str, object] = {}
     for name, text in environ.items():
@@ -268,11 +272,15 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
         converted: object = msgspec.convert(value, type=field.type, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
-    for name in converted if isinstance(converted, dict) else ():
-        if name not in tuple(Moment):
-            moments = tuple(moment.value for moment in Moment)
-            hint = suggest(name, moments, f"the moments are {', '.join(moments)}")
-            raise UsageError(f"{place}: there is no moment `{name}`", hint)
+    for name, inner in converted.items() if isinstance(converted, dict) else ():
+        what, known = TABLES[field.name]
+        if name not in known:
+            hint = suggest(name, known, f"the {what}s are {', '.join(known)}")
+            raise UsageError(f"{place}: there is no {what} `{name}`", hint)
+        if isinstance(inner, int) and inner < 1:
+            raise UsageError(
+                f"{place}: `{key}.{name}` cannot be {inner}: at least 1 is needed", _example(field)
+            )
     least = LEAST.get(field.name)
     if least is not None and isinstance(converted, int | float) and converted < least:
         raise UsageError(
@@ -284,6 +292,8 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
 OWN = {"hooks": "starts programs on your machine", "key_hosts": "sends keys of yours to others"}
 """What no file of a repository may say, and why."""
 GUARDED = (
+TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
+"""Settings that are tables, and what their keys are called."""
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
 )
@@ -310,3 +320,5 @@ def _example(field: Field[Any]) -> str:  # Any: a field of any type
         return 'for example: [hooks] and below it SessionEnd = ["my-command"]'
     shown = list(default) if isinstance(default, tuple) else default
     return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
+    if field.name == "slots":
+        return "for example: slots = {worker = 8, critic = 2}"

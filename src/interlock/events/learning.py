@@ -7,7 +7,8 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.clutch import clutch_decided
 from interlock.events.record import Recorded
-from interlock.events.state import LessonState, Provider, State, TaskState
+from interlock.events.scope import scope_answered, scope_requested
+from interlock.events.state import LessonState, Measured, Provider, State, TaskState
 from interlock.model.outcome import OWN_FAULTS
 from interlock.model.task import TaskId
 
@@ -90,12 +91,9 @@ def _lesson_retired(state: State, fact: f.LessonRetired, _: Recorded) -> set[Tas
     return set()
 
 
-def _scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[TaskId]:
-    task = state.tasks.get(fact.task)
-    if task is None or not fact.granted or fact.attempt != task.attempt:
-        return set()
-    task.scope = tuple(dict.fromkeys((*task.scope, *fact.paths)))
-    return {fact.task}
+def _pool_measured(state: State, fact: f.PoolMeasured, row: Recorded) -> set[TaskId]:
+    state.pool = Measured(fact.run, row.time, fact.figures)
+    return set()
 
 
 def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
@@ -113,7 +111,7 @@ HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.NothingLearned: _nothing_learned,
     f.LessonsOffered: _lessons_offered,
     f.LessonRetired: _lesson_retired,
-    f.ScopeRequested: _nothing,
-    f.ScopeAnswered: _scope_answered,
-    f.PoolMeasured: _nothing,
+    f.ScopeRequested: scope_requested,
+    f.ScopeAnswered: scope_answered,
+    f.PoolMeasured: _pool_measured,
 }

@@ -12,6 +12,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
 from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.pool import PoolFigures
 from interlock.model.usage import Usage
 
 OTHER = "other"
@@ -154,6 +155,15 @@ class LessonState:
 @dataclass(slots=True)
 class TaskState:
     """One task, as the log has it."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The pool's figures, as a run wrote them down last."""
+
+    run: str
+    time: float
+    figures: PoolFigures
+
+
 
     spec: Task
     stage: Stage = Stage.WAITING
@@ -325,3 +335,5 @@ class State:
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
+    pool: Measured | None = None
+    """How the pool was doing when it was measured last."""

@@ -11,7 +11,7 @@ class PoolFigures:
     """How many agents may work at once."""
     busy: int = 0
     queue: int = 0
-    """Tasks that could start if there were room."""
+    """Tasks that are free to start and wait for a slot, or for what another task holds."""
     waiting_p50_seconds: float = 0.0
     waiting_p99_seconds: float = 0.0
     utilization: float = 0.0
@@ -22,5 +22,16 @@ class PoolFigures:
     retry_rate: float = 0.0
     conflicts: int = 0
     reassignments: int = 0
-    """Attempts that were lost and had to be given to somebody else."""
+    """Attempts that went to another agent than the one before, or had to be begun again as that was lost."""
+    by_hand: int = 0
+    """Times that a person had to retry or reset a task."""
     landed: int = 0
+
+
+TARGETS: dict[str, float] = {"retry_rate": 0.05, "idle_share": 0.10, "conflicts": 0.0, "by_hand": 0.0}
+"""What a pool that is well stays at or below (A21)."""
+
+
+def missed(figures: PoolFigures) -> tuple[str, ...]:
+    """The figures that are above their target, by name."""
+    return tuple(name for name, most in TARGETS.items() if getattr(figures, name) > most)

@@ -78,6 +78,11 @@ class Board:
 
     def reason(self, task: TaskId, now: float) -> Reason:
         """Why the task is where it is."""
+    @property
+    def queue_length(self) -> int:
+        """How many tasks are free to start and have not, for want of a slot or of what somebody holds."""
+        return len(self._lines)
+
         self._settle(now)
         reserved = self._reserve(now)
         standing = Standing(self._state, self._needs, self._holds, frozenset(reserved), now)

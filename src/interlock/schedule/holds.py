@@ -30,6 +30,7 @@ class Kind(StrEnum):
     SHARED = "shared"
     TOUCH = "touches"
     CATEGORY = "category"
+    ROLE = "role"
     NOTHING = "nothing"
 
 
@@ -39,7 +40,7 @@ Demand = tuple[Kind, str]
 FREE: Demand = (Kind.NOTHING, "")
 """What a task waits at that wants nothing in particular."""
 
-COUNTED = frozenset({Kind.CATEGORY})
+COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY})
 """Capacities: several may hold one at once, how many is for State to say."""
 WITH_AGENT = COUNTED | {Kind.USE}
 """What is free again once the agent is gone."""
@@ -61,6 +62,7 @@ def demands(task: TaskState) -> list[Demand]:
         *((Kind.SHARED, glob) for glob in spec.shared),
         *((Kind.TOUCH, glob) for glob in held_paths(task)),
         (Kind.CATEGORY, task.category),
+        (Kind.ROLE, spec.role),
     ]
 
 

@@ -32,6 +32,9 @@ class Lines:
         self._listed: dict[Demand, Key] = {}
         self._heads: dict[Gate, list[tuple[Key, Demand]]] = {gate: [] for gate in Gate}
 
+    def __len__(self) -> int:
+        return len(self._place)
+
     def __contains__(self, task: TaskId) -> bool:
         return task in self._place
 

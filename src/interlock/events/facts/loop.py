@@ -18,6 +18,8 @@ class RunStarted(Fact):
     """Only these tasks are to run; None: all."""
     sandbox: str = ""
     """What keeps its agents and checks from the rest of the machine; `none`: a person said so."""
+    slots: dict[str, int] | None = None
+    """How many agents of a role may work at once, where that is less than all together."""
 
 
 @dataclass(frozen=True, slots=True)

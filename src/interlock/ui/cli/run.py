@@ -127,6 +127,7 @@ def _options(project: Project, selection: tuple[TaskId, ...] | None) -> Options:
         max_parallel=settings.max_parallel,
         limit_why=f"max_parallel is {settings.max_parallel} ({project.origins['max_parallel']})",
         selection=selection,
+        slots=settings.slots,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

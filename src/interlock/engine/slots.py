@@ -1,0 +1,79 @@
+"""The slots there are, those in use, and how the pool does: as figures for people, programs and the log."""
+
+from dataclasses import dataclass, field
+
+from interlock.engine.decide import free_slots
+from interlock.events import facts as f
+from interlock.events.state import State
+from interlock.learn import Meter
+from interlock.model.pool import PoolFigures
+from interlock.model.task import ROLES
+from interlock.schedule import Board
+
+MEASURE_SECONDS = 60.0
+"""How often a run writes its figures down at the most. In between, its metrics port knows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSlots:
+    """The slots of one role."""
+
+    limit: int
+    in_use: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """How many agents may work, do work, and could still start."""
+
+    limit: int
+    in_use: int
+    free: int
+    queue: int
+    """Tasks that are free to start and have not."""
+    roles: dict[str, RoleSlots] = field(default_factory=dict)
+
+
+def slots_of(state: State, board: Board) -> Slots:
+    """The slots of the run that State knows of, as if it were alive."""
+    limit, free = state.run.limit if state.run else 0, free_slots(state)
+    at_work = [state.tasks[name].spec.role for name in state.running if state.tasks[name].has_agent]
+    at_work += [state.tasks[name].spec.role for name in state.leftovers]
+    own = state.run.slots if state.run else {}
+    roles = {}
+    for role in ROLES:
+        most, used = min(limit, own.get(role, limit)), at_work.count(role)
+        roles[role] = RoleSlots(most, used, max(0, min(free, most - used)))
+    return Slots(limit, len(at_work), free, board.queue_length, roles)
+
+
+class Gauges:
+    """What one run measures about its pool, and when it writes that down."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._written_at: float | None = None
+        self._written = PoolFigures()
+
+    def due(self, state: State, board: Board, meter: Meter, now: float) -> list[f.Fact]:
+        """The figures, if it is time to write them down and anything happened since."""
+        if self._written_at is None:
+            self._written_at = now
+        if now - self._written_at < MEASURE_SECONDS:
+            return []
+        figures = figures_of(state, board, meter)
+        if figures.attempts == self._written.attempts and figures.landed == self._written.landed:
+            return []
+        self._written_at, self._written = now, figures
+        return [f.PoolMeasured(self._run, figures)]
+
+    def last(self, state: State, board: Board, meter: Meter) -> list[f.Fact]:
+        """The figures at the end of the run, if it did anything."""
+        figures = figures_of(state, board, meter)
+        return [f.PoolMeasured(self._run, figures)] if figures.attempts else []
+
+
+def figures_of(state: State, board: Board, meter: Meter) -> PoolFigures:
+    """How the pool of a run does, as of the last fact."""
+    return meter.figures(state.run.limit if state.run else 0, board.queue_length)
