@@ -2,7 +2,7 @@
 
 from interlock.events import facts as f
 from interlock.model.reason import Why
-from interlock.model.task import TaskId
+from interlock.model.task import Agent, Task, TaskId
 from tests.schedule.test_board import Floor, task
 
 
@@ -81,3 +81,46 @@ def test_places_are_not_kept_free_for_a_task_that_waits_for_a_lease() -> None:
     floor.start("a")
     floor.tell(f.MainSeen("main", floor.journal.state.main, floor.journal.state.main_tree), after=10_000)
     assert floor.choice() == ["c"]
+
+
+MODEL = Agent("local", "built-in", url="http://127.0.0.1:8000/v1", model="small", wire="openai")
+SERVER = "127.0.0.1:8000"
+
+
+def served(*names: str) -> Floor:
+    tasks = [Task(TaskId(name), "", MODEL) for name in names]
+    return Floor(*tasks, task("z"), slots=9)
+
+
+def test_a_provider_that_refused_calls_gets_no_more_agents_than_it_has_room_for() -> None:
+    """K7."""
+    floor = served("a", "b", "c")
+    floor.tell(f.ClutchDecided(2, "provider", "429 three times", provider=SERVER))
+    assert floor.choice(9) == ["a", "b", "z"]
+    floor.start("a", "b")
+    assert floor.choice(9) == ["z"]
+    text = floor.board.reason(TaskId("c"), floor.journal.time).text
+    assert text == (
+        f"2 agents work with a model of {SERVER}, which is what the clutch allows now "
+        "(provider: 429 three times)"
+    )
+
+
+def test_while_a_provider_is_closed_its_tasks_wait_and_the_loop_knows_until_when() -> None:
+    floor = served("a")
+    until = floor.journal.time + 60
+    floor.tell(f.ClutchDecided(0, "provider", "quota until noon", provider=SERVER, until=until))
+    assert floor.choice(9) == ["z"]
+    reason = floor.board.reason(TaskId("a"), floor.journal.time)
+    assert (reason.why, reason.until) == (Why.CLUTCH, until)
+    assert reason.text == f"{SERVER} takes nothing for now: quota until noon"
+    assert floor.board.next_wakeup(floor.journal.time) == until
+    assert [choice.task for choice in floor.board.choose(9, until)] == ["a", "z"]
+
+
+def test_a_closed_provider_that_nobody_waits_for_keeps_no_run_alive() -> None:
+    floor = served("a")
+    floor.tell(f.ClutchDecided(0, "provider", "quota", provider=SERVER, until=floor.journal.time + 60))
+    assert floor.choice(9) == ["z"]
+    floor.tell(f.TaskCancelled(TaskId("a")))
+    assert floor.board.next_wakeup(floor.journal.time) is None

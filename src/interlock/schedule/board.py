@@ -96,7 +96,11 @@ class Board:
         self._settle(now)
         while self._timers and not self._is_timed(*self._timers[0]):
             heappop(self._timers)
-        return self._timers[0][0] if self._timers else None
+        opening = [at for line in self._lines.full if (at := self._opens_at(line))]
+        return min([*opening, *(timer[0] for timer in self._timers[:1])], default=None)
+
+    def _opens_at(self, capacity: Demand) -> float | None:
+        return self._capacities.opens_at(capacity) if self._lines.has_anyone(capacity) else None
 
     def _note_hold(self, name: TaskId, task: TaskState) -> None:
         hold, before = _hold(self._state, task), self._held.get(name)

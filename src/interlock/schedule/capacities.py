@@ -1,13 +1,13 @@
 """How many agents may hold the same thing at once, as State says: limits that are counts, not leases.
 
-A kind of work has as many places as the clutch gives it, a role as many as the settings say. Whoever adds a
-limit of this sort adds its kind here and to what tasks want (`holds.demands`); a full one shuts one line, so
-it costs nothing for each task.
+A kind of work and a provider have as many places as the clutch gives them, a role as many as the settings
+say. Whoever adds a limit of this sort adds its kind here and to what tasks want (`holds.demands`); a full one
+shuts one line, so it costs nothing for each task.
 """
 
 import math
 
-from interlock.events.state import State
+from interlock.events.state import Limit, State
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule.holds import Demand, Kind
@@ -25,12 +25,23 @@ class Capacities:
         if demand[0] is Kind.ROLE:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
-        limit = self._state.clutch.get(demand[1])
-        return limit.limit if limit else math.inf
+        limit = _limits(self._state, demand[0]).get(demand[1])
+        if limit is None:
+            return math.inf
+        return math.inf if limit.until and limit.until <= self.now else limit.limit
+
+    def opens_at(self, demand: Demand) -> float | None:
+        """When one without any place has some again by itself."""
+        limit = _limits(self._state, demand[0]).get(demand[1])
+        return limit.until if limit and limit.until > self.now else None
 
     def is_limited(self, demand: Demand) -> bool:
         """Has anybody said how many."""
         return self.places(demand) != math.inf
+
+
+def _limits(state: State, kind: Kind) -> dict[str, Limit]:
+    return state.provider_limits if kind is Kind.PROVIDER else state.clutch
 
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
@@ -40,7 +51,11 @@ def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
         full = f"all {places} slots" if places != 1 else "the one slot"
         taken = f"{full} for a {demand[1]} {'is' if places == 1 else 'are'} taken"
         return Reason(Why.SLOTS, f"{taken}, by {', '.join(sorted(holders)[:4])}", tuple(sorted(holders)))
-    limit = state.clutch[demand[1]]
+    limit = _limits(state, demand[0])[demand[1]]
+    if limit.until:
+        text = f"{demand[1]} takes nothing for now: {limit.why}"
+        return Reason(Why.CLUTCH, text, tuple(sorted(holders)), limit.until)
     at_work = f"{len(holders)} agents work" if len(holders) != 1 else "one agent works"
-    text = f"{at_work} on {demand[1]}, which is what the clutch allows now ({limit.brake}: {limit.why})"
+    by = "on" if demand[0] is Kind.CATEGORY else "with a model of"
+    text = f"{at_work} {by} {demand[1]}, which is what the clutch allows now ({limit.brake}: {limit.why})"
     return Reason(Why.CLUTCH, text, tuple(sorted(holders)))

@@ -15,10 +15,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import lru_cache
 
 from interlock.events.state import TaskState
 from interlock.model.globs import overlap, stem
-from interlock.model.task import TaskId
+from interlock.model.provider import provider_of
+from interlock.model.task import Agent, TaskId
 from interlock.schedule.footprint import held_paths
 
 
@@ -31,6 +33,7 @@ class Kind(StrEnum):
     TOUCH = "touches"
     CATEGORY = "category"
     ROLE = "role"
+    PROVIDER = "provider"
     NOTHING = "nothing"
 
 
@@ -40,7 +43,7 @@ Demand = tuple[Kind, str]
 FREE: Demand = (Kind.NOTHING, "")
 """What a task waits at that wants nothing in particular."""
 
-COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY})
+COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY, Kind.PROVIDER})
 """Capacities: several may hold one at once, how many is for State to say."""
 WITH_AGENT = COUNTED | {Kind.USE}
 """What is free again once the agent is gone."""
@@ -63,7 +66,23 @@ def demands(task: TaskState) -> list[Demand]:
         *((Kind.TOUCH, glob) for glob in held_paths(task)),
         (Kind.CATEGORY, task.category),
         (Kind.ROLE, spec.role),
+        *((Kind.PROVIDER, name) for name in _provider(task)),
     ]
+
+
+def _provider(task: TaskState) -> Iterator[str]:
+    """Whose model it will use, as far as that is settled: with candidates of several providers, one that is
+    closed is not chosen (`agents`)."""
+    agents = (task.who,) if task.has_agent or task.leftover else task.spec.candidates
+    names = {_provider_named(a.use, a.wire, a.url, a.key_env, a.login) for a in agents}
+    if len(names) == 1 and (name := names.pop()):
+        yield name
+
+
+@lru_cache(maxsize=256)
+def _provider_named(use: str, wire: str, url: str, key_env: str, login: bool) -> str:
+    """Asked for every task and every fact, and there are only a few."""
+    return provider_of(Agent("", use, wire=wire, url=url, key_env=key_env, login=login))
 
 
 class Holds:

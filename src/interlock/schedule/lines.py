@@ -68,6 +68,10 @@ class Lines:
         """The capacities that have shut their lines."""
         return [holder for holder in self._shut_by if isinstance(holder, tuple)]
 
+    def has_anyone(self, demand: Demand) -> bool:
+        """Does a task stand in this line."""
+        return self._head(demand) is not None
+
     def reopen(self, holder: TaskId | Demand) -> None:
         """What this holder stood in the way of may be looked at again."""
         for demand in self._shut_by.pop(holder, ()):
