@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.model.failure import fingerprint, normalised
+from interlock.model.failure import fingerprint, normalised, symptom
 from interlock.model.outcome import ErrorClass
 
 CHECK = ErrorClass.CHECK
@@ -87,3 +87,43 @@ def test_any_text_has_a_fingerprint(text: str) -> None:
     name = fingerprint(CHECK, "make", text)
     assert len(name) == 12
     assert int(name, 16) >= 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("E   ModuleNotFoundError: No module named 'yaml'", "ModuleNotFoundError: No module named 'yaml'"),
+        (
+            "src/a.ts:12:3 - error TS2304: Cannot find name 'x'.",
+            "lib/b.ts(7,1): error TS2304: Cannot find name 'x'.",
+        ),
+        (
+            "\x1b[31merror:\x1b[0m linker `cc` not found",
+            "error: linker `cc` not found\nerror: could not compile",
+        ),
+        (
+            "make: *** [test] Error 2\nfatal: no such table: orders",
+            "fatal: no such table: orders\nFAILED (errors=3)",
+        ),
+    ],
+)
+def test_the_same_cause_shows_in_the_same_way_whatever_else_is_printed(one: str, other: str) -> None:
+    """A6: two tasks print different things around it."""
+    first = symptom(ErrorClass.CHECK, "`pytest tests/a` exited 1", f"Output of `pytest tests/a`:\n\n{one}\n")
+    second = symptom(
+        ErrorClass.CHECK, "`pytest tests/b` exited 1", f"collecting 7 tests\n{other}\n3 failed in 2 s\n"
+    )
+    assert first == second
+
+
+def test_a_line_that_could_stand_for_anything_names_no_cause() -> None:
+    one = symptom(ErrorClass.CHECK, "`make` exited 2", "in test_a\nAssertionError: assert 3 == 4")
+    other = symptom(ErrorClass.CHECK, "`make` exited 2", "in test_b\nAssertionError: assert 7 == 8")
+    assert one.line == other.line == "AssertionError: assert # == #"
+    assert one.id != other.id
+
+
+def test_a_conflict_is_known_by_its_files() -> None:
+    said = "error: could not apply this change to the file"
+    one, other = (symptom(ErrorClass.CONFLICT, f"conflicts in {name}", said) for name in ("a", "b"))
+    assert one.id != other.id

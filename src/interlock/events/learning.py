@@ -45,6 +45,8 @@ def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[Tas
     known = state.lessons.get(new.id)
     if known is None:
         state.lessons[new.id] = LessonState(new, shown_by=(new.commit,))
+    elif new.author:
+        known.retired = ""
     elif new.commit and new.commit not in known.shown_by:  # a fact may stand twice in the log
         known.learned += 1
         known.shown_by = (*known.shown_by[1 - LANDINGS_KEPT :], new.commit)

@@ -66,12 +66,12 @@ class Symptom:
     line: str
 
 
-NAMED = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Failure|Panic)\b\s*:\s*\S")
-TOLD = re.compile(
-    r"\b(?:error|fatal|panic(?:ked)?|cannot|can't|could not|must|missing|undefined|unknown|unresolved|"
-    r"not found|no such|not defined|expected|required|denied|refused|forbidden)\b",
-    re.IGNORECASE,
+NAMED = re.compile(r"(?:Error|Exception|Failure|Panic)\b\s*:\s*\S")
+TOLD = (
+    *("error", "fatal", "panic", "cannot", "can't", "could not", "must", "missing", "undefined", "unknown"),
+    *("unresolved", "not found", "no such", "not defined", "expected", "required", "denied", "refused"),
 )
+"""Words of lines that speak of an error."""
 NOISE = re.compile(
     r"^(?:make(?:\[\d+\])?: \*\*\*|FAILED\b|ERRORS?\b|=+ |-+ |_+ |npm (?:ERR!|error) code|\d+ )"
 )
@@ -81,31 +81,33 @@ PLACE = re.compile(r"^(?:E\s{2,})?(?:[^\s:()]+[:(]\d+(?:[:,]\d+)?\)?:?\s+(?:-\s+
 TELLING_WORDS = 3
 """With fewer (`AssertionError: assert # == #`) a line may stand for anything."""
 LINE_CHARS = 300
+LINES_COMPARED = 20
 
 
 def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
     """What a failure looks like, whoever it happens to."""
-    said = [text for line in feedback.splitlines() if (text := _without_place(line))]
-    line = _telling(said)
+    text = re.sub(ESCAPE, "", feedback) if "\x1b" in feedback else feedback
+    line = _telling(text)
     if error is not ErrorClass.CONFLICT and len(re.findall(r"[A-Za-z_]{2,}", line)) >= TELLING_WORDS:
         return Symptom(_name(error, line), line)
-    return Symptom(
-        _name(error, normalised(summary), normalised(feedback)), line or normalised(summary)[:LINE_CHARS]
-    )
+    whole = normalised(summary)
+    end = normalised("\n".join(text.splitlines()[-LINES_COMPARED:]))
+    return Symptom(_name(error, whole, end), line or whole[:LINE_CHARS])
 
 
-def _without_place(line: str) -> str:
-    return PLACE.sub("", re.sub(ESCAPE, "", line).strip(), count=1)
-
-
-def _telling(lines: list[str]) -> str:
+def _telling(text: str) -> str:
     """The first line that names an error, else the first that speaks of one: the rest are consequences."""
-    spoken = [line for line in lines if not NOISE.match(line) and not line.endswith("`:")]
-    for pattern in (NAMED, TOLD):
-        for line in spoken:
-            if pattern.search(line):
-                return normalised(line)[:LINE_CHARS]
-    return ""
+    lines = [line for line in map(str.strip, text.splitlines()) if _speaks(line)]
+    # A quotation begins with its source, which may be a command with such a word.
+    said = [line for line in lines if not NOISE.match(line) and not line.endswith("`:")]
+    named = next((line for line in said if NAMED.search(line)), "")
+    told = named or (said[0] if said else "")
+    return normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]
+
+
+def _speaks(line: str) -> bool:
+    lowered = line.lower()
+    return any(word in lowered for word in TOLD) or NAMED.search(line) is not None
 
 
 def _name(error: ErrorClass, *parts: str) -> str:

@@ -28,6 +28,8 @@ COMMANDS: dict[str, Entry] = {
     "explain": Entry(
         "Look", f"{_HERE}.explain", "Say why a task waits, runs, failed or landed; or who made a commit."
     ),
+    "errors": Entry("Look", f"{_HERE}.errors", "Show each failure once: its tasks, and what fixed it."),
+    "lessons": Entry("Look", f"{_HERE}.lessons", "Show what attempts taught, and whether it helps."),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),

@@ -12,12 +12,13 @@ from interlock.model.durations import lasting
 from interlock.model.sandbox import Sandbox
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
 from interlock.ui.cli.reading import Reading, read
 from interlock.ui.cli.rows import Row, by_stage, rows, verdict
 from interlock.ui.cli.session import opened, run_async
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
+ALIKE_CHARS = 80
 MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
@@ -67,6 +68,7 @@ def show(invocation: Invocation, reading: Reading, everything: bool = False) -> 
 def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
     """The status as people see it."""
     yield headline(reading)
+    yield from _alike(reading.state)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     groups = by_stage(reading.state)
     listed = [name for names in groups.values() for name in names[: None if everything else MANY]]
@@ -78,6 +80,17 @@ def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
         yield from table(members, width)
         if len(members) < len(names):
             yield f"  ... and {len(names) - len(members)} more: interlock status --all"
+
+
+def _alike(state: State) -> Iterator[str]:
+    """One line when several tasks fail for the same cause: it is worth one look, not many."""
+    from interlock.learn.errors import alike
+
+    if found := alike(state):
+        seen, names = found[0]
+        more = f", and {counted(len(found) - 1, 'other failure')} so" if len(found) > 1 else ""
+        what = paint(f"{len(names)} tasks fail in the same way", "red")
+        yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
 
 
 def document(reading: Reading, found: list[Row]) -> dict[str, object]:

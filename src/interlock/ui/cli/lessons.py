@@ -1,0 +1,196 @@
+"""`interlock lessons`: what attempts taught, where it holds, where it comes from, and whether it helps."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+import click
+
+from interlock.events.facts import Fact, LessonLearned, LessonRetired
+from interlock.events.state import LessonState
+from interlock.learn.usefulness import figures, is_better
+from interlock.model.errors import UsageError
+from interlock.model.lesson import Lesson
+from interlock.model.redact import Redactor
+from interlock.ui.cli.app import CommandGroup
+from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
+from interlock.ui.cli.reading import read
+from interlock.ui.cli.session import actor, opened, run_async
+
+MOST_CHARS = 2_000
+"""It goes into many prompts."""
+
+
+class Lessons(CommandGroup):
+    """A word that names no command under `lessons` names a lesson."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or `show` with the lesson's id."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["show", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group("lessons", cls=Lessons, invoke_without_command=True)
+@click.option("--all", "everything", is_flag=True, help="Also those that were retired.")
+@click.pass_context
+def lessons_command(context: click.Context, everything: bool) -> None:
+    """Show what attempts taught: how it shows, what fixed it, and how many landed with it and without.
+
+    With an ID, one of them in full. For example: interlock lessons 4f1c09ab
+    """
+    if context.invoked_subcommand is None:
+        _list(context.ensure_object(Invocation), everything)
+
+
+@lessons_command.command("show")
+@click.argument("lesson", metavar="ID")
+@click.pass_obj
+def show(invocation: Invocation, lesson: str) -> None:
+    """One lesson in full: scope, evidence, where it comes from, figures."""
+    known = _pick(run_async(_read(invocation)), lesson)
+    if invocation.wants_json():
+        say_json(_document(known))
+        return
+    for line in _full(known):
+        say(line)
+
+
+@lessons_command.command("add")
+@click.option("--category", default="", help="Only for this kind of work.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only for tasks that touch this.")
+@click.option("--check", "command", default="", help="Only for tasks that must pass this command.")
+@click.argument("text", nargs=-1, required=True)
+@click.pass_obj
+def add(
+    invocation: Invocation, category: str, paths: tuple[str, ...], command: str, text: tuple[str, ...]
+) -> None:
+    """Tell every attempt in a scope something, until you take it away with `interlock lessons retire`."""
+    words = Redactor().clean(" ".join(text).strip())
+    if not 0 < len(words) <= MOST_CHARS:
+        raise UsageError(
+            f"a lesson has 1 to {MOST_CHARS} characters, this one has {len(words)}", "make it shorter"
+        )
+    name = sha256("\0".join((words, category, command, *paths)).encode()).hexdigest()[:8]
+    lesson = Lesson(name, "", words, "", category, paths, command=command, author=actor())
+    run_async(_write(invocation, LessonLearned(lesson)))
+    if invocation.json:
+        say_json({"id": name})
+    else:
+        say(f"{name}: every attempt {_scope(lesson)} is told from now on")
+        say(f"next: interlock lessons {name}")
+
+
+@lessons_command.command("retire")
+@click.argument("lesson", metavar="ID")
+@click.option("-m", "--why", default="", help="Why, for the log.")
+@click.pass_obj
+def retire(invocation: Invocation, lesson: str, why: str) -> None:
+    """Take a lesson away: no attempt is told any more."""
+    known = _pick(run_async(_read(invocation)), lesson)
+    name = known.lesson.id
+    if known.retired:
+        raise UsageError(f"{name} is retired already: {known.retired}", f"interlock lessons {name}")
+    run_async(_write(invocation, LessonRetired(name, why or f"taken away by {actor()}")))
+    if invocation.json:
+        say_json({"id": name, "retired": True})
+    else:
+        say(f"no attempt is told of {name} any more")
+
+
+async def _read(invocation: Invocation) -> dict[str, LessonState]:
+    async with opened(invocation) as project:
+        return (await read(project.store)).state.lessons
+
+
+async def _write(invocation: Invocation, fact: Fact) -> None:
+    async with opened(invocation, create=True) as project:
+        await project.store.append([fact], actor())
+
+
+def _pick(lessons: dict[str, LessonState], name: str) -> LessonState:
+    fitting = [known for key, known in lessons.items() if key.startswith(name)]
+    if len(fitting) != 1:
+        many = "more than one lesson begins" if fitting else "no lesson begins"
+        raise UsageError(f"{many} with `{name}`", "`interlock lessons --all` lists them")
+    return fitting[0]
+
+
+def _list(invocation: Invocation, everything: bool) -> None:
+    lessons = run_async(_read(invocation))
+    shown = [known for known in lessons.values() if everything or not known.retired]
+    shown.sort(key=lambda known: (bool(known.retired), -is_better(known), known.lesson.id))
+    if invocation.wants_json():
+        say_json([_document(known) for known in shown])
+        return
+    for known in shown:
+        lesson = known.lesson
+        state = paint("retired", "red") if known.retired else paint("in use", "green")
+        say(f"{lesson.id}  {state}  {inert(lesson.mechanism or lesson.text)}")
+        say(f"  {_scope(lesson)}; {known.retired or _worth(known)}")
+    if not lessons:
+        note(
+            "nothing was learned yet: a lesson needs a check that is red on one attempt and green on a later"
+        )
+    elif len(shown) < len(lessons):
+        note(f"{counted(len(lessons) - len(shown), 'more lesson')} retired: interlock lessons --all")
+
+
+def _worth(known: LessonState) -> str:
+    if known.lesson.author:
+        landed = f"{known.with_landed:.0f} of {known.with_tried:.0f} attempts landed with it"
+        return f"by {known.lesson.author}; {landed}"
+    return f"{figures(known)}; it helps with probability {is_better(known):.2f}"
+
+
+def _scope(lesson: Lesson) -> str:
+    kind = f"of {lesson.category} tasks" if lesson.category else "of all tasks"
+    where = [f"that must pass `{lesson.command}`"] if lesson.command else []
+    where += [f"in {', '.join(lesson.paths)}"] if lesson.paths else []
+    return f"{kind} {' or '.join(where)}".strip()
+
+
+def _full(known: LessonState) -> Iterator[str]:
+    lesson = known.lesson
+    yield f"{lesson.id}  {'retired: ' + known.retired if known.retired else 'in use'}"
+    yield f"scope     {_scope(lesson)}"
+    if lesson.author:
+        yield f"from      {lesson.author}"
+    else:
+        landed = f"attempt {lesson.attempt} landed as {lesson.commit[:12]}"
+        yield f"from      {lesson.task}: attempt {lesson.failed_attempt} failed, {landed}"
+        yield f"seen in   {counted(known.learned, 'landing')}"
+    yield f"figures   {_worth(known)}"
+    for title, text in (("what", lesson.mechanism), ("shows", lesson.symptom), ("told", lesson.text)):
+        if text:
+            yield f"{title:9} {inert(text)}"
+    for line in lesson.fix.splitlines():
+        yield f"  {inert(line)}"
+    if not known.retired:
+        yield f"next: {paint(f'interlock lessons retire {lesson.id}', 'cyan')}, if it is wrong"
+
+
+def _document(known: LessonState) -> dict[str, object]:
+    lesson = known.lesson
+    return {
+        "id": lesson.id,
+        "state": "retired" if known.retired else "in use",
+        "retired_why": known.retired or None,
+        "mechanism": lesson.mechanism,
+        "symptom": lesson.symptom,
+        "text": lesson.text,
+        "fix": lesson.fix,
+        "scope": {"category": lesson.category, "paths": lesson.paths, "check": lesson.command},
+        "from": {
+            "task": lesson.task,
+            "failed_attempt": lesson.failed_attempt,
+            "attempt": lesson.attempt,
+            "commit": lesson.commit,
+            "author": lesson.author,
+            "landings": known.learned,
+        },
+        "with": {"tried": known.with_tried, "landed": known.with_landed},
+        "without": {"tried": known.without_tried, "landed": known.without_landed},
+        "helps": round(is_better(known), 3),
+    }
