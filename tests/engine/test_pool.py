@@ -1,11 +1,14 @@
 """The pool through the real command: who gets a task, slots that are handed on, calls for programs."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Scratch
+from interlock.engine.project import open_project
+from interlock.model.task import TaskId
+from tests.engine.scratch import GIVE_UP_SECONDS, WAIT, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -62,3 +65,76 @@ def test_plan_refuses_a_task_that_no_agent_can_have_and_names_what_is_missing(sc
     assert "task-graph.yaml:8:44: error: `a` requires `rust`, which none of its agents has" in said
     problem = json.loads(scratch.interlock("plan", "--json", code=2))["error"]["problems"][0]
     assert problem["hint"] == "add `capabilities: [rust]` to an agent that is able to"
+
+
+def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: Scratch) -> None:
+    """MISSION P2."""
+    gate = scratch.gates / "open"
+    agent = f"{WAIT.format(gate=gate)}; {MAKE}"
+    graph(
+        scratch,
+        "version: 1\ndefaults: {timeout: 60s, agent: both}\n"
+        f"agents:\n  both: {{use: command, run: [sh, -c, '{agent}'], roles: [worker, critic]}}\n"
+        "tasks:\n  c1: {goal: Judge, role: critic}\n  c2: {goal: Judge, role: critic}\n  w: {goal: Work}\n",
+    )
+    scratch.write(interlock__toml="max_parallel = 3\nslots = {critic = 1}\n")
+    scratch.commit("slots")
+    run = scratch.start("run")
+    for name in ("c1", "w"):
+        run.wait_for_line(f"{name}: implement started")
+    states = {task["id"]: task for task in scratch.status()["tasks"]}
+    assert {name: row["state"] for name, row in states.items()} == {
+        "c1": "running",
+        "w": "running",
+        "c2": "waiting",
+    }
+    assert states["c2"]["reason"] == "the one slot for a critic is taken, by c1"
+    slots = json.loads(scratch.interlock("slots", "--json"))
+    assert (slots["free"], slots["queue"]) == (1, 1)
+    assert slots["roles"]["critic"] == {"limit": 1, "in_use": 1, "free": 0}
+    assert json.loads(scratch.interlock("slots", "--role", "critic", "--json"))["free"] == 0
+    assert "critic        1 of 1 in use, 0 free" in scratch.interlock("slots")
+    gate.touch()
+    assert run.wait() == 0
+
+
+def test_a_program_asks_for_the_free_slots_of_a_role_and_waits_for_given_tasks(scratch: Scratch) -> None:
+    """MISSION W14."""
+    gate = scratch.gates / "open"
+    slow = f"if test $INTERLOCK_TASK_ID = b; then {WAIT.format(gate=gate)}; fi; {MAKE}"
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", slow)
+    scratch.write(interlock__toml="slots = {worker = 2}\n")
+    scratch.commit("slots")
+    run = scratch.start("run", "--max-parallel", "3")
+    run.wait_for_line("b: implement started")
+    assert scratch.interlock("wait", "a", code=0)
+    assert "b  " in scratch.interlock("wait", "a", "b", "--timeout", "0s", code=8)
+
+    async def program() -> None:
+        async with open_project(scratch.root) as project:
+            assert await project.wait_for([TaskId("a")], GIVE_UP_SECONDS)
+            assert not await project.wait_for([TaskId("b")], 0)
+            assert (await project.free_slots(), await project.free_slots("worker")) == (2, 1)
+            gate.touch()
+            assert await project.wait_for([TaskId("b")], GIVE_UP_SECONDS)
+
+    asyncio.run(program())
+    assert run.wait() == 0
+    assert json.loads(scratch.interlock("wait", "b", "--json"))["tasks"][0]["state"] == "done"
+
+
+def test_waiting_for_a_task_that_failed_says_so(scratch: Scratch) -> None:
+    """MISSION W14."""
+    scratch.graph("  a: {goal: x, retries: 0}\n", "exit 1")
+    scratch.interlock("run", code=1)
+    assert "failed once" in scratch.interlock("wait", "a", code=1)
+
+
+def test_a_role_that_does_not_exist_is_an_error_with_a_suggestion(scratch: Scratch) -> None:
+    graph(scratch, f"{TWO}  a: {{goal: Make a, agent: strong}}\n")
+    scratch.write(interlock__toml="slots = {critc = 1}\n")
+    said = scratch.interlock("run", code=2)
+    assert "interlock.toml:1: there is no role `critc`" in said
+    assert "did you mean `critic`?" in said
+    scratch.write(interlock__toml="slots = {critic = 0}\n")
+    assert "at least 1 is needed" in scratch.interlock("run", code=2)

@@ -1,7 +1,6 @@
 """A project with its real hands: the wiring that `interlock run` and programs use.
 
-Programs may drive Interlock through this: `accept_graph`, `free_slots`, `wait_until_rest` (W14), and `Engine`
-with `env()`.
+Programs may drive Interlock through this: `accept_graph`, what is in `calls` (W14), `Engine` with `env()`.
 """
 
 import asyncio
@@ -13,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from interlock.engine import decide
+from interlock.engine.calls import Calls
 from interlock.engine.env import Env
-from interlock.engine.identity import in_charge, is_dead, new_incarnation
+from interlock.engine.experience import Experience, NoExperience, SharedExperience, state_home
+from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.template import template_of
@@ -46,7 +46,7 @@ from interlock.verify.checker import LocalChecker
 
 
 @dataclass(frozen=True)
-class Project:
+class Project(Calls):
     """One repository, its settings, its log and the hands that work on it."""
 
     place: Place
@@ -203,24 +203,6 @@ class Project:
             if len(facts) >= SNAPSHOT_EVERY:
                 await self.store.save_snapshot(state.seq, pack(state))
         return state
-
-    async def free_slots(self) -> int:
-        """How many more agents the running loop would start right now; 0 if none runs."""
-        return decide.free_slots(await load_state(self.store)) if await self.is_running() else 0
-
-    async def is_running(self) -> bool:
-        """Is a loop in charge of this project, and alive."""
-        return in_charge(await self.store.held()) is not None
-
-    async def wait_until_rest(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until no loop is in charge any more; False when the time is over first."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                while await self.is_running():
-                    await self.store.wait(await self.store.head(), 1.0)
-        except TimeoutError:
-            return False
-        return True
 
 
 @asynccontextmanager

@@ -35,9 +35,10 @@ class Slots:
     roles: dict[str, RoleSlots] = field(default_factory=dict)
 
 
-def slots_of(state: State, board: Board) -> Slots:
-    """The slots of the run that State knows of, as if it were alive."""
-    limit, free = state.run.limit if state.run else 0, free_slots(state)
+def slots_of(state: State, board: Board, is_live: bool) -> Slots:
+    """The slots of the run that State knows of; if that is not alive, nobody starts anything."""
+    limit = state.run.limit if state.run and is_live else 0
+    free = free_slots(state) if is_live else 0
     at_work = [state.tasks[name].spec.role for name in state.running if state.tasks[name].has_agent]
     at_work += [state.tasks[name].spec.role for name in state.leftovers]
     own = state.run.slots if state.run else {}

@@ -10,6 +10,7 @@ from interlock.model.errors import UsageError
 from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
+from interlock.schedule import Board
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.reading import Reading
@@ -52,12 +53,10 @@ def by_stage(state: State) -> dict[Stage, list[TaskId]]:
     return {stage: names for stage, names in found.items() if names}
 
 
-def rows(reading: Reading, names: Iterable[TaskId] | None = None) -> list[Row]:
-    """These tasks, or all."""
-    from interlock.schedule import Board
-
+def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board | None = None) -> list[Row]:
+    """These tasks, or all. With 10,000 of them a board takes a while: better pass on one that is there."""
     state = reading.state
-    board = Board(state)
+    board = board or Board(state)
     if names is None:
         names = [name for members in by_stage(state).values() for name in members]
     return [row(reading, state.tasks[name], board.reason(name, reading.now)) for name in names]

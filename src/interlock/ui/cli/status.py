@@ -10,9 +10,11 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.sandbox import Sandbox
+from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
+from interlock.ui.cli.pool import pool_line, pool_object
 from interlock.ui.cli.reading import Reading, read
 from interlock.ui.cli.rows import Row, by_stage, rows, verdict
 from interlock.ui.cli.session import opened, run_async
@@ -56,7 +58,7 @@ async def _read(invocation: Invocation) -> tuple[Reading, bool]:
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
     """Print the status in the form that was asked for."""
     if invocation.wants_json():
-        say_json(document(reading, rows(reading)))
+        say_json(document(reading))
         return
     if not by_stage(reading.state):
         note("no task graph was taken in yet")
@@ -67,12 +69,15 @@ def show(invocation: Invocation, reading: Reading, everything: bool = False) -> 
 
 def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
     """The status as people see it."""
+    board = Board(reading.state)
     yield headline(reading)
+    if line := pool_line(reading, board):
+        yield line
     yield from _alike(reading.state)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     groups = by_stage(reading.state)
     listed = [name for names in groups.values() for name in names[: None if everything else MANY]]
-    found = rows(reading, listed)
+    found = rows(reading, listed, board)
     for stage, names in groups.items():
         members = [row for row in found if row.state == stage.value]
         yield ""
@@ -93,14 +98,15 @@ def _alike(state: State) -> Iterator[str]:
         yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
 
 
-def document(reading: Reading, found: list[Row]) -> dict[str, object]:
+def document(reading: Reading) -> dict[str, object]:
     """The status as programs get it."""
-    state, run = reading.state, reading.state.run
+    state, run, board = reading.state, reading.state.run, Board(reading.state)
     return {
-        "tasks": found,
+        "tasks": rows(reading, board=board),
         "running": len(state.running),
         "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
         "paused": state.paused,
+        "pool": pool_object(reading, board),
         "main": {"branch": state.branch, "commit": state.main or None},
         "run": None
         if run is None

@@ -4,27 +4,46 @@ import asyncio
 
 import click
 
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
+from interlock.model.task import TaskId
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.cli.rows import rows, verdict
+from interlock.ui.cli.rows import find, rows, verdict
 from interlock.ui.cli.session import opened, run_async
-from interlock.ui.cli.status import document, headline
+from interlock.ui.cli.status import document, headline, table
 
 
 @click.command("wait", cls=Command)
+@click.argument("tasks", nargs=-1, metavar="[TASK]...")
 @click.option("--timeout", metavar="TIME", help="Give up after this long, as 90s or 10m (exit 8).")
 @click.pass_obj
-def wait_command(invocation: Invocation, timeout: str | None) -> int:
-    """Wait until no run is going on: exit 0 if all landed, 1 if not, 8 if it still runs."""
-    reading = run_async(_wait(invocation, _seconds(timeout)))
+def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | None) -> int:
+    """Wait until no run is going on, or until these TASKs are over: landed, failed or cancelled.
+
+    Exit 0 if all landed, 1 if not, 8 if it still runs. Example: interlock wait user-model --timeout 10m
+    """
+    reading, names = run_async(_wait(invocation, tasks, _seconds(timeout)))
     if invocation.json:
-        say_json(document(reading, rows(reading)))
+        say_json(document(reading) if not names else {"tasks": rows(reading, names), "time": reading.now})
+    elif names:
+        for line in table(rows(reading, names), 0):
+            note(line)
     else:
         note(headline(reading))
-    return verdict(reading)
+    return _verdict(reading, names) if names else verdict(reading)
+
+
+def _verdict(reading: Reading, names: list[TaskId]) -> ExitCode:
+    tasks = [reading.state.tasks[name] for name in names]
+    if all(task.stage is Stage.DONE for task in tasks):
+        return ExitCode.OK
+    is_running = reading.is_live and not all(task.is_over for task in tasks)
+    return ExitCode.RUNNING if is_running else ExitCode.FAILED
 
 
 def _seconds(timeout: str | None) -> float | None:
@@ -36,16 +55,23 @@ def _seconds(timeout: str | None) -> float | None:
         ) from None
 
 
-async def _wait(invocation: Invocation, seconds: float | None) -> Reading:
+async def _wait(
+    invocation: Invocation, words: tuple[str, ...], seconds: float | None
+) -> tuple[Reading, list[TaskId]]:
     loop = asyncio.get_running_loop()
     end = None if seconds is None else loop.time() + seconds
     async with opened(invocation) as project:
         reading = await read(project.store)
-        while reading.is_live:
+        names = [find(reading.state, word).spec.id for word in words]
+        while reading.is_live and not _are_over(reading.state, names):
             left = LOOK_AGAIN_SECONDS if end is None else min(LOOK_AGAIN_SECONDS, end - loop.time())
             if left <= 0:
                 break
             if await project.store.wait(reading.state.seq, left):
                 await catch_up(project.store, reading.state)
             reading = await look(project.store, reading.state)
-    return reading
+    return reading, names
+
+
+def _are_over(state: State, names: list[TaskId]) -> bool:
+    return bool(names) and all(state.tasks[name].is_over for name in names)

@@ -7,7 +7,6 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, say, say_line
 from interlock.ui.cli.progress import sentence
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.cli.rows import rows
 from interlock.ui.cli.session import opened
 from interlock.ui.cli.status import document, headline, lines
 
@@ -38,7 +37,7 @@ async def _documents(store: Store, reading: Reading) -> None:
     while True:
         if reading.state.seq != seen:
             seen = reading.state.seq
-            say_line(document(reading, rows(reading)))
+            say_line(document(reading))
         reading = await _next(store, reading, LOOK_AGAIN_SECONDS)
 
 

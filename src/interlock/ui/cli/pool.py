@@ -1,0 +1,58 @@
+"""The pool as people and programs see it: slots, queue, and the figures the system watches about itself."""
+
+from collections.abc import Iterator
+
+from interlock.engine.slots import Slots, slots_of
+from interlock.model.durations import lasting
+from interlock.model.pool import TARGETS, PoolFigures, missed
+from interlock.schedule import Board
+from interlock.ui.cli.output import counted, paint
+from interlock.ui.cli.reading import Reading
+
+
+def slots_now(reading: Reading, board: Board) -> Slots:
+    """The slots of the run that goes on; without one there are none."""
+    return slots_of(reading.state, board, reading.is_live)
+
+
+def pool_object(reading: Reading, board: Board) -> dict[str, object]:
+    """The pool as programs get it."""
+    measured = reading.state.pool
+    return {
+        "slots": slots_now(reading, board),
+        "figures": measured.figures if measured else None,
+        "measured": measured.time if measured else None,
+        "run": measured.run if measured else None,
+        "targets": TARGETS,
+        "missed": missed(measured.figures) if measured else (),
+    }
+
+
+def pool_line(reading: Reading, board: Board) -> str:
+    """The pool in one line; '' where there is nothing to say."""
+    slots, measured = slots_now(reading, board), reading.state.pool
+    parts = []
+    if reading.is_live:
+        parts.append(f"{slots.in_use} of {slots.limit} slots in use, {slots.queue} in the queue")
+    if measured and measured.figures.attempts:
+        parts += _figures(measured.figures)
+    return f"pool: {' | '.join(parts)}" if parts else ""
+
+
+def _figures(figures: PoolFigures) -> Iterator[str]:
+    waited = (lasting(figures.waiting_p50_seconds), lasting(figures.waiting_p99_seconds))
+    yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median) to {waited[1]} (p99)"
+    yield f"{figures.utilization:.0%} of the slots' time used"
+    above = missed(figures)
+    texts = {
+        "retry_rate": f"{figures.retry_rate:.0%} retries",
+        "idle_share": f"{figures.idle_share:.0%} idle",
+        "conflicts": counted(figures.conflicts, "conflict"),
+        "by_hand": f"{figures.by_hand} by hand",
+    }
+    yield ", ".join(_marked(name, text) if name in above else text for name, text in texts.items())
+
+
+def _marked(name: str, text: str) -> str:
+    most = TARGETS[name]
+    return paint(f"{text} (target: {f'{most:.0%}' if most else '0'})", "yellow")

@@ -1,0 +1,39 @@
+"""`interlock slots`: room for more agents, for people and for programs that plan around it."""
+
+import click
+
+from interlock.model.task import ROLES
+from interlock.schedule import Board
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.pool import slots_now
+from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.session import opened, run_async
+
+
+@click.command("slots", cls=Command)
+@click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
+@click.pass_obj
+def slots_command(invocation: Invocation, role: str | None) -> None:
+    """Show how many agents may work at once, how many do, and how many more would start now.
+
+    Example: interlock slots --role critic --json
+    """
+    reading = run_async(_look(invocation))
+    slots = slots_now(reading, Board(reading.state))
+    if invocation.wants_json():
+        say_json(slots if role is None else slots.roles[role])
+        return
+    if not reading.is_live:
+        note("no run is going on; next: interlock run")
+        return
+    if role is None:
+        say(f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued")
+    for name, part in slots.roles.items():
+        if name == role or (role is None and (part.in_use or part.limit < slots.limit)):
+            say(f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free")
+
+
+async def _look(invocation: Invocation) -> Reading:
+    async with opened(invocation) as project:
+        return await read(project.store)
