@@ -181,6 +181,10 @@ class FakeExecutor:
     def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
         return False
 
+    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        seat = self.machine.find(task, attempt)
+        return bool(paths and why) and seat is not None and seat.alive
+
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
         seat = self.machine.find(task, attempt)
         return Notes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None

@@ -8,7 +8,7 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interlock.engine.env import Env
@@ -18,6 +18,7 @@ from interlock.engine.options import Options
 from interlock.engine.perform import Performer, said
 from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
+from interlock.events.state import ScopeRequest
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
 from interlock.model.step import Archive, Reconcile, Recover, Start, Step
@@ -37,6 +38,8 @@ class Act:
     can_stop: bool
     heard: set[int] | None = None
     """What people said that its agent knows, by position in the log; None: it has no agent."""
+    answered: set[int] = field(default_factory=set)
+    """Requests for scope whose answer was passed on, by position in the log."""
 
 
 class Acts:
@@ -113,6 +116,24 @@ class Acts:
             for question in self._ledger.state.tasks[name].questions if act.heard is not None else ():
                 if question.attempt == act.attempt and question.allow is not None:
                     self._env.executor.answer(name, act.attempt, question.call, question.allow)
+
+    def requests(self) -> list[tuple[TaskId, ScopeRequest]]:
+        """What agents that are at work here want to edit and have no answer to."""
+        return [
+            (name, asked)
+            for name, act in self.under_way.items()
+            for asked in self._ledger.state.tasks[name].requests
+            if act.heard is not None and asked.attempt == act.attempt and not asked.is_answered
+        ]
+
+    def widen(self) -> None:
+        """Pass on what they were told; an agent that takes no messages reads it in its next prompt."""
+        for name, act in self.under_way.items():
+            for asked in self._ledger.state.tasks[name].requests if act.heard is not None else ():
+                is_new = asked.attempt == act.attempt and asked.seq not in act.answered
+                if is_new and asked.granted is not None:
+                    act.answered.add(asked.seq)
+                    self._env.executor.widen(name, act.attempt, asked.paths, asked.granted, asked.answer)
 
     def stop_all(self) -> None:
         """Stop all agents and checks now, whatever the log says or cannot say."""

@@ -158,6 +158,7 @@ class Engine:
         if learned := await lessons_due(self._env, self.state):
             await self._ledger.append(learned, claim)
             await self._ledger.catch_up()
+        await self._answer_requests(acts, claim)
         now = await self._env.store.now()
         if limits := self._clutch.ask(self.state, now):
             await self._ledger.append(limits, claim)
@@ -169,6 +170,14 @@ class Engine:
             return True
         await self._sleep(now)
         return False
+
+    async def _answer_requests(self, acts: Acts, claim: Claim) -> None:
+        """Agents that want to edit more than was expected: the answer is a fact before they hear it."""
+        strict, board = self._options.strict_scope, self._ledger.board
+        while requests := acts.requests():  # one at a time: what is granted is held against the next
+            await self._ledger.append([board.answer(*requests[0], strict)], claim)
+            await self._ledger.catch_up()
+        acts.widen()
 
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""

@@ -16,6 +16,7 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
+from interlock.learn.drift import expected_paths
 from interlock.merge import Verdict, judge, message
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.failure import fingerprint
@@ -80,6 +81,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             given_at=asyncio.get_running_loop().time(),
             session=_session_id(turn),
             resume=_resumed(turn),
+            expected=expected_paths(turn.task),
         ),
         _news(turn),
     )
@@ -138,7 +140,10 @@ def _news(turn: Turn) -> News:
         # Noted, not mentioned: the agent waits for somebody to read it.
         await turn.note([f.PermissionAsked(*turn.key, call=call, tool=tool, text=text)])
 
-    return News(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked)
+    async def scope(paths: tuple[str, ...], why: str) -> None:
+        await turn.note([f.ScopeRequested(*turn.key, paths=paths, why=why)])
+
+    return News(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked, scope)
 
 
 def _pause(turn: Turn, report: Report) -> float:

@@ -23,6 +23,8 @@ class Options:
     """How many agents of a role may work at once; a role that is not named: as many as all together."""
     sandbox: str = ""
     """What agents and checks run in, for the record."""
+    strict_scope: bool = False
+    """An agent that asks is not given what another task is expected to edit."""
     controller_lease_seconds: float = 30.0
     """A controller that cannot renew for this long has lost its agents and may be replaced."""
     stale_seconds: float = 300.0

@@ -11,8 +11,8 @@ from interlock.events.tallies import Shift, Tallies
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
-from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.pool import PoolFigures
+from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.usage import Usage
 
 OTHER = "other"
@@ -104,6 +104,25 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeRequest:
+    """What an agent asks to edit in addition to what was expected."""
+
+    seq: int
+    """Its position in the log: its name."""
+    attempt: int
+    paths: tuple[str, ...]
+    why: str = ""
+    granted: bool | None = None
+    """None: nobody has answered yet."""
+    answer: str = ""
+
+    @property
+    def is_answered(self) -> bool:
+        """Has it been decided on."""
+        return self.granted is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Limit:
     """How many agents may work at once on one kind of work, as the clutch said last."""
 
@@ -135,6 +154,15 @@ class Provider:
     refused: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The pool's figures, as a run wrote them down last."""
+
+    run: str
+    time: float
+    figures: PoolFigures
+
+
 @dataclass(slots=True)
 class LessonState:
     """A lesson, and how attempts fared with it and without."""
@@ -155,15 +183,6 @@ class LessonState:
 @dataclass(slots=True)
 class TaskState:
     """One task, as the log has it."""
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The pool's figures, as a run wrote them down last."""
-
-    run: str
-    time: float
-    figures: PoolFigures
-
-
 
     spec: Task
     stage: Stage = Stage.WAITING
@@ -223,6 +242,8 @@ class Measured:
     """Those that it was not given, to see what they do."""
     scope: tuple[str, ...] = ()
     """What its agent may edit in addition, because it asked."""
+    requests: list[ScopeRequest] = field(default_factory=list)
+    """What its agents asked for, oldest first, and what they were told."""
     queued_as: str = ""
     """The category it is counted under while it could start; empty: it could not."""
     shift: Shift | None = None
@@ -323,6 +344,8 @@ class State:
     """How many agents each provider has room for, where that is less than any number."""
     providers: dict[str, Provider] = field(default_factory=dict)
     lessons: dict[str, LessonState] = field(default_factory=dict)
+    pool: Measured | None = None
+    """How the pool was doing when it was measured last."""
     tallies: Tallies = field(default_factory=Tallies)
     """What is counted over all runs."""
     elsewhere: Tallies = field(default_factory=Tallies)
@@ -335,5 +358,3 @@ class State:
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
-    pool: Measured | None = None
-    """How the pool was doing when it was measured last."""

@@ -64,12 +64,17 @@ def forecast_of(task: TaskState) -> tuple[Chance, ...]:
     return tuple(Chance(path, 1.0, "declared") for path in declared)
 
 
+def expected_paths(task: TaskState) -> tuple[str, ...]:
+    """Where nobody is surprised to see it: what is declared, and what is likely."""
+    likely = (c.path for c in forecast_of(task) if c.source == "declared" or c.probability >= EXPECTED)
+    return tuple(dict.fromkeys((*likely, *task.spec.touches, *task.spec.exclusive)))
+
+
 def drift_of(task: TaskState) -> Drift | None:
     """How the last change of a task compares with its forecast; None if there is no change, or was none."""
-    forecast = forecast_of(task)
-    if task.work is None or not forecast:
+    likely = expected_paths(task)
+    if task.work is None or not likely:
         return None
-    likely = [c.path for c in forecast if c.source == "declared" or c.probability >= EXPECTED]
     touched = task.work.touched
     surprises = [path for path in touched if not any(matches(glob, path) for glob in (*likely, *task.scope))]
     idle = [glob for glob in likely if not any(matches(glob, path) for path in touched)]

@@ -101,10 +101,16 @@ class Order:
     given_at: float
     """On the clock of the event loop. An engine that was paused meanwhile must not start the agent late."""
     resume: Resume | None = None
+    expected: tuple[str, ...] = ()
+    """Globs that it is expected to edit; whoever asks before it edits another path asks for scope."""
 
 
 async def _nobody(_call: str, _tool: str, _text: str) -> None:
     """Questions that nobody hears."""
+
+
+async def _no_scope(_paths: tuple[str, ...], _why: str) -> None:
+    """Requests that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,8 @@ class News:
     """The agent's process tree has ended: its slot is free."""
     asked: Callable[[str, str, str], Awaitable[None]] = _nobody
     """The agent asks a person for leave: the call it is about, the tool, and what it wants to do."""
+    scope: Callable[[tuple[str, ...], str], Awaitable[None]] = _no_scope
+    """The agent wants to edit paths that nobody expected, and says why. `Executor.widen` has the answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from interlock.run.hooks.door import RELAY, relays
 from interlock.run.means import Means
 from interlock.run.network import Way
 from interlock.run.outcome import how_it_went
+from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.seating import (
     Place,
     attempt_name,
@@ -63,6 +64,7 @@ class Conversation:
         self._is_over = False
         self._running: asyncio.Task[Exit] | None = None
         self._told: list[asyncio.Task[None]] = []
+        self._scope: Scope | None = None
         self._names = {order.session}
         """Of the session, as far as they were told."""
 
@@ -84,6 +86,8 @@ class Conversation:
         before = order.resume.attempt if order.resume else 0
         place = place_of(workspace, self._homes.open(order.task, order.attempt, before), self._log)
         prompt = write_prompt(order, place, resumes=bool(before))
+        self._scope = Scope(order.expected, place.path, self._clean_ask(news))
+        hooks.guard = self._scope.objection
         if objection := await hooks.begin(prompt, resumed=bool(before)):
             why = f"a hook of yours kept it from starting: {objection}"
             return replace(report, error=ErrorClass.DENIED, summary=why)
@@ -91,7 +95,11 @@ class Conversation:
             stack.callback(hooks.drop)
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
-            seated = replace(seat(order, place, way, prompt), hooks=relays(hooks.native, asking.doors))
+            seated = replace(
+                seat(order, place, way, prompt),
+                hooks=relays(hooks.native, asking.doors),
+                hooked_tools=hooks.tools,
+            )
             launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
@@ -167,7 +175,13 @@ class Conversation:
     def _hear(self, line: str) -> None:
         if self._session:
             self._session.hear(line)
+        self._hear_request(line)
         self._reply()
+
+    def _hear_request(self, line: str) -> None:
+        """An agent that wants to edit more than was expected says so in a line of its own."""
+        if self._scope and (asked := self._scope.request_in(line)):
+            self._told.append(asyncio.ensure_future(self._scope.ask(*asked)))
 
     def _greet(self, first: str) -> None:
         if first:
@@ -207,11 +221,26 @@ class Conversation:
         self._reply()
         return bool(events)
 
+    def widen(self, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        """The answer to a request for scope: to the tool that waits for it, or else to the agent."""
+        if self._scope is None:
+            return False
+        return self._scope.answered(paths, granted, why) or self.say(answer_text(paths, granted, why))
+
+    def _clean_ask(self, news: News) -> Ask:
+        async def ask(paths: tuple[str, ...], why: str) -> None:
+            await news.scope(tuple(map(self._means.clean, paths)), self._means.clean(why))
+
+        return ask
+
     def _note(self, event: Event, news: News) -> None:
         """The program may have a name of its own for the session, and may ask for leave."""
         if event.kind is EventKind.SESSION and self._is_news(event.session):
             self._names.add(event.session)
             self._told.append(asyncio.ensure_future(self._announce(news, event.session)))
+        if event.kind is EventKind.MESSAGE:
+            for line in event.text.splitlines():
+                self._hear_request(line)
         if event.kind is EventKind.ASKED and not event.ok:
             self._told.append(asyncio.ensure_future(news.asked(event.call, event.tool, event.text)))
 

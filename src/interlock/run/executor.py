@@ -98,6 +98,11 @@ class LocalExecutor(Generic[W]):
         talk = self._talks.get(_name(task, attempt))
         return talk is not None and talk.answer(call, allow)
 
+    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        """The answer to a request for scope; False if it cannot reach the agent."""
+        talk = self._talks.get(_name(task, attempt))
+        return talk is not None and talk.widen(paths, granted, why)
+
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
         """What was written down about a session that is over."""
         return self._attendant.notes(task, attempt)

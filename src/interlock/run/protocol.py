@@ -35,6 +35,10 @@ class Executor(Protocol):
         """A person's answer to what the agent asked leave for; False if that question is not open."""
         ...
 
+    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        """The answer to a request for scope; False if it cannot reach the agent."""
+        ...
+
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
         """What was written down about a session that is over; None if none had begun."""
         ...

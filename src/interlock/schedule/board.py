@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from interlock.events.facts import ScopeAnswered
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State, TaskState
+from interlock.events.state import ScopeRequest, State, TaskState
 from interlock.model.forecast import Forecast
 from interlock.model.reason import Reason
 from interlock.model.task import PhaseKind, Task, TaskId
@@ -28,6 +29,7 @@ from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
+from interlock.schedule.scope import answer_request
 from interlock.schedule.tails import Tails
 
 NOBODY = TaskId("")
@@ -90,6 +92,10 @@ class Board:
         for holder in reserved:
             self._release(holder)
         return reason
+
+    def answer(self, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
+        """Whether an agent may edit what it asks for, as things are held now."""
+        return answer_request(self._holds, task, asked, strict)
 
     def next_wakeup(self, now: float) -> float | None:
         """When the next task that was told to wait may go on; None if none was."""

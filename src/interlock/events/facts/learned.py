@@ -112,6 +112,8 @@ class ScopeAnswered(Fact):
     paths: tuple[str, ...]
     granted: bool
     why: str = ""
+    request: int = 0
+    """The position of the request in the log."""
 
 
 @dataclass(frozen=True, slots=True)

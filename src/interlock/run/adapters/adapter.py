@@ -40,6 +40,8 @@ class Seat:
     """What opens the proxy for this attempt. It is worth nothing outside."""
     hooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Commands for hook events, for programs that run hooks themselves."""
+    hooked_tools: str = ""
+    """The tools that the one before a tool is about, as a pattern of names; '' for all."""
 
 
 @dataclass(frozen=True, slots=True)

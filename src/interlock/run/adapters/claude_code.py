@@ -12,10 +12,11 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import NAMESPACE_OID, uuid5
 
+from interlock.model.moment import Moment
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -66,7 +67,7 @@ class ClaudeCode:
             *("--input-format", "stream-json", "--output-format", "stream-json", "--replay-user-messages"),
             *("--permission-mode", "bypassPermissions"),
             *(("--resume", seat.resume) if seat.resume else ("--session-id", seat.session)),
-            *(("--settings", compact(_settings(seat.hooks))) if seat.hooks else ()),
+            *(("--settings", compact(_settings(seat))) if seat.hooks else ()),
             *(("--model", agent.model) if agent.model else ()),
             *agent.args,
         )
@@ -100,14 +101,15 @@ def _model(seat: Seat) -> dict[str, str]:
     return {"ANTHROPIC_BASE_URL": seat.model_url, "ANTHROPIC_API_KEY": seat.token}
 
 
-def _settings(hooks: Mapping[str, Sequence[str]]) -> dict[str, object]:
+def _settings(seat: Seat) -> dict[str, object]:
     """What it runs at each moment, as its settings say it."""
-    return {
-        "hooks": {
-            moment: [{"hooks": [{"type": "command", "command": shlex.join(words), "timeout": HOOK_SECONDS}]}]
-            for moment, words in hooks.items()
-        }
-    }
+    return {"hooks": {moment: [_hook(seat, moment, words)] for moment, words in seat.hooks.items()}}
+
+
+def _hook(seat: Seat, moment: str, words: Sequence[str]) -> dict[str, object]:
+    command = {"type": "command", "command": shlex.join(words), "timeout": HOOK_SECONDS}
+    is_narrow = moment == Moment.BEFORE_TOOL and seat.hooked_tools
+    return {"hooks": [command], **({"matcher": seat.hooked_tools} if is_narrow else {})}
 
 
 def _id(seat: Seat, number: int) -> str:

@@ -8,7 +8,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +18,13 @@ from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
 from interlock.run.hooks.command import Answer, ask
 from interlock.run.hooks.moments import IN_SESSION, Reach, can_block, reach
+from interlock.run.scope import EDITING
 
 WAITING_MOST = 1_000
 """Observed moments that wait for their commands. An agent that is faster than that is not held up."""
+
+Guard = Callable[[Mapping[str, object]], Awaitable[str]]
+"""What the program is about to do; why it must not, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class SessionHooks:
         self._calls: dict[str, Event] = {}
         """Tools whose result has not come yet."""
         self._last_message = ""
+        self.guard: Guard | None = None
+        """Asked before the user's commands, where the program asks before it uses a tool."""
         self._queue: asyncio.Queue[tuple[Moment, dict[str, object]]] = asyncio.Queue(WAITING_MOST)
         self._teller: asyncio.Task[None] | None = None
         self.untold = 0
@@ -67,8 +73,17 @@ class SessionHooks:
     @property
     def native(self) -> tuple[Moment, ...]:
         """What the program itself is to ask about."""
-        wanted = (moment for moment in IN_SESSION if self._hooks.commands.get(moment))
+        wanted = [moment for moment in IN_SESSION if self._is_wanted(moment)]
         return tuple(moment for moment in wanted if reach(self._about.use, moment) is Reach.NATIVE)
+
+    @property
+    def tools(self) -> str:
+        """The tools that it is to ask about beforehand, as a pattern of names; '' for all."""
+        return "" if self._hooks.commands.get(Moment.BEFORE_TOOL) else EDITING
+
+    def _is_wanted(self, moment: Moment) -> bool:
+        is_guarded = moment is Moment.BEFORE_TOOL and self.guard is not None
+        return is_guarded or bool(self._hooks.commands.get(moment))
 
     async def begin(self, prompt: str, resumed: bool) -> str:
         """Before the agent starts; why it must not, or ''."""
@@ -87,8 +102,17 @@ class SessionHooks:
             return b"{}"
         if moment not in self.native:
             return b"{}"
-        answer = await self._ask(moment, told)
+        answer = await self._guarded(moment, told)
+        if not answer.blocks:
+            answer = await self._ask(moment, told)
         return msgspec.json.encode({"blocks": answer.blocks, "reason": answer.reason})
+
+    async def _guarded(self, moment: Moment, told: Mapping[str, object]) -> Answer:
+        if moment is not Moment.BEFORE_TOOL or self.guard is None or not (why := await self.guard(told)):
+            return Answer()
+        answer = Answer(blocks=True, reason=why)
+        self._note(moment, "interlock: scope", answer)
+        return answer
 
     def hear(self, event: Event) -> None:
         """Something was read from the program's output."""

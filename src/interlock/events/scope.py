@@ -1,0 +1,39 @@
+"""What agents ask to edit beyond what was expected of them, and what they are told."""
+
+from dataclasses import replace
+
+from interlock.events import facts as f
+from interlock.events.lifecycle import Stage
+from interlock.events.record import Recorded
+from interlock.events.state import ScopeRequest, State
+from interlock.model.task import TaskId
+
+REQUESTS_KEPT = 50
+"""Of one task, the latest: the next attempt is told of them."""
+
+
+def scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[TaskId]:
+    """An agent that is at work asks."""
+    task = state.tasks.get(fact.task)
+    if task is None or task.stage is not Stage.RUNNING:
+        return set()
+    if (fact.epoch, fact.attempt) != (task.epoch, task.attempt):
+        return set()
+    asked = ScopeRequest(row.seq, fact.attempt, fact.paths, fact.why)
+    task.requests = [*task.requests[1 - REQUESTS_KEPT :], asked]
+    return set()
+
+
+def scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[TaskId]:
+    """The first answer counts. What is granted is held from now on, until the attempt's change has landed."""
+    task = state.tasks.get(fact.task)
+    if task is None or all(asked.seq != fact.request or asked.is_answered for asked in task.requests):
+        return set()
+    task.requests = [
+        replace(asked, granted=fact.granted, answer=fact.why) if asked.seq == fact.request else asked
+        for asked in task.requests
+    ]
+    if not fact.granted or fact.attempt != task.attempt:
+        return set()
+    task.scope = tuple(dict.fromkeys((*task.scope, *fact.paths)))
+    return {fact.task}

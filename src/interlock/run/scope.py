@@ -1,0 +1,116 @@
+"""What an attempt's agent is expected to edit, and how it asks for more.
+
+1. Nobody is caged. What an agent edits without asking is drift: it is seen, and it stands.
+2. A program that asks before it edits waits for the answer, but not for long: without one it goes on.
+3. All of it is the agent's word: paths are kept inside the workspace, and requests have an end.
+"""
+
+import asyncio
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+
+from interlock.model.globs import matches
+
+ASKED_MOST = 50
+"""Requests of one attempt; each is a fact in the log. Afterwards it edits without asking."""
+PATHS_MOST = 20
+PATH_CHARS = 400
+WHY_CHARS = 300
+ANSWER_SECONDS = 5.0
+"""The loop answers within a fraction of a second, unless it cannot."""
+EDITING = "Edit|MultiEdit|Write|NotebookEdit"
+"""The tools of programs that ask before they edit, by the names those have for them."""
+_LINE = re.compile(r"^\s*::interlock\s+scope\s+(?P<paths>.*?)(?:\s--\s+(?P<why>.*))?\s*$")
+
+Ask = Callable[[tuple[str, ...], str], Awaitable[None]]
+
+
+class Scope:
+    """The paths of one attempt."""
+
+    def __init__(self, expected: tuple[str, ...], workspace: Path, ask: Ask) -> None:
+        self._expected = expected
+        self._workspace = workspace
+        self._ask = ask
+        self._asked = 0
+        self._open: set[tuple[str, ...]] = set()
+        """What was asked for and is not answered yet: nobody asks twice."""
+        self._granted: set[str] = set()
+        self._waiting: dict[str, asyncio.Future[str]] = {}
+
+    def request_in(self, line: str) -> tuple[tuple[str, ...], str] | None:
+        """What a line of an agent asks for: `::interlock scope PATH... -- why`."""
+        found = _LINE.match(line[: PATHS_MOST * PATH_CHARS])
+        if found is None:
+            return None
+        try:
+            words = shlex.split(found["paths"])
+        except ValueError:
+            words = found["paths"].split()
+        paths = tuple(dict.fromkeys(path for word in words[:PATHS_MOST] if (path := self._inside(word))))
+        return (paths, (found["why"] or "").strip()[:WHY_CHARS]) if paths else None
+
+    async def ask(self, paths: tuple[str, ...], why: str) -> None:
+        """Pass a request on, unless there were too many."""
+        if self._asked < ASKED_MOST and paths not in self._open:
+            self._asked += 1
+            self._open.add(paths)
+            await self._ask(paths, why)
+
+    async def objection(self, told: Mapping[str, object]) -> str:
+        """A program is about to use a tool: why it must not edit that file, or ''."""
+        path = self._edited(told)
+        if not path or path in self._granted or any(matches(glob, path) for glob in self._expected):
+            return ""
+        if self._asked >= ASKED_MOST:
+            return ""
+        waiting = self._waiting.get(path)
+        if waiting is None:
+            waiting = self._waiting[path] = asyncio.get_running_loop().create_future()
+            await self.ask((path,), f"{told.get('tool_name')} is about to edit it")
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await asyncio.shield(waiting)
+        except TimeoutError:
+            return ""
+        finally:
+            self._waiting.pop(path, None)
+
+    def answered(self, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        """What came of a request; True if a tool waited for it."""
+        self._open.discard(paths)
+        if granted:
+            self._granted.update(paths)
+        waiting = [self._waiting.pop(path) for path in paths if path in self._waiting]
+        for future in waiting:
+            if not future.done():
+                future.set_result("" if granted else answer_text(paths, granted, why))
+        return bool(waiting)
+
+    def _edited(self, told: Mapping[str, object]) -> str:
+        given = told.get("tool_input")
+        if not isinstance(given, dict) or str(told.get("tool_name")) not in EDITING.split("|"):
+            return ""
+        return self._inside(str(given.get("file_path") or given.get("notebook_path") or ""))
+
+    def _inside(self, word: str) -> str:
+        """A path as the repository has it; '' if it is not in the workspace."""
+        if not word or len(word) > PATH_CHARS or "\0" in word:
+            return ""
+        path = PurePosixPath(normpath(word))
+        if path.is_absolute():
+            if not path.is_relative_to(self._workspace):
+                return ""
+            path = path.relative_to(self._workspace)
+        return "" if path.parts[:1] in ((), ("..",)) else str(path)
+
+
+def answer_text(paths: tuple[str, ...], granted: bool, why: str) -> str:
+    """An answer as an agent is told it."""
+    named = ", ".join(paths)
+    if granted:
+        return f"interlock: you may edit {named}: {why}."
+    return f"interlock: leave {named} as it is: {why}. Find another way, or end and say what is missing."

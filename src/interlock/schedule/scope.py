@@ -1,0 +1,35 @@
+"""Whether an agent may edit what nobody expected it to.
+
+Yes, unless somebody else holds it alone: one line in a neighbour's file is better written than worked around.
+When the run is strict, also not what somebody else is expected to edit.
+"""
+
+from interlock.events.facts import ScopeAnswered
+from interlock.events.state import ScopeRequest
+from interlock.model.task import TaskId
+from interlock.schedule.holds import Holds, Kind
+
+
+def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
+    """All of it or nothing, with the reason."""
+    granted, why = _decide(holds, task, asked.paths, strict)
+    return ScopeAnswered(task, asked.attempt, asked.paths, granted, why, asked.seq)
+
+
+def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, str]:
+    shared: set[TaskId] = set()
+    for path in paths:
+        want = (Kind.TOUCH, path)
+        if alone := holds.hard(want, task):
+            return False, f"{_named(alone)} holds {path} alone until its change has landed"
+        others = holds.soft(want, task) or set()
+        if strict and others:
+            return False, f"{_named(others)} is expected to edit {path}, and this run is strict"
+        shared |= others
+    if shared:
+        return True, f"{_named(shared)} may edit it too, and both changes will be merged"
+    return True, "nobody else works on it"
+
+
+def _named(tasks: set[TaskId]) -> str:
+    return ", ".join(sorted(tasks))
