@@ -1,5 +1,6 @@
 """What every test shares: a Postgres server, Hypothesis without a stop-watch, a count of tests by kind."""
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from tests.postgres_server import running_postgres
 KINDS = ("sim", "crash", "contract", "property")
 """A test is of the first kind it is marked with; without any it is a unit test."""
 
+_NUMBERS = itertools.count()
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("interlock", deadline=None, print_blob=True)
 settings.load_profile("interlock")
@@ -22,6 +25,13 @@ def pytest_configure() -> None:
     """Where no sandbox works, tests that are about something else run their agents without one."""
     if try_all(Wanted())[-1].confinement is None:
         os.environ[UNSAFE_VARIABLE] = "1"
+
+
+@pytest.fixture(autouse=True)
+def own_state_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test learns from another, or leaves anything where the person's own projects would."""
+    folder = tmp_path_factory.getbasetemp() / f"state-{next(_NUMBERS)}"  # not made: most tests need none
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
 
 
 @pytest.fixture(scope="session")

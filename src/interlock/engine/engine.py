@@ -15,6 +15,7 @@ from interlock.engine.clutch import Clutch
 from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
 from interlock.engine.env import Env
+from interlock.engine.estimates import Estimates
 from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
@@ -22,6 +23,7 @@ from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.engine.slots import Gauges
 from interlock.events.lifecycle import Stage
+from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
@@ -45,7 +47,9 @@ class Engine:
         self._tell = tell
         self.holder = env.new_id()
         """This incarnation; also the name of the run."""
-        self._ledger = Ledger(env.store, self.holder, watch, tell)
+        self._watch = watch
+        self._estimates = Estimates(env)
+        self._ledger = Ledger(env.store, self.holder, self._seen, tell)
         self._clutch = Clutch(env.host, options)
         self._wake = asyncio.Event()
         self._halted = asyncio.Event()
@@ -58,6 +62,10 @@ class Engine:
     def state(self) -> State:
         """What the log adds up to, as far as it has been read."""
         return self._ledger.state
+
+    def _seen(self, row: Recorded, state: State) -> None:
+        self._estimates.note(row)
+        self._watch(row, state)
 
     def request_stop(self) -> bool:
         """Ask for an end: first no agent starts any more, the second time (True) those that run are ended."""
@@ -120,6 +128,7 @@ class Engine:
                 await self._ledger.release(claim, [*measured, f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
                 await self._ledger.save_snapshot()
+                await self._env.experience.share(self.state.tallies)
                 await self._say_what_came_late()
         except (TimeoutError, StoreUnavailable):
             self._tell("the log could not be told that the run has ended; the next run will notice")
@@ -155,6 +164,7 @@ class Engine:
         acts.answer()
         if delivered := acts.deliver():
             await self._ledger.append(delivered, claim)
+        await self._estimates.refresh(self._ledger, claim)
         if learned := await lessons_due(self._env, self.state):
             await self._ledger.append(learned, claim)
             await self._ledger.catch_up()

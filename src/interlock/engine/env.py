@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from interlock.engine.experience import Experience, NoExperience
 from interlock.engine.host import Host, IdleHost
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
@@ -35,3 +36,5 @@ class Env:
     """The share of attempts that lessons are kept from; 1: there are none."""
     host: Host = field(default_factory=IdleHost)
     """The machine that agents run on."""
+    experience: Experience = field(default_factory=NoExperience)
+    """What other projects have learned."""

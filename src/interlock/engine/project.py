@@ -22,7 +22,7 @@ from interlock.engine.template import template_of
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
-from interlock.git.lineage import ensure_lineage
+from interlock.git.lineage import ensure_lineage, read_lineage
 from interlock.git.place import Place
 from interlock.git.reach import check_grant
 from interlock.git.repository import GitRepository
@@ -160,8 +160,16 @@ class Project(Calls):
             self.template,
             self.reserved,
             clean=self.clean,
+            experience=self.experience(tell),
             lesson_hold_out=self.settings.lesson_hold_out,
         )
+    def experience(self, tell: Tell = lambda _text: None) -> Experience:
+        """Where this user's projects hear of each other."""
+        if not self.settings.share_experience:
+            return NoExperience()
+        folder = state_home(os.environ) / "experience"
+        return SharedExperience(folder, read_lineage(self.state_dir), tell)
+
 
     @property
     def reserved(self) -> frozenset[str]:

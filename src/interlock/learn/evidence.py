@@ -10,9 +10,11 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import TypeVar
 
-from interlock.events.tallies import Sums, Tally, kind
+from interlock.events.tallies import Goodput, Sums, Tallies, Tally, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,10 @@ class Witness:
     def weight(self, count: float) -> float:
         """What this many of its attempts are worth."""
         return count * self.most / (count + self.most) if count else 0.0
+
+
+def _witness(group: Iterable[Tally], most: float) -> Witness:
+    return Witness(reduce(plus, group, Tally("", "", "")), most)
 
 
 class Evidence:
@@ -63,29 +69,41 @@ class Evidence:
         left = [tally for tally in self.here.values() if tally is not own]
         found: list[Witness] = []
         for most, belongs in _RELATED:
-            found.append(Witness(added(tally for tally in left if belongs(tally, wanted)), most))
+            found.append(_witness((tally for tally in left if belongs(tally, wanted)), most))
             left = [tally for tally in left if not belongs(tally, wanted)]
         for most, belongs in _ELSEWHERE:
-            group = (tally for tally in self.elsewhere.values() if belongs(tally, wanted))
-            found.append(Witness(added(group), most))
+            found.append(
+                _witness((tally for tally in self.elsewhere.values() if belongs(tally, wanted)), most)
+            )
         return found
 
 
-def added(tallies: Iterable[Tally]) -> Tally:
-    """Several tallies as one."""
-    total = Tally("", "", "")
-    for tally in tallies:
-        for name in _FIGURES:
-            mine, theirs = getattr(total, name), getattr(tally, name)
-            setattr(total, name, _sum_of(mine, theirs) if isinstance(mine, Sums) else mine + theirs)
+def merged(several: Iterable[Tallies]) -> Tallies:
+    """What several projects count, as one."""
+    total = Tallies()
+    for tallies in several:
+        for key, tally in tallies.kinds.items():
+            total.kinds[key] = plus(total.of(tally.category, tally.agent, tally.model), tally)
+        for category, numbers in tallies.goodput.items():
+            for agents, goodput in numbers.items():
+                total.goodput[category][agents] = plus(total.at(category, agents), goodput)
     return total
 
 
-def _sum_of(one: Sums, other: Sums) -> Sums:
-    return Sums(*(getattr(one, each.name) + getattr(other, each.name) for each in fields(Sums)))
+_S = TypeVar("_S", Tally, Goodput, Sums)
 
 
-_FIGURES = [each.name for each in fields(Tally) if each.name not in ("category", "agent", "model")]
+def plus(one: _S, other: _S) -> _S:
+    """Two of a kind, added up; names are those of the first."""
+    total = replace(one)
+    for each in fields(one):
+        mine, theirs = getattr(one, each.name), getattr(other, each.name)
+        if isinstance(mine, Sums):
+            setattr(total, each.name, plus(mine, theirs))
+        elif isinstance(mine, float):
+            setattr(total, each.name, mine + theirs)
+    return total
+
 
 _Belongs = Callable[[Tally, Kind], bool]
 _RELATED: tuple[tuple[float, _Belongs], ...] = (

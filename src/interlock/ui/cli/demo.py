@@ -1,6 +1,7 @@
 """`interlock demo`: a real run of twelve tasks with scripted agents, in a repository made for the purpose."""
 
 import asyncio
+import os
 import shlex
 import subprocess
 import sys
@@ -101,7 +102,8 @@ def _run(scratch: Path, quiet: bool) -> int:
         str(AGENTS),
     ]
     note(f"$ interlock run --max-parallel {AGENTS}")
-    return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
+    env = os.environ | {"INTERLOCK_SHARE_EXPERIENCE": "0"}  # actors: nothing for real projects to learn from
+    return subprocess.run(argv, env=env, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
 
 
 class Told:

@@ -1,0 +1,72 @@
+"""What is expected of each task, put into the log: when a run begins, for tasks that are accepted later, and
+when much more is known than the last time."""
+
+from collections.abc import Collection
+
+from interlock.engine.env import Env
+from interlock.engine.ledger import Ledger
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.events.state import State
+from interlock.learn.estimate import Estimator, differs
+from interlock.model.claim import Claim
+from interlock.model.task import TaskId
+
+AGAIN_AFTER = 3.0
+"""Times as many attempts as the last time: then every task is worth another look. So a run of n attempts
+looks log(n) times, not n times."""
+FIRST_AGAIN = 4.0
+
+
+class Estimates:
+    """The forecasts of one controller's run. It remembers what it has looked at, and nothing else."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self._accepted: set[TaskId] = set()
+        self._known: float | None = None
+        """Attempts that were known when all tasks were looked at last."""
+
+    def note(self, row: Recorded) -> None:
+        """A row was folded: a task that is new or changed needs a forecast."""
+        if isinstance(row.fact, f.TaskAccepted):
+            self._accepted.add(row.fact.task.id)
+
+    async def refresh(self, ledger: Ledger, claim: Claim) -> None:
+        """Write the forecasts that are due, and read them: what is decided next goes by them."""
+        if self._known is None:
+            await _tell_log(ledger, claim, await self._heard(ledger.state))
+        if names := self._due(ledger.state):
+            await _tell_log(ledger, claim, estimated(ledger.state, names))
+
+    async def _heard(self, state: State) -> list[f.Fact]:
+        gathered = await self._env.experience.gather()
+        if gathered.tallies == state.elsewhere:
+            return []
+        return [f.ExperienceGathered(gathered.projects, gathered.tallies)]
+
+    def _due(self, state: State) -> Collection[TaskId]:
+        known = sum(tally.attempts for tally in state.tallies.kinds.values())
+        accepted, self._accepted = self._accepted, set()
+        if self._known is not None and known < max(FIRST_AGAIN, AGAIN_AFTER * self._known):
+            return accepted
+        self._known = known
+        return state.tasks.keys()
+
+
+def estimated(state: State, names: Collection[TaskId]) -> list[f.Fact]:
+    """Forecasts of those of the tasks that are not over, where they say something new."""
+    estimator = Estimator(state)
+    tasks = [task for name in names if not (task := state.tasks[name]).is_over]
+    forecasts = [(task, estimator.forecast(task.spec)) for task in tasks]
+    return [
+        f.TaskEstimated(task.spec.id, forecast)
+        for task, forecast in forecasts
+        if differs(forecast, task.forecast)
+    ]
+
+
+async def _tell_log(ledger: Ledger, claim: Claim, facts: list[f.Fact]) -> None:
+    if facts:
+        await ledger.append(facts, claim)
+        await ledger.catch_up()
