@@ -5,7 +5,7 @@ import importlib
 
 from bench.table import show
 
-NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers", "footprint")
+NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers", "footprint", "forecast")
 
 
 def main() -> None:

@@ -102,7 +102,7 @@ class Interlock(CommandGroup):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(import_module(entry.module), f"{cmd_name}_command")
+        command = getattr(import_module(entry.module), f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command), cmd_name  # noqa: S101 - the table above promises it
         return command
 

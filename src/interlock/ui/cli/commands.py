@@ -34,6 +34,8 @@ COMMANDS: dict[str, Entry] = {
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),
+    "replay": Entry("Look", f"{_HERE}.replay", "List past runs; show one again, or any moment of it."),
+    "what-if": Entry("Look", f"{_HERE}.what_if", "Run a past run again in the mind, with other numbers."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
@@ -47,4 +49,4 @@ COMMANDS: dict[str, Entry] = {
     "schema": Entry("Set up", f"{_HERE}.schema", "Print the JSON schema of task-graph.yaml."),
     "completion": Entry("Set up", f"{_HERE}.completion", "Print the completion script for a shell."),
 }
-"""A command is the attribute `<name>_command` of its module."""
+"""A command is the attribute `<name>_command` of its module, with `_` for `-`."""

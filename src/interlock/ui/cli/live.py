@@ -18,7 +18,7 @@ from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
 from interlock.ui.cli.output import inert, stdout_color
 from interlock.ui.cli.reading import agent_log
-from interlock.ui.cli.status import COLORS, sandbox_warning
+from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
 
 FRAME_SECONDS = 0.25
 TAIL_BYTES = 2048
@@ -86,7 +86,12 @@ def _counts(state: State, now: float) -> Text:
         line.append(f"lane: {', '.join(lane[:4])}{' ...' if len(lane) > 4 else ''}  ")
     if state.run and state.run.ended is None:
         mood = ", stopping" if state.run.stopping else ", paused" if state.paused else ""
-        line.append(f"{lasting(now - state.run.started)}, up to {state.run.limit} at once{mood}", style="dim")
+        to_go = ETA.text(state, now)
+        line.append(
+            f"{lasting(now - state.run.started)}, up to {state.run.limit} at once{mood}"
+            + (f", {to_go}" if to_go else ""),
+            style="dim",
+        )
         if warning := sandbox_warning(state):
             line.append(f"  {warning}", style="red")
     return line

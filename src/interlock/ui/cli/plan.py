@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,14 +11,19 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
-from interlock.plan import Analysis, Graph, Standing, analyse
+from interlock.plan import Analysis, Graph, Standing, analyse, changes
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, counted, paint, say, say_json
 from interlock.ui.cli.session import opened_fully, run_async
 
+if TYPE_CHECKING:
+    from interlock.engine.foresight import Foreseen
+
 LISTED = 20
+FEW = 5
+"""Attempts: with fewer an estimate is more of a guess, and is said to be."""
 FORMS = ("text", "json", "mermaid", "dot")
 
 
@@ -25,6 +31,7 @@ FORMS = ("text", "json", "mermaid", "dot")
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @click.option("--waves", is_flag=True, help="Show what could run side by side, step by step.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")
+@click.option("--estimate", is_flag=True, help="Say how long it will take and what it will cost, by the log.")
 @click.option("--max-parallel", type=click.IntRange(min=1), help="Plan for this many agents at once.")
 @filter_options
 @click.pass_obj
@@ -34,6 +41,7 @@ def plan_command(
     graph: Path | None,
     waves: bool,
     form: str,
+    estimate: bool,
     max_parallel: int | None,
     **chosen: tuple[str, ...],
 ) -> None:
@@ -41,8 +49,10 @@ def plan_command(
     read, state, limit = run_async(_read(invocation, graph))
     picked = selected(read, chosen)
     analysis = analyse(read.tasks, max_parallel or limit, _standing(state, picked))
+    foreseen = _foresee(read, state, max_parallel or limit, picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
-        say_json({"graph": read, "analysis": analysis, "may_proceed": analysis.may_proceed})
+        document = {"graph": read, "analysis": analysis, "may_proceed": analysis.may_proceed}
+        say_json(document | {"estimate": foreseen} if estimate else document)
     elif form in ("mermaid", "dot"):
         draw = mermaid if form == "mermaid" else dot
         say(draw(read, analysis))
@@ -50,6 +60,33 @@ def plan_command(
         tell_warnings(read)
         for line in _lines(read, analysis, max_parallel or limit, waves):
             say(line)
+        if foreseen:
+            for line in foreseen_lines(foreseen):
+                say(line)
+
+
+def _foresee(graph: Graph, state: State, slots: int, picked: tuple[TaskId, ...] | None) -> "Foreseen":
+    from interlock.engine.foresight import Terms, foresee, planned
+
+    return foresee(planned(state, changes(state, graph)), Terms(state.time, slots, picked))
+
+
+def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
+    """What the log says about time and money, for people."""
+    yield (
+        f"estimate       {lasting(foreseen.seconds_p50)} (half of the time), "
+        f"under {lasting(foreseen.seconds_p90)} nine times in ten, {foreseen.attempts:.0f} attempts"
+    )
+    if foreseen.cost_usd_p50 is None or foreseen.cost_usd_p90 is None:
+        yield "cost           unknown: no attempt in the log says what it cost"
+    else:
+        most = f"under ${foreseen.cost_usd_p90:.2f} nine times in ten"
+        yield f"cost           ${foreseen.cost_usd_p50:.2f} (half of the time), {most}"
+    if (left := round(foreseen.left)) >= 1:
+        yield f"may not land   {counted(left, 'task')}, by what attempts came to so far"
+    if foreseen.evidence < FEW:
+        known = counted(round(foreseen.evidence), "attempt")
+        yield f"               more of a guess: of some kind of task here the log has {known}"
 
 
 async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, int]:

@@ -1,0 +1,218 @@
+"""A run in the mind: the real fold, board and lane on a copy of State, in time that is counted, not spent.
+
+Whoever rehearses says how each attempt goes (`Script`); who starts when follows from the code that decides it
+in a real run. Nothing is written anywhere.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from interlock.engine.decide import decide
+from interlock.events import facts as f
+from interlock.events.fold import apply
+from interlock.events.lifecycle import Stage
+from interlock.events.record import Recorded
+from interlock.events.snapshot import pack, unpack
+from interlock.events.state import State, TaskState
+from interlock.merge import give_up
+from interlock.model.outcome import ErrorClass
+from interlock.model.step import Start
+from interlock.model.task import Commit, PhaseKind, TaskId
+from interlock.model.usage import Usage
+from interlock.schedule import Board
+
+ENDLESS = 200
+"""Starts per task after which a rehearsal is given up: a script that never lets anything land."""
+
+OVERDUE = 0.25
+"""What has taken longer than its fate says is taken to need this share of it more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """How one attempt goes."""
+
+    seconds: float
+    """Of agent time."""
+    lands: bool = True
+    check_seconds: float = 0.0
+    cost_usd: float = 0.0
+
+
+Script = Callable[[TaskState, int], Fate]
+"""The fate of an attempt at a task, by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How a rehearsal went."""
+
+    seconds: float
+    """From now to the last landing."""
+    cost_usd: float
+    attempts: int
+    ends: dict[TaskId, float] = field(default_factory=dict)
+    """When each task landed, from now."""
+    left: int = 0
+    """Tasks that did not land."""
+
+
+class _Imagined(Recorded):
+    """A row that nobody wrote: its fact need not be decoded."""
+
+    __slots__ = ("_fact",)
+
+    def __init__(self, seq: int, time: float, fact: f.Fact) -> None:
+        Recorded.__init__(self, seq, time, "rehearsal", type(fact).__name__, "", "")
+        object.__setattr__(self, "_fact", fact)
+
+    @property
+    def fact(self) -> f.Fact:
+        return self._fact  # type: ignore[attr-defined,no-any-return]  # set in __init__, past the frozen class
+
+
+def imagined(state: State, time: float, fact: f.Fact) -> Recorded:
+    """A fact as if it came next."""
+    return _Imagined(state.seq + 1, time, fact)
+
+
+def copied(state: State) -> State:
+    """A state that may be spoiled."""
+    return Copies(state).next()
+
+
+class Copies:
+    """As many copies of a state as are wanted."""
+
+    def __init__(self, state: State) -> None:
+        self._hash = state.hash
+        self._packed = pack(state)
+
+    def next(self) -> State:
+        """Another one."""
+        copy = unpack(self._packed, self._hash)
+        assert copy is not None  # noqa: S101 - packed by the same version, with the same hash
+        return copy
+
+
+def unfinished(state: State) -> State:
+    """A copy without the tasks that are over: nobody waits for them any more. Limits and tallies stay."""
+    copy = copied(state)
+    copy.tasks = {name: task for name, task in copy.tasks.items() if not task.is_over}
+    copy.dependents = {
+        name: [other for other in others if other in copy.tasks]
+        for name, others in copy.dependents.items()
+        if name in copy.tasks
+    }
+    copy.base_checks = {}
+    return copy
+
+
+class Rehearsal:
+    """One way that the rest of a run may go. `state` is used up."""
+
+    def __init__(self, state: State, now: float, script: Script) -> None:
+        self.state = state
+        self._start = self._now = now
+        self._script = script
+        self._fates: dict[TaskId, Fate] = {}
+        self._ends: list[tuple[float, TaskId]] = []
+        self._busy: set[TaskId] = set()
+        self._cost = 0.0
+        self._attempts = 0
+        self._landed: dict[TaskId, float] = {}
+        self._last = now
+        self._board = Board(state, now)
+
+    def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None) -> None:
+        """As if `interlock run` was typed now."""
+        self._fold(f.RunStarted("rehearsal", "rehearsal", 1, slots, selection))
+
+    def run(self) -> Outlook:
+        """To its end."""
+        self._go_on()
+        budget = ENDLESS * max(1, len(self.state.tasks))
+        while budget:
+            budget -= 1
+            steps = [
+                s for s in decide(self.state, self._board, self._now, self._busy) if isinstance(s, Start)
+            ]
+            for step in steps:
+                self._begin(step)
+            if not steps and not self._pass_time():
+                break
+        left = sum(
+            not task.is_over for name, task in self.state.tasks.items() if self.state.is_selected(name)
+        )
+        return Outlook(self._last - self._start, self._cost, self._attempts, self._landed, left)
+
+    def _go_on(self) -> None:
+        """Whoever is at work stays at work, for as long as is left."""
+        for name in sorted(self.state.running):
+            task = self.state.tasks[name]
+            fate = self._fate(task, task.attempt)
+            whole = fate.seconds if task.phase.kind is PhaseKind.AGENT else fate.check_seconds
+            left = whole - (self._now - task.since)
+            self._busy.add(name)
+            heappush(self._ends, (self._now + (left if left > 0 else whole * OVERDUE), name))
+
+    def _begin(self, step: Start) -> None:
+        task = self.state.tasks[step.task]
+        kind = task.phase.kind
+        self._fold(f.PhaseStarted(step.task, step.attempt, step.phase, task.epoch + 1, "rehearsal"))
+        self._busy.add(step.task)
+        if kind is PhaseKind.AGENT:
+            fate = self._fate(task, step.attempt)
+            self._attempts += 1
+            self._cost += fate.cost_usd
+            seconds = fate.seconds
+        else:
+            fate = self._fates.get(step.task) or self._fate(task, step.attempt)
+            seconds = fate.check_seconds if kind is PhaseKind.CHECK else 0.0
+        heappush(self._ends, (self._now + seconds, step.task))
+
+    def _fate(self, task: TaskState, attempt: int) -> Fate:
+        fate = self._fates[task.spec.id] = self._script(task, attempt)
+        return fate
+
+    def _pass_time(self) -> bool:
+        """Go to the next thing that happens; False if nothing does."""
+        wakeup = self._board.next_wakeup(self._now)
+        if not self._ends or (wakeup is not None and wakeup < self._ends[0][0]):
+            if wakeup is None or wakeup <= self._now:
+                return False
+            self._now = wakeup
+            return True
+        self._now, name = heappop(self._ends)
+        self._busy.discard(name)
+        self._end(self.state.tasks[name])
+        return True
+
+    def _end(self, task: TaskState) -> None:
+        key = (task.spec.id, task.attempt, task.phase.name, task.epoch)
+        commit = Commit(f"{task.spec.id}-{task.attempt}")
+        if task.stage is not Stage.RUNNING:
+            return
+        fate = self._fates[task.spec.id]
+        if task.phase.kind is PhaseKind.AGENT:
+            self._fold(
+                f.WorkFinished(*key, commit=commit, seconds=fate.seconds, usage=Usage(cost_usd=fate.cost_usd))
+            )
+        elif task.phase.kind is PhaseKind.LAND:
+            self._fold(f.Landed(*key, commit=commit))
+            self._landed[task.spec.id] = self._now - self._start
+            self._last = self._now
+        elif fate.lands:
+            self._fold(f.CandidatePassed(*key, commit=commit))
+        else:
+            # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.
+            red = f.PhaseFailed(*key, error=ErrorClass.CHECK, fingerprint=f"{self._attempts}")
+            end = give_up(task, red)
+            self._fold(red)
+            if end:
+                self._fold(end)
+                self._last = self._now
+
+    def _fold(self, fact: f.Fact) -> None:
+        self._board.update(apply(self.state, imagined(self.state, self._now, fact)))

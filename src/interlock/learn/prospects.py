@@ -1,0 +1,78 @@
+"""How an attempt may go, as distributions to draw from."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from interlock.events.state import TaskState
+from interlock.events.tallies import Sums, Tallies
+
+P90_SIGMAS = 1.2815515655446004
+"""Of a normal distribution."""
+UNKNOWN_SIGMA = 0.7
+"""Of the logarithm, where nothing is known: what people write down as an estimate is off by about this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A lognormal amount. Part of what is not known of it is the same for all tasks of a kind: if the first
+    takes twice as long as expected because nobody knew the kind, so will the second."""
+
+    median: float
+    sigma: float = 0.0
+    common: float = 0.0
+    """The share of the variance that all tasks of the kind have together."""
+
+    def at(self, own: float, together: float) -> float:
+        """The amount for two draws from a standard normal distribution."""
+        noise = math.sqrt(1 - self.common) * own + math.sqrt(self.common) * together
+        return self.median * math.exp(self.sigma * noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What an attempt at a task may take, cost and come to."""
+
+    kind: str
+    """Tasks with the same one have their luck in common."""
+    seconds: Spread
+    success: float
+    check_seconds: Spread
+    cost_usd: Spread | None
+    evidence: float
+
+
+def prospect(task: TaskState, tallies: Tallies) -> Prospect:
+    """From the forecast in the log where there is one, else from the task's own estimate."""
+    forecast = task.forecast
+    checks = _check_spread(
+        tally.check_seconds for tally in tallies.kinds.values() if tally.category == task.category
+    )
+    if forecast is None:
+        seconds = Spread(task.spec.estimate_seconds, UNKNOWN_SIGMA, 1.0)
+        return Prospect(task.category, seconds, 1.0, checks, None, 0.0)
+    common = 1.0 / (1.0 + forecast.evidence)
+    cost = None
+    if forecast.cost_usd:
+        cost = _spread(forecast.cost_usd, forecast.cost_usd_p90 or forecast.cost_usd, common)
+    return Prospect(
+        f"{forecast.category}/{forecast.agent}",
+        _spread(forecast.seconds, forecast.seconds_p90, common),
+        forecast.success,
+        checks,
+        cost,
+        forecast.evidence,
+    )
+
+
+def _spread(median: float, p90: float, common: float) -> Spread:
+    return (
+        Spread(median, max(0.0, math.log(p90 / median) / P90_SIGMAS), common) if median > 0 else Spread(0.0)
+    )
+
+
+def _check_spread(sums: Iterable[Sums]) -> Spread:
+    """Checks are the repository's own and vary little: their mean says enough."""
+    found = [each for each in sums if each.count]
+    count = sum(each.count for each in found)
+    return Spread(math.exp(sum(each.y for each in found) / count)) if count else Spread(0.0)

@@ -1,0 +1,132 @@
+"""`interlock what-if`: a past run again, in the mind, with other numbers (D9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from interlock.engine.foresight import Terms, drawn, quantile, rehearse
+from interlock.engine.past_script import agents_of, as_it_stood, as_recorded, with_agent
+from interlock.engine.rehearsal import Outlook, copied
+from interlock.events.record import Recorded
+from interlock.events.state import State
+from interlock.learn.past import PastRun
+from interlock.model.durations import lasting
+from interlock.model.errors import UsageError
+from interlock.model.nearest import suggest
+from interlock.model.task import Agent
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.past import LAST, find_run, runs_of
+from interlock.ui.cli.reading import all_rows
+from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.status import run_name
+
+REHEARSALS = 60
+
+
+@click.command("what-if", cls=Command)
+@click.argument("run", default=LAST)
+@click.option("--max-parallel", type=click.IntRange(min=1), help="With so many agents at once.")
+@click.option("--agent", metavar="NAME", help="With this agent for every task, as far as it is known.")
+@click.pass_obj
+def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, agent: str | None) -> None:
+    """Run a past RUN (its number, the start of its name, or `last`) again in the mind, with other numbers.
+
+    The schedule is the real one; every attempt takes as long, costs as much and ends as it did. With --agent
+    that follows from what the log knows of that agent, and is drawn many times. Nothing is started.
+    For example: interlock what-if --max-parallel 8
+    """
+    if max_parallel is None and agent is None:
+        raise UsageError("say what is to be different", "interlock what-if --max-parallel 8")
+    run_async(_what_if(invocation, run, max_parallel, agent))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One way the run went, or could have gone."""
+
+    name: str
+    seconds_p50: float
+    seconds_p90: float
+    cost_usd: float
+    attempts: float
+    landed: float
+
+
+async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: str | None) -> None:
+    async with opened(invocation) as project:
+        run = find_run(await runs_of(project.store), name)
+        log = [row async for row in all_rows(project.store)]
+    if not run.attempts:
+        raise UsageError(f"no agent worked in run {run_name(run.run)}", "interlock replay lists the runs")
+    cases = [_recorded(run), *_rehearsed(log, run, slots, agent)]
+    if invocation.wants_json():
+        say_json({"run": run.run, "slots": run.slots, "cases": cases})
+        return
+    for line in _lines(run, cases):
+        say(line)
+    same = cases[1].seconds_p50 / max(cases[0].seconds_p50, 1e-9)
+    note(f"with its own numbers the rehearsal takes {same:.2f} times what the run took: trust it that far")
+
+
+def _recorded(run: PastRun) -> Case:
+    cost = sum(one.cost_usd for tries in run.tries.values() for one in tries)
+    return Case("as it was", run.seconds, run.seconds, cost, run.attempts, run.landed)
+
+
+def _rehearsed(log: Sequence[Recorded], run: PastRun, slots: int | None, agent: str | None) -> list[Case]:
+    state = as_it_stood(log, run)
+    terms = Terms(run.started, run.slots, run.selection)
+    cases = [_case("rehearsed with the same numbers", [rehearse(copied(state), terms, as_recorded(run))])]
+    other = copied(state)
+    if slots:
+        other.clutch = {}  # what was learned per kind of work is what is being asked about
+        terms = replace(terms, slots=slots)
+    if agent is None:
+        outlooks = [rehearse(other, terms, as_recorded(run))]
+    else:
+        other = with_agent(other, _agent(other, agent))
+        outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
+    said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
+    return [*cases, _case(f"with {' '.join(said)}", outlooks)]
+
+
+def _agent(state: State, name: str) -> Agent:
+    agents = agents_of(state)
+    if name not in agents:
+        raise UsageError(
+            f"no task of that run names an agent `{name}`",
+            suggest(name, tuple(agents), f"they name {', '.join(sorted(agents))}"),
+        )
+    return agents[name]
+
+
+def _case(name: str, outlooks: Sequence[Outlook]) -> Case:
+    seconds = sorted(outlook.seconds for outlook in outlooks)
+    count = len(outlooks)
+    return Case(
+        name,
+        quantile(seconds, 0.5),
+        quantile(seconds, 0.9),
+        sum(outlook.cost_usd for outlook in outlooks) / count,
+        sum(outlook.attempts for outlook in outlooks) / count,
+        sum(len(outlook.ends) for outlook in outlooks) / count,
+    )
+
+
+def _lines(run: PastRun, cases: Sequence[Case]) -> list[str]:
+    width = max(len(case.name) for case in cases)
+    base = cases[1].seconds_p50 or 1e-9
+    lines = [f"run {run_name(run.run)}, up to {run.slots} at once"]
+    for number, case in enumerate(cases):
+        spread = (
+            f" (9 of 10 under {lasting(case.seconds_p90)})" if case.seconds_p90 > case.seconds_p50 else ""
+        )
+        ratio = f"  {case.seconds_p50 / base:.2f}x" if number > 1 else ""
+        cost = f", ${case.cost_usd:.2f}" if case.cost_usd else ""
+        lines.append(
+            f"  {case.name:{width}}  {lasting(case.seconds_p50):>7}{spread}{ratio}, "
+            f"{case.attempts:.0f} attempts, {case.landed:.0f} landed{cost}"
+        )
+    return lines

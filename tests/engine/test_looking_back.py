@@ -1,0 +1,82 @@
+"""`replay`, `what-if`, `plan --estimate` and the time to go, on a log that a real run has written (D9)."""
+
+import json
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+CHAIN = "  a: {goal: a}\n  b: {goal: b}\n  c: {goal: c, needs: [a]}\n"
+
+
+@pytest.fixture
+def done(scratch: Scratch) -> Scratch:
+    """A repository in which three tasks have landed."""
+    scratch.graph(CHAIN, 'sleep 0.6; echo x > "$INTERLOCK_TASK_ID.txt"')
+    scratch.interlock("run", "--max-parallel", "1")
+    return scratch
+
+
+def test_a_run_can_be_seen_again_from_its_start_to_its_end(done: Scratch) -> None:
+    """A19: the list of runs, one run, and any moment of it."""
+    [run] = json.loads(done.interlock("replay", "--json"))
+    assert (run["landed"], run["failed"], run["attempts"], run["slots"]) == (3, 0, 3, 1)
+    told = done.interlock("replay", "last")
+    assert [word for word in ("a: landed", "b: landed", "c: landed") if word not in told] == []
+    assert len(done.interlock("replay", "1", "--facts").splitlines()) == run["last"] - run["first"] + 1
+
+
+def test_any_moment_shows_every_task_as_it_stood_with_the_causes_of_that_time(done: Scratch) -> None:
+    facts = [json.loads(line) for line in done.interlock("events", "--json").splitlines()]
+    start = next(fact["seq"] for fact in facts if fact["kind"] == "PhaseStarted")
+    then = json.loads(done.interlock("replay", "last", "--at", str(start), "--json"))
+    assert {task["id"]: task["state"] for task in then["tasks"]} == {
+        "a": "running",
+        "b": "waiting",
+        "c": "waiting",
+    }
+    reasons = {task["id"]: task["reason"] for task in then["tasks"]}
+    assert reasons["c"] == "waits for a (running)"
+    assert "slot" in reasons["b"]
+    assert "a has landed" not in done.interlock("replay", "last", "--at", str(start))
+
+
+def test_a_moment_or_a_run_that_is_not_there_is_said_with_what_there_is(done: Scratch) -> None:
+    assert "not of this run" in done.interlock("replay", "last", "--at", "100000", code=2)
+    assert "no moment of this run" in done.interlock("replay", "last", "--at", "noon", code=2)
+    assert "interlock replay lists" in done.interlock("replay", "7", code=2)
+
+
+def test_a_past_run_can_be_tried_with_other_numbers(done: Scratch) -> None:
+    """D9: with two slots the two that need nothing run side by side."""
+    cases = json.loads(done.interlock("what-if", "--max-parallel", "2", "--json"))["cases"]
+    was, same, other = cases
+    assert same["attempts"] == other["attempts"] == was["attempts"] == 3
+    assert other["seconds_p50"] < 0.9 * same["seconds_p50"]
+    assert 0.3 < same["seconds_p50"] / was["seconds_p50"] < 3
+    assert "what is to be different" in done.interlock("what-if", code=2)
+
+
+def test_another_agent_is_judged_by_what_the_log_knows_of_it(done: Scratch) -> None:
+    agent = json.loads(done.interlock("status", "--json"))["tasks"][0]["agent"]
+    cases = json.loads(done.interlock("what-if", "--agent", agent, "--json"))["cases"]
+    assert cases[2]["seconds_p90"] >= cases[2]["seconds_p50"] > 0
+    assert agent in done.interlock("what-if", "--agent", f"{agent}x", code=2)
+
+
+def test_the_next_plan_is_estimated_from_what_was_seen(done: Scratch) -> None:
+    """A8: the default estimate is ten minutes; the log says a second."""
+    done.graph(CHAIN + "  d: {goal: d}\n  e: {goal: e, needs: [d]}\n", "true")
+    estimate = json.loads(done.interlock("plan", "--estimate", "--json"))["estimate"]
+    assert 0 < estimate["seconds_p50"] <= estimate["seconds_p90"] < 600
+    assert estimate["evidence"] > 1
+    assert "nine times in ten" in done.interlock("plan", "--estimate")
+
+
+def test_before_anything_ran_an_estimate_says_that_it_is_a_guess(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: a, estimate: 5m}\n", "true")
+    told = scratch.interlock("plan", "--estimate")
+    assert "more of a guess" in told
+    assert "cost           unknown" in told
