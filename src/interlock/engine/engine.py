@@ -20,16 +20,16 @@ from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
-from interlock.events import facts as f
 from interlock.engine.slots import Gauges
+from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
+from interlock.model.step import Start
 
 HALT_SECONDS = 20.0
-from interlock.model.step import Start
 """Agents get five seconds to end politely; then what they wrote is archived."""
 CLOSE_SECONDS = 5.0
 IDLE_SECONDS = 1.0
@@ -51,11 +51,11 @@ class Engine:
         self._estimates = Estimates(env)
         self._ledger = Ledger(env.store, self.holder, self._seen, tell)
         self._clutch = Clutch(env.host, options)
+        self._gauges = Gauges(self.holder)
         self._wake = asyncio.Event()
         self._halted = asyncio.Event()
         self._told = ""
         self._stop: bool | None = None
-        self._gauges = Gauges(self.holder)
         """None: go on; False: no new starts; True: end the agents too."""
 
     @property
@@ -168,36 +168,27 @@ class Engine:
         if learned := await lessons_due(self._env, self.state):
             await self._ledger.append(learned, claim)
             await self._ledger.catch_up()
-        await self._answer_requests(acts, claim)
         now = await self._env.store.now()
         if limits := self._clutch.ask(self.state, now):
             await self._ledger.append(limits, claim)
             await self._ledger.catch_up()
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
+        self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
         for step in steps:
             await acts.begin(step)
+        if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
+            await self._ledger.append(measured, claim)
         if not steps and not acts.under_way and self._is_at_rest(now):
             return True
         await self._sleep(now)
         return False
 
-    async def _answer_requests(self, acts: Acts, claim: Claim) -> None:
-        """Agents that want to edit more than was expected: the answer is a fact before they hear it."""
-        strict, board = self._options.strict_scope, self._ledger.board
-        while requests := acts.requests():  # one at a time: what is granted is held against the next
-            await self._ledger.append([board.answer(*requests[0], strict)], claim)
-            await self._ledger.catch_up()
-        acts.widen()
-
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""
         run = self.state.run
         if self._stop is None or run is None or (run.stopping and run.stop_agents >= self._stop):
-        self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
             return
         await self._ledger.append([f.StopRequested(run.run, self._stop)], claim)
-        if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
-            await self._ledger.append(measured, claim)
         await self._ledger.catch_up()
 
     def _is_at_rest(self, now: float) -> bool:

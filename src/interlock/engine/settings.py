@@ -292,11 +292,11 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
     return converted
 
 
+TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
+"""Settings that are tables, and what their keys are called."""
 OWN = {"hooks": "starts programs on your machine", "key_hosts": "sends keys of yours to others"}
 """What no file of a repository may say, and why."""
 GUARDED = (
-TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
-"""Settings that are tables, and what their keys are called."""
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
 )
@@ -321,7 +321,7 @@ def _example(field: Field[Any]) -> str:  # Any: a field of any type
     default = default_of(field)
     if field.name == "hooks":
         return 'for example: [hooks] and below it SessionEnd = ["my-command"]'
-    shown = list(default) if isinstance(default, tuple) else default
-    return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
     if field.name == "slots":
         return "for example: slots = {worker = 8, critic = 2}"
+    shown = list(default) if isinstance(default, tuple) else default
+    return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
