@@ -12,6 +12,7 @@ from interlock.model.durations import lasting
 from interlock.model.sandbox import Sandbox
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.eta import Eta
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
 from interlock.ui.cli.pool import pool_line, pool_object
@@ -21,6 +22,8 @@ from interlock.ui.cli.session import opened, run_async
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
 ALIKE_CHARS = 80
+ETA = Eta()
+"""One for the whole command: a picture that is drawn four times a second asks it each time."""
 MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
@@ -114,6 +117,7 @@ def document(reading: Reading) -> dict[str, object]:
             "id": run.run,
             "live": reading.is_live,
             "limit": run.limit,
+            "seconds_to_go": ETA.seconds(state, reading.now) if reading.is_live else None,
             "started": run.started,
             "ended": run.ended,
             "ended_why": run.ended_why,
@@ -139,6 +143,8 @@ def headline(reading: Reading) -> str:
         stopping = ", stopping" if run.stopping else ""
         age = lasting(reading.now - run.started)
         parts.append(f"run {run_name(run.run)} for {age}, up to {run.limit} at once{stopping}")
+        if to_go := ETA.text(state, reading.now):
+            parts.append(to_go)
     else:
         parts.append("no run is going on")
     if reading.is_live and (warning := sandbox_warning(state)):
