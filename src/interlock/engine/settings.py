@@ -67,7 +67,7 @@ class Settings:
     more while that is unknown. 0: every attempt is given it. 100: lessons are not used."""
     share_experience: bool = True
     """How long which kind of work takes, and how often it lands, is a hint to your other projects, and theirs
-    is one to this. Only categories, agents, models and figures are kept for that, in your own state folder."""
+    is one to this. Categories, agents, models and figures are kept for that in your own state folder."""
     hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0
