@@ -3,7 +3,6 @@
 Programs may drive Interlock through this: `accept_graph`, what is in `calls` (W14), `Engine` with `env()`.
 """
 
-import asyncio
 import functools
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -160,16 +159,16 @@ class Project(Calls):
             self.template,
             self.reserved,
             clean=self.clean,
-            experience=self.experience(tell),
             lesson_hold_out=self.settings.lesson_hold_out,
+            experience=self.experience(tell),
         )
+
     def experience(self, tell: Tell = lambda _text: None) -> Experience:
         """Where this user's projects hear of each other."""
         if not self.settings.share_experience:
             return NoExperience()
         folder = state_home(os.environ) / "experience"
         return SharedExperience(folder, read_lineage(self.state_dir), tell)
-
 
     @property
     def reserved(self) -> frozenset[str]:
