@@ -18,7 +18,6 @@ from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_j
 from interlock.ui.cli.past import find_run, runs_of
 from interlock.ui.cli.progress import sentence
 from interlock.ui.cli.reading import Reading, all_rows
-from interlock.ui.cli.rows import rows as task_rows
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import document, lines, run_name
 
@@ -141,7 +140,7 @@ def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:
         apply(state, row)
     reading = Reading(state, state.time, _in_charge_then(state), {})
     if invocation.wants_json():
-        say_json(document(reading, task_rows(reading)))
+        say_json(document(reading))
         return
     say(f"after fact {position}: {line(log[position - 1]).strip()}")
     for text in lines(reading, everything=True):
