@@ -14,6 +14,7 @@ from pathlib import Path
 from interlock.engine.calls import Calls
 from interlock.engine.env import Env
 from interlock.engine.experience import Experience, NoExperience, SharedExperience, state_home
+from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
@@ -161,7 +162,13 @@ class Project(Calls):
             clean=self.clean,
             lesson_hold_out=self.settings.lesson_hold_out,
             experience=self.experience(tell),
+            host=self.host,
         )
+
+    @property
+    def host(self) -> Host:
+        """The machine that agents run on."""
+        return LocalHost() if self.settings.host_brake else IdleHost()
 
     def experience(self, tell: Tell = lambda _text: None) -> Experience:
         """Where this user's projects hear of each other."""

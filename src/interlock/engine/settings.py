@@ -40,8 +40,13 @@ class Settings:
     """The branch that work lands on. Empty: `main` or `master`, else the one that is checked out."""
     graph: str = "task-graph.yaml"
     """The task graph, relative to the root of the repository."""
-    max_parallel: int = 3
-    """How many agents may work at once. With 1, tasks run one after the other."""
+    max_parallel: int | Literal["auto"] = 3
+    """How many agents may work at once. With 1, tasks run one after the other. `auto`: the clutch says how
+    many on each kind of work. While nobody sets it: 3, and `auto` once earlier runs have landed something."""
+    clutch_per: Literal["hour", "dollar"] = "hour"
+    """What the clutch gets most of, when it says how many: landed changes per hour, or per dollar."""
+    host_brake: bool = True
+    """Start nobody while the machine is short of memory; with `auto`, of processors too."""
     slots: dict[str, int] = field(default_factory=dict)
     """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named may have them all."""
@@ -64,7 +69,7 @@ class Settings:
     """What agents are told is made from this file of the repository. Empty: from the one that is shipped."""
     lessons_held_out_percent: int = 20
     """How many of a hundred attempts are not given a lesson that would fit, so that it is known what it does;
-    more while that is unknown. 0: every attempt is given it. 100: lessons are not used."""
+    more while that is unknown. 0: every attempt is given it. 100: what was learned is not used."""
     share_experience: bool = True
     """How long which kind of work takes, and how often it lands, is a hint to your other projects, and theirs
     is one to this. Categories, agents, models and figures are kept for that in your own state folder."""

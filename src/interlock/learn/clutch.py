@@ -11,11 +11,12 @@ Rules:
 1. The chance at w is a Beta, pooled towards the chance at w - 1 times what one more agent usually leaves of
    it (other kinds of work, other projects); at one agent towards the same category elsewhere, then published
    acceptance rates. More agents never make a single attempt better, so chances fall with w.
-2. Only the neighbours of the number in force are compared (V has one peak, so that is enough): one step up or
-   down at a time, and half at once when most of what came at w was trouble.
-3. A step up needs landings that were made with all w at work, `LANDINGS` for each trouble and one more time;
-   so it never grows if the queue did not fill w. And V(w + 1) must be able to beat V(w), taking a favourable
-   view of what is little known. As old evidence fades a step that failed long ago is tried again.
+2. Only what is near the number in force is compared (V has one peak, so that is enough): one step up at a
+   time, and down to what has done better, at most to half.
+3. A step up needs landings that were made with all w at work, more of them the more are at work (the first to
+   land are the quick ones), and more for unusual trouble; so it never grows if the queue did not fill w. And
+   V(w + 1) must be able to beat V(w), taking a favourable view of what is little known. As old evidence fades
+   a step that failed long ago is tried again.
 4. Nothing known: one agent (K2).
 """
 
@@ -28,7 +29,6 @@ from interlock.events.tallies import Goodput
 
 PRICES = {"hour": 0.2, "dollar": 0.6}
 """The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
-LANDINGS = 2
 STRENGTH = 6.0
 """Of the pooled chance, in attempts. Weak enough for a dozen attempts of its own to overrule it."""
 KEPT = 0.98
@@ -36,8 +36,9 @@ KEPT = 0.98
 KEPT_STRENGTH = 10.0
 ELSEWHERE = 0.5
 """What an attempt in another project or category counts, beside one of its own."""
-FAVOUR = 0.85
-"""Standard deviations above the mean: about four in five."""
+FAVOUR, PATIENCE = 1.0, 0.3
+"""Standard deviations of the chance: how well a number may be thought of before it is tried, and how much
+better a smaller one must look before it is left."""
 PUBLISHED = {"docs": 0.82, "feature": 0.66, "backend": 0.66, "frontend": 0.66}
 """Shares of agents' changes that were accepted, as published for large numbers of them."""
 USUAL = 0.7
@@ -79,6 +80,8 @@ class Arm:
     value: float
     could_be: float
     """The same on a favourable view."""
+    spread: float
+    """A standard deviation of the value."""
     attempts: float
     """Of its own, that came to an end."""
 
@@ -112,10 +115,10 @@ def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
     found = {}
     for w, chance in chances.items():
         per_hour = 3_600 * w * chance / seconds[w]
-        better = min(1.0, chance + FAVOUR * spread[w])
         value = per_hour * (1 - price * efforts[w] / least)
-        could_be = per_hour * (better / chance - price * efforts[w] / least)
-        found[w] = Arm(w, chance, per_hour, value, could_be, _ended(past.own.get(w)))
+        varies = per_hour * spread[w] / chance
+        could_be = value + FAVOUR * varies
+        found[w] = Arm(w, chance, per_hour, value, could_be, varies, _ended(past.own.get(w)))
     return found
 
 
@@ -173,20 +176,22 @@ def counted(agents: int) -> str:
 
 def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
     w = now.agents
-    if w == 1 or known[w].could_be >= known[w - 1].value:
+    here = known[w]
+    better = max(
+        (known[fewer] for fewer in range(max(1, w // 2), w)), key=lambda arm: arm.value, default=here
+    )
+    if better.value <= here.value + PATIENCE * here.spread:
         return None
-    half = w // 2
-    is_damage = now.troubled >= LANDINGS + 1 and now.troubled > now.landed
-    to = half if is_damage and known[half].value > known[w - 1].value * 0.9 else w - 1
     trouble = f"{now.troubled} of {now.troubled + now.landed} came to conflicts or red checks; "
-    why = f"{trouble if now.troubled else ''}{_figures(known[w])}, not worth its price: {_figures(known[to])}"
-    return Advice(to, Brake.GOODPUT, why)
+    why = f"{trouble if now.troubled else ''}{_figures(here)}, not worth its price: {_figures(better)}"
+    return Advice(better.agents, Brake.GOODPUT, why)
 
 
 def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
     """Landings that a step up still needs: more for trouble beyond what one agent fewer would have had."""
     usual = (1 - known[max(1, now.agents - 1)].chance) * (now.landed + now.troubled)
-    return max(0, math.ceil(LANDINGS * (1 + max(0.0, now.troubled - usual)) - now.landed))
+    needed = (1 + math.ceil(now.agents / 2)) * (1 + max(0.0, now.troubled - usual) / 2)
+    return max(0, math.ceil(needed - now.landed))
 
 
 def _figures(arm: Arm) -> str:
@@ -251,16 +256,24 @@ def _falling(chances: Mapping[int, float], weights: Mapping[int, float]) -> dict
 
 
 def _seconds(past: Past, most: int) -> dict[int, float]:
-    """Agent time of one attempt, pooled towards that with one agent fewer."""
-    pool = [*past.own.values(), *past.elsewhere.values()]
-    attempts = sum(goodput.attempts for goodput in pool)
-    before = sum(goodput.agent_seconds for goodput in pool) / attempts if attempts else USUAL_SECONDS
+    """Agent time of one attempt, pooled towards that with one agent fewer; it never falls with the number."""
+    before = _first_seconds(past)
     found = {}
     for w in range(1, most + 1):
         own = past.own.get(w, Goodput())
         spent = STRENGTH * before + own.agent_seconds
         found[w] = before = max(1e-3, spent / (STRENGTH + own.attempts))
-    return found
+    weights = {w: STRENGTH + past.own.get(w, Goodput()).attempts for w in found}
+    return {w: -value for w, value in _falling({w: -s for w, s in found.items()}, weights).items()}
+
+
+def _first_seconds(past: Past) -> float:
+    """By the fewest agents there are figures of: more of them may have been in each other's way."""
+    for numbers in (past.own, past.elsewhere):
+        for _, goodput in sorted(numbers.items()):
+            if goodput.attempts >= 1:
+                return goodput.agent_seconds / goodput.attempts
+    return USUAL_SECONDS
 
 
 def _effort(past: Past, w: int, seconds: float, per: str) -> float:

@@ -22,6 +22,7 @@ COMMANDS: dict[str, Entry] = {
     "wait": Entry("Work", f"{_HERE}.wait", "Wait until nothing runs any more, or until some tasks are over."),
     "status": Entry("Look", f"{_HERE}.status", "Show every task with its cause and the next command."),
     "slots": Entry("Look", f"{_HERE}.slots", "Show the slots for agents: in use, free, and the queue."),
+    "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the agents at work, and what each did last."),
     "logs": Entry("Look", f"{_HERE}.logs", "Show what an agent said and did."),
     "attach": Entry("Look", f"{_HERE}.attach", "Follow an agent live; go on with its session yourself."),

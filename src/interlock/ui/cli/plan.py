@@ -92,7 +92,14 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
 async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, int]:
     async with opened_fully(invocation) as project:
         graph = await project.read_graph(str(path.absolute()) if path else "")
-        return graph, await load_state(project.store), project.settings.max_parallel
+        said, state = project.settings.max_parallel, await load_state(project.store)
+        return graph, state, said if isinstance(said, int) else _learned(state)
+
+
+def _learned(state: State) -> int:
+    """How many agents there may be on all kinds of work together, as far as the clutch has said."""
+    known = sum(limit.limit for limit in state.clutch.values())
+    return max(1, min(known, state.run.limit) if state.run else known)
 
 
 def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:

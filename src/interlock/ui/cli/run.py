@@ -15,6 +15,7 @@ from interlock.engine.engine import Engine
 from interlock.engine.identity import in_charge
 from interlock.engine.ledger import load_state
 from interlock.engine.options import Options
+from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskRemoved
 from interlock.events.state import State
@@ -28,6 +29,7 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, counted, even_if_unread, note, paint
+from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
@@ -40,9 +42,7 @@ FETCH_SECONDS = 60.0
 
 @click.command("run", cls=Command)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--max-parallel", type=click.IntRange(min=1), help="How many agents may work at once (default 3)."
-)
+@max_parallel_option
 @filter_options
 @click.option(
     "--unsafe-no-sandbox",
@@ -57,7 +57,7 @@ def run_command(
     invocation: Invocation,
     /,
     graph: Path | None,
-    max_parallel: int | None,
+    max_parallel: int | str | None,
     unsafe: bool,
     yes: bool,
     no_input: bool,
@@ -114,18 +114,23 @@ async def _run(
         _ask_about_removals(await load_state(project.store), graph, consent)
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
-        stopped = await _work(invocation, project, _options(project, selection))
+        stopped = await _work(invocation, project, await _options(project, before, selection))
         reading = await read(project.store)
         with even_if_unread():
             await tell_summary(invocation, project, reading, before)
         return stopped or verdict(reading)
 
 
-def _options(project: Project, selection: tuple[TaskId, ...] | None) -> Options:
+async def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
     settings = project.settings
+    heard = (await project.experience().gather()).tallies
+    origin = project.origins["max_parallel"]
+    many = parallel(settings.max_parallel, origin, state, heard, project.host.read())
     return Options(
-        max_parallel=settings.max_parallel,
-        limit_why=f"max_parallel is {settings.max_parallel} ({project.origins['max_parallel']})",
+        max_parallel=many.most,
+        auto=many.auto,
+        clutch_per=settings.clutch_per,
+        limit_why=many.why,
         selection=selection,
         slots=settings.slots,
         sandbox=project.processes.sandbox.kind.value,

@@ -1,0 +1,41 @@
+"""How many agents a run may have: a person's number, or as many as the clutch and the machine allow."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from interlock.engine.host import Reading, safe_most
+from interlock.events.state import State
+from interlock.events.tallies import Tallies
+
+AUTO: Literal["auto"] = "auto"
+DEFAULT = "default"
+"""Where a setting comes from that nobody has set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """What holds for a run."""
+
+    most: int
+    auto: bool
+    why: str
+
+
+def parallel(
+    said: int | Literal["auto"], origin: str, known: State, heard: Tallies, reading: Reading
+) -> Parallel:
+    """A number that a person gave is theirs. Where nobody gave one, the clutch decides as soon as there is
+    something it can go by."""
+    most = safe_most(reading)
+    if said == AUTO:
+        return Parallel(most, True, f"max_parallel is auto ({origin}): at most {most} on this machine")
+    if origin != DEFAULT:
+        return Parallel(said, False, f"max_parallel is {said} ({origin})")
+    if _has_history(known.tallies) or _has_history(heard):
+        why = f"max_parallel is not set, and there is history: auto, at most {most} on this machine"
+        return Parallel(most, True, why)
+    return Parallel(said, False, f"max_parallel is {said} (default, until there is history)")
+
+
+def _has_history(tallies: Tallies) -> bool:
+    return any(number.landed > 0 for numbers in tallies.goodput.values() for number in numbers.values())

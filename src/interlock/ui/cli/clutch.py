@@ -1,0 +1,178 @@
+"""`interlock clutch`: how many agents may work on what, which brake says so, and what would change it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+
+from interlock.engine.clutch import CategoryView, category_views
+from interlock.engine.decide import agents_at_work
+from interlock.engine.host import LocalHost, Reading
+from interlock.events.facts import ClutchDecided
+from interlock.events.record import Recorded
+from interlock.events.state import Limit, Provider
+from interlock.learn.clutch import counted
+from interlock.model.durations import lasting
+from interlock.store.protocol import Store
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
+from interlock.ui.cli.reading import PAGE, read
+from interlock.ui.cli.session import opened, run_async
+
+SHOWN = 10
+"""Decisions, the newest last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One of the clutch's answers."""
+
+    time: float
+    about: str
+    limit: int
+    brake: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderView:
+    """A provider, as its brake and the clutch see it."""
+
+    provider: str
+    calls_at_once: float
+    calls: int
+    refused: int
+    agents: int | None
+    """How many may work; None: as many as there are."""
+    until: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClutchView:
+    """Everything that decides how many agents work."""
+
+    is_running: bool
+    limit: int
+    """Of all agents together."""
+    brake: str
+    why: str
+    at_work: int
+    categories: tuple[CategoryView, ...]
+    providers: tuple[ProviderView, ...]
+    host: Reading
+    decisions: tuple[Decision, ...]
+
+
+@click.command("clutch", cls=Command)
+@click.pass_obj
+def clutch_command(invocation: Invocation) -> None:
+    """Show how many agents each kind of work may have, which brake says so, and what would change it.
+
+    Example: interlock clutch --json
+    """
+    view = run_async(_look(invocation))
+    if invocation.wants_json():
+        say_json(view)
+        return
+    if not view.decisions:
+        note("the clutch has not decided anything yet; next: interlock run --max-parallel auto")
+    for line in _lines(view):
+        say(line)
+
+
+async def _look(invocation: Invocation) -> ClutchView:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        state, brake = reading.state, reading.state.run.brake if reading.state.run else None
+        return ClutchView(
+            reading.is_live,
+            state.run.limit if state.run else 0,
+            brake.brake if brake else "",
+            brake.why if brake else "",
+            agents_at_work(state),
+            tuple(category_views(state, project.settings.clutch_per)),
+            tuple(
+                _provider(name, provider, state.provider_limits.get(name))
+                for name, provider in sorted(state.providers.items())
+            ),
+            LocalHost().read(),
+            await _decisions(project.store),
+        )
+
+
+def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
+    agents = limit.limit if limit else None
+    return ProviderView(
+        name, provider.limit, provider.calls, provider.refused, agents, provider.until, provider.why
+    )
+
+
+async def _decisions(store: Store) -> tuple[Decision, ...]:
+    """The last ones, read from the end of the log backwards."""
+    found: list[Decision] = []
+    end = await store.head()
+    while end > 0 and len(found) < SHOWN:
+        start = max(0, end - PAGE)
+        rows = [row for row in await store.read(start, PAGE) if row.seq <= end]
+        found = [*(_decision(row) for row in rows if row.kind == ClutchDecided.__name__), *found]
+        end = start
+    return tuple(found[-SHOWN:])
+
+
+def _decision(row: Recorded) -> Decision:
+    fact = row.fact
+    assert isinstance(fact, ClutchDecided)  # noqa: S101 - asked for by its kind
+    about = fact.provider or fact.category or "all"
+    return Decision(row.time, about, fact.limit, fact.brake, fact.why)
+
+
+def _lines(view: ClutchView) -> Iterator[str]:
+    if view.limit:
+        running = f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run goes on"
+        yield f"{paint('all', 'cyan')}  {running}  {view.brake}: {inert(view.why)}"
+    for category in view.categories:
+        yield from _category_lines(category)
+    for provider in view.providers:
+        yield from _provider_lines(provider)
+    yield f"{paint('machine', 'cyan')}  {_host(view.host)}"
+    if view.decisions:
+        yield paint("last decisions", "cyan")
+    for decision in view.decisions:
+        about = f"{inert(decision.about)}: {decision.limit}"
+        yield f"  {clock(decision.time)}  {about}  {decision.brake}: {inert(decision.why)}"
+
+
+def _category_lines(view: CategoryView) -> Iterator[str]:
+    limit, name = view.limit, paint(inert(view.category), "cyan")
+    running = f"{view.at_work} at work of {limit.limit}, {view.queued} queued"
+    yield f"{name}  {running}  {limit.brake}: {inert(limit.why)}"
+    tried = ", ".join(
+        f"{counted(arm.agents)} {arm.landed_per_hour:.1f}{'' if arm.attempts >= 1 else ' (not tried)'}"
+        for arm in view.arms
+    )
+    yield f"  landed an hour: {tried}"
+    if view.outlook:
+        yield f"  {view.outlook}"
+
+
+def _provider_lines(view: ProviderView) -> Iterator[str]:
+    agents = "any number of agents" if view.agents is None else counted(view.agents)
+    yield (
+        f"{paint(inert(view.provider), 'cyan')}  {agents}, {view.calls_at_once:.1f} calls at once, "
+        f"{view.refused} of {view.calls} calls turned away"
+    )
+    if view.why:
+        until = f", closed until {clock(view.until)}" if view.until else ""
+        yield f"  {inert(view.why)}{until}"
+
+
+def _host(reading: Reading) -> str:
+    if not reading.total_bytes:
+        return f"nothing is known of its memory; processors waited for {reading.cpu_stalled:.0%}"
+    free, total = reading.available_bytes / 2**30, reading.total_bytes / 2**30
+    return (
+        f"{free:.1f} of {total:.1f} GiB of memory free, enough for {counted(max(0, reading.room))} more; "
+        f"processors waited for {reading.cpu_stalled:.0%} of {lasting(60)}"
+    )

@@ -1,0 +1,25 @@
+"""`--max-parallel`: a number of agents, or `auto`."""
+
+import click
+
+
+class Number(click.ParamType[int | str]):
+    """At least 1, or `auto`."""
+
+    name = "integer or auto"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """The number, or the word."""
+        text = str(value).strip().lower()
+        if text != "auto" and not (text.isdecimal() and int(text) >= 1):
+            self.fail(f"{value!r} is neither a number from 1 on nor `auto`", param, ctx)
+        return text if text == "auto" else int(text)
+
+
+max_parallel_option = click.option(
+    "--max-parallel",
+    type=Number(),
+    metavar="N|auto",
+    help="How many agents may work at once; auto: the clutch decides for each kind of work "
+    "(default: 3, and auto once there is history).",
+)
