@@ -20,13 +20,14 @@ from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
-from interlock.engine.slots import Gauges
+from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
+from interlock.model.pool import PoolFigures
 from interlock.model.step import Start
 
 HALT_SECONDS = 20.0
@@ -66,6 +67,11 @@ class Engine:
     def _seen(self, row: Recorded, state: State) -> None:
         self._estimates.note(row)
         self._watch(row, state)
+
+    def pool(self) -> tuple[Slots, PoolFigures]:
+        """The slots and the figures of this run, as far as the log has been read."""
+        state, board = self.state, self._ledger.board
+        return slots_of(state, board, is_live=True), figures_of(state, board, self._ledger.meter)
 
     def request_stop(self) -> bool:
         """Ask for an end: first no agent starts any more, the second time (True) those that run are ended."""

@@ -50,6 +50,9 @@ class Settings:
     slots: dict[str, int] = field(default_factory=dict)
     """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named may have them all."""
+    metrics_port: int = 0
+    """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
+    alone. 0: nowhere."""
     store: str = ""
     """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
     project_name: str = ""
@@ -314,6 +317,7 @@ LEAST = {
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,
+    "metrics_port": 0,
     "lessons_held_out_percent": 0,
     "log_limit_bytes": 4096,
     "memory_limit_bytes": 0,

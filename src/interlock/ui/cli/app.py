@@ -72,6 +72,12 @@ def _remember(name: str) -> Any:  # Any: click's own type for callbacks is this 
     return remember
 
 
+def remember_setting(context: click.Context, option: click.Parameter, value: object) -> None:
+    """Keep what an option says about the setting of its name."""
+    if value is not None and option.name:
+        context.ensure_object(Invocation).settings[option.name] = value
+
+
 class Command(click.Command):
     """A command with the shared options."""
 

@@ -24,6 +24,7 @@ COMMANDS: dict[str, Entry] = {
     "slots": Entry("Look", f"{_HERE}.slots", "Show the slots for agents: in use, free, and the queue."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the agents at work, and what each did last."),
+    "metrics": Entry("Look", f"{_HERE}.metrics", "Print the project's figures for Prometheus."),
     "logs": Entry("Look", f"{_HERE}.logs", "Show what an agent said and did."),
     "attach": Entry("Look", f"{_HERE}.attach", "Follow an agent live; go on with its session yourself."),
     "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),

@@ -29,6 +29,8 @@ class Invocation:
     no_color: bool = False
     color: str = "auto"
     """The setting, once a project's settings are known."""
+    settings: dict[str, object] = field(default_factory=dict)
+    """What options say about settings."""
 
     def wants_json(self, stream: TextIO | None = None) -> bool:
         """Shall a command that lists or shows print JSON: asked for, or read by a coding agent."""

@@ -25,9 +25,10 @@ from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.run.sandbox.confinement import Confinement
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import Command, remember_setting
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
+from interlock.ui.cli.metrics_port import metrics_served
 from interlock.ui.cli.output import Invocation, counted, even_if_unread, note, paint
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.reading import read
@@ -44,6 +45,13 @@ FETCH_SECONDS = 60.0
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @max_parallel_option
 @filter_options
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    expose_value=False,
+    callback=remember_setting,
+    help="Serve the run's metrics for Prometheus on this port of this machine (0: not).",
+)
 @click.option(
     "--unsafe-no-sandbox",
     "unsafe",
@@ -68,7 +76,7 @@ def run_command(
     Ctrl-C once starts nothing new and lets running tasks finish; twice stops the agents. Nothing is deleted.
     """
     may_ask = not no_input and not invocation.json and sys.stdin.isatty()
-    flags = Flags(max_parallel, unsafe, chosen)
+    flags = Flags({**invocation.settings, "max_parallel": max_parallel}, unsafe, chosen)
     return run_async(_run(invocation, graph, flags, Consent(yes, may_ask)))
 
 
@@ -76,7 +84,8 @@ def run_command(
 class Flags:
     """What was said on the command line about how to run."""
 
-    max_parallel: int | None
+    settings: dict[str, object]
+    """What it says about settings; None where it says nothing."""
     unsafe: bool
     chosen: dict[str, tuple[str, ...]]
 
@@ -104,7 +113,7 @@ async def _run(
     flags: Flags,
     consent: Consent,
 ) -> int:
-    async with open_project(invocation.project, {"max_parallel": flags.max_parallel}) as opened:
+    async with open_project(invocation.project, flags.settings) as opened:
         settings = replace(opened.settings, graph=str(path.absolute())) if path else opened.settings
         project = replace(opened, unsafe=flags.unsafe, settings=settings)
         graph = await project.read_graph()
@@ -178,11 +187,17 @@ async def _work(invocation: Invocation, project: Project, options: Options) -> i
     view = await run_view(invocation, project)
     engine = Engine(project.env(view.tell), options, view.see, view.tell)
     with _signals(engine, view) as interrupted:
-        async with view.on(engine):
+        async with metrics_served(project.settings.metrics_port, lambda: _metrics(engine)), view.on(engine):
             state = await engine.run()
     if interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.DECLINED if state.run and state.run.stopping else ExitCode.OK
+
+
+def _metrics(engine: Engine) -> str:
+    from interlock.ui.cli.exposition import exposition
+
+    return exposition(engine.state, *engine.pool(), is_live=True)
 
 
 @contextmanager

@@ -1,0 +1,169 @@
+"""The state of a project as Prometheus reads it: text, version 0.0.4.
+
+Labels are bounded: stages, roles and quantiles are few; of categories, agents and providers the largest are
+shown by name and the rest together, as `(other)`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from interlock.engine.slots import Slots
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.pool import PoolFigures
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+MOST_LABELS = 50
+REST = "(other)"
+
+Labels = Mapping[str, str]
+Sample = tuple[Labels, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric with all its samples."""
+
+    name: str
+    kind: str
+    help: str
+    samples: tuple[Sample, ...]
+
+
+def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) -> str:
+    """Everything that is measured, one family after the other."""
+    families = (
+        *_project(state, is_live),
+        *_slots(slots),
+        *_pool(figures),
+        *_kinds(state),
+        *_providers(state),
+    )
+    return "".join(line for family in families for line in _lines(family))
+
+
+def _project(state: State, is_live: bool) -> Iterator[Family]:
+    stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
+    usage = [task.usage for task in state.tasks.values()]
+    yield _gauge("run_live", "Is a run going on.", float(is_live))
+    yield _family("tasks", "gauge", "Tasks by stage.", stages)
+    yield _counter("facts_total", "Facts in the log.", state.seq)
+    yield _family(
+        "tokens_total",
+        "counter",
+        "Tokens that agents have used, over all attempts.",
+        [
+            ({"direction": "input"}, float(sum(one.input_tokens for one in usage))),
+            ({"direction": "output"}, float(sum(one.output_tokens for one in usage))),
+        ],
+    )
+    yield _counter(
+        "cost_usd_total", "What agents say they have cost.", sum(one.cost_usd or 0.0 for one in usage)
+    )
+
+
+def _slots(slots: Slots) -> Iterator[Family]:
+    parts = {"all": slots, **slots.roles}
+    for name, text in (
+        ("limit", "How many agents may work at once."),
+        ("in_use", "How many agents are at work."),
+        ("free", "How many more agents would start now."),
+    ):
+        samples = [({"role": role}, float(getattr(part, name))) for role, part in parts.items()]
+        yield _family(f"slots_{name}", "gauge", text, samples)
+    yield _gauge("queue_length", "Tasks that are free to start and have not.", slots.queue)
+
+
+def _pool(figures: PoolFigures) -> Iterator[Family]:
+    waits = [
+        ({"quantile": "0.5"}, figures.waiting_p50_seconds),
+        ({"quantile": "0.99"}, figures.waiting_p99_seconds),
+    ]
+    yield _family("waiting_seconds", "gauge", "From being free to start to the start, in this run.", waits)
+    for name, value, text in (
+        (
+            "utilization_ratio",
+            figures.utilization,
+            "Share of the slots' time that agents worked, in this run.",
+        ),
+        ("idle_ratio", figures.idle_share, "Share of the slots' time idle although a task could have run."),
+        ("retry_ratio", figures.retry_rate, "Share of the attempts of this run that were not the first."),
+    ):
+        yield _gauge(name, text, value)
+    for name, count, text in (
+        ("attempts_total", figures.attempts, "Attempts begun in this run."),
+        ("landed_total", figures.landed, "Tasks landed in this run."),
+        ("conflicts_total", figures.conflicts, "Changes of this run that conflicted with what had landed."),
+        ("reassignments_total", figures.reassignments, "Attempts of this run given to another agent."),
+        ("by_hand_total", figures.by_hand, "Tasks that a person retried or reset in this run."),
+    ):
+        yield _counter(name, text, count)
+
+
+def _kinds(state: State) -> Iterator[Family]:
+    """By category and by agent, over all runs."""
+    gauges, limits, tallies = state.tallies.gauges, state.clutch, state.tallies.kinds.values()
+    at_work = [({"category": name}, float(gauge.at_work)) for name, gauge in gauges.items()]
+    queued = [({"category": name}, float(gauge.queued)) for name, gauge in gauges.items()]
+    yield _family("category_agents", "gauge", "Agents at work, by category.", _bounded(at_work))
+    yield _family("category_queued", "gauge", "Tasks whose needs are met, by category.", _bounded(queued))
+    most = sorted(limits.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
+    limited = [({"category": name}, float(limit.limit)) for name, limit in most]
+    yield _family("category_limit", "gauge", "How many agents the clutch allows a category.", limited)
+    for name, text in (
+        ("landed", "Attempts that landed, older runs counting less."),
+        ("failed", "Attempts that failed by their own fault, older runs counting less."),
+    ):
+        samples = [({"category": t.category, "agent": t.agent}, float(getattr(t, name))) for t in tallies]
+        yield _family(f"learned_{name}", "gauge", text, _bounded(samples))
+
+
+def _providers(state: State) -> Iterator[Family]:
+    known = state.providers.items()
+    newest = sorted(known, key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
+    limits = [({"provider": name}, provider.limit) for name, provider in newest]
+    yield _family(
+        "provider_limit", "gauge", "Calls at once that a provider takes, as the brake found.", limits
+    )
+    for name, text in (("calls", "Calls to a provider."), ("refused", "Calls that a provider turned away.")):
+        samples = [({"provider": key}, float(getattr(provider, name))) for key, provider in known]
+        yield _family(f"provider_{name}_total", "counter", text, _bounded(samples))
+
+
+def _bounded(samples: Iterable[Sample]) -> list[Sample]:
+    """Samples with the same labels added up; the largest by name, the others together."""
+    sums: dict[tuple[tuple[str, str], ...], float] = {}
+    for labels, value in samples:
+        key = tuple(labels.items())
+        sums[key] = sums.get(key, 0.0) + value
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    shown: list[Sample] = [(dict(key), value) for key, value in ordered[:MOST_LABELS]]
+    if rest := ordered[MOST_LABELS:]:
+        shown.append(({name: REST for name, _ in rest[0][0]}, sum(value for _, value in rest)))
+    return shown
+
+
+def _gauge(name: str, text: str, value: float) -> Family:
+    return _family(name, "gauge", text, [({}, value)])
+
+
+def _counter(name: str, text: str, value: float) -> Family:
+    return _family(name, "counter", text, [({}, value)])
+
+
+def _family(name: str, kind: str, text: str, samples: Iterable[Sample]) -> Family:
+    return Family(f"interlock_{name}", kind, text, tuple(samples))
+
+
+def _lines(family: Family) -> Iterator[str]:
+    if not family.samples:
+        return
+    yield f"# HELP {family.name} {family.help}\n"
+    yield f"# TYPE {family.name} {family.kind}\n"
+    for labels, value in family.samples:
+        inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+        yield f"{family.name}{f'{{{inside}}}' if inside else ''} {value:.10g}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
