@@ -24,6 +24,7 @@ class Toll:
     calls: list[ModelCall] = field(default_factory=list)
     outcomes: list[CallOutcome] = field(default_factory=list)
     inside: int = 0
+    may_repeat: bool = False
 
     @asynccontextmanager
     async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:

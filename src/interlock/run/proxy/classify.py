@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from interlock.model.outcome import ErrorClass
 from interlock.run.proxy.dig import dig, items_at, parsed, text_at
-from interlock.run.proxy.order import Trouble
+from interlock.run.proxy.order import Allowance, Trouble
 
 TEXT_CHARACTERS = 500
 
@@ -47,6 +48,10 @@ _SPOKEN = {
     429: (ErrorClass.QUOTA,),
 }
 """Where the words say more than the status does, and what they may say."""
+
+_SPAN = re.compile(
+    r"(?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,6})?)s)?(?:(\d{1,6})ms)?", re.ASCII
+)
 
 
 def error_of_status(status: int, text: str) -> ErrorClass:
@@ -92,5 +97,32 @@ def _number(text: str) -> float:
 def _until(date: str, now: float) -> float:
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - now)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def allowance_of(headers: Mapping[str, str], now: float) -> Allowance | None:
+    """How many calls are left, where a provider counts them in its answers."""
+    for limit, remaining, reset in _COUNTED:
+        most, left = headers.get(limit, ""), headers.get(remaining, "")
+        if most.isdecimal() and left.isdecimal() and len(most + left) < 20:
+            return Allowance(int(most), int(left), _reset(headers.get(reset, ""), now))
+    return None
+
+
+_COUNTED = (
+    tuple(f"anthropic-ratelimit-requests-{what}" for what in ("limit", "remaining", "reset")),
+    tuple(f"x-ratelimit-{what}-requests" for what in ("limit", "remaining", "reset")),
+)
+
+
+def _reset(text: str, now: float) -> float:
+    """A date of RFC 3339, or a span like `6m0s`."""
+    found = _SPAN.fullmatch(text.strip())
+    if text and found:
+        hours, minutes, seconds, milliseconds = (float(part or 0) for part in found.groups())
+        return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
+    try:
+        return max(0.0, datetime.fromisoformat(text).timestamp() - now)
     except (ValueError, OverflowError):
         return 0.0

@@ -3,6 +3,7 @@
 1. A piece goes to the program before the next one is read. Nothing waits for the whole answer.
 2. However the call ends, it is told to the gate and written down once.
 3. An answer that broke in the middle breaks for the program too: a clean end would be a lie.
+4. A refusal is kept back while the gate would have the call made again: the program need not hear of it.
 """
 
 import asyncio
@@ -18,14 +19,17 @@ from yarl import URL
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.run.proxy.asking import Asked, NotAllowed, credential, joined, passed_on, upstream_of
-from interlock.run.proxy.classify import trouble_of_answer
+from interlock.run.proxy.classify import allowance_of, trouble_of_answer
 from interlock.run.proxy.counting import Tally, add_event, judged
-from interlock.run.proxy.order import CallOutcome, EndpointOrder, ProxyLimits, Trouble
+from interlock.run.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
 from interlock.run.proxy.pieces import Form, Pieces, form_of
 from interlock.run.proxy.scrub import Scrubber
 from interlock.run.proxy.wires import error_body
 
 ERROR_BYTES = 64 * 1024
+TURNED_AWAY = frozenset({429, 503, 529})
+PASSING = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED})
+"""What is over when a while has passed; a quota is not."""
 
 
 class _ProgramGone(Exception):
@@ -46,6 +50,10 @@ class Exchange:
     note: str = ""
     sent: bool = False
     """Only what went out is a call; what was held back or had no credential is not."""
+    keeps_refusals: bool = False
+    is_kept: bool = False
+    """The answer was a refusal, and the program has not heard of it."""
+    allowance: Allowance | None = None
     tally: Tally = field(default_factory=Tally)
     _begun: web.StreamResponse | None = None
     _refusal: bytearray = field(default_factory=bytearray)
@@ -55,7 +63,7 @@ class Exchange:
     def outcome(self) -> CallOutcome:
         """What the wire has said so far. A call that broke off may still have cost tokens."""
         usage = self.tally.usage if self.sent and self.asked.route.generates else Usage()
-        return CallOutcome(self.status, usage, self.trouble)
+        return CallOutcome(self.status, usage, self.trouble, self.allowance)
 
     async def answer(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
         """Ask upstream and pass its answer on; what goes wrong is answered in the provider's own form."""
@@ -109,6 +117,9 @@ class Exchange:
         self, request: web.BaseRequest, upstream: ClientResponse, scrubber: Scrubber
     ) -> web.StreamResponse:
         self.status = upstream.status
+        self.allowance = allowance_of(upstream.headers, time.time())
+        if self.keeps_refusals and self.status in TURNED_AWAY:
+            return await self._keep(upstream, scrubber)
         self._pieces = Pieces(form_of(upstream.headers.get("Content-Type", "")))
         response = await self._begin(request, upstream, scrubber)
         async for chunk in upstream.content.iter_any():
@@ -117,6 +128,15 @@ class Exchange:
         await _send(response, scrubber.finish())
         self._judge(upstream)
         return response
+
+    async def _keep(self, upstream: ClientResponse, scrubber: Scrubber) -> web.Response:
+        """The refusal as it came, for when nothing better does."""
+        self._look_at(await upstream.content.read(ERROR_BYTES))
+        self._judge(upstream)
+        self.is_kept = self.trouble is not None and self.trouble.error in PASSING
+        headers = [(name, scrubber.whole(value)) for name, value in passed_on(upstream.headers.items())]
+        body = scrubber.feed(bytes(self._refusal)) + scrubber.finish()
+        return web.Response(status=self.status, headers=CIMultiDict(headers), body=body)
 
     async def _begin(
         self, request: web.BaseRequest, upstream: ClientResponse, scrubber: Scrubber

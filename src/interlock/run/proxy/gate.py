@@ -22,6 +22,11 @@ class Refused(InterlockError):
 class Turn(Protocol):
     """The leave to make one call."""
 
+    @property
+    def may_repeat(self) -> bool:
+        """Is the call to be made again if it is turned away, before its program hears of it."""
+        ...
+
     def ended(self, outcome: CallOutcome) -> None:
         """Called once, before the turn is over, also when the program went away in the middle."""
         ...
@@ -35,6 +40,8 @@ class Gate(Protocol):
 
 class OpenGate:
     """Lets everything pass at once."""
+
+    may_repeat = False
 
     @asynccontextmanager
     async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:  # noqa: ARG002 - a Gate's signature

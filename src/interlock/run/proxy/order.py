@@ -43,6 +43,15 @@ class Trouble(NamedTuple):
     retry_after_seconds: float = 0.0
 
 
+class Allowance(NamedTuple):
+    """What a provider says of the calls that are left."""
+
+    limit: int
+    remaining: int
+    reset_seconds: float
+    """Until all of them are there again."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """A request on its way to a model, as a gate sees it."""
@@ -55,6 +64,10 @@ class ModelCall:
     """As the program asked; 0: it did not say."""
     generates: bool = True
     """Does it cost tokens; lists of models and counts of tokens do not."""
+    asked_at: float = 0.0
+    """When its program asked, on the clock of the event loop."""
+    tries: int = 0
+    """How often it was turned away since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +78,4 @@ class CallOutcome:
     """0: there was no answer."""
     usage: Usage
     trouble: Trouble | None = None
+    allowance: Allowance | None = None

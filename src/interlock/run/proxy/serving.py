@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
@@ -114,26 +115,42 @@ class Serving:
     ) -> web.StreamResponse:
         value = parsed(body)
         body = with_usage_asked(asked, value, body)
-        model = model_of(asked.path, value)
-        exchange = Exchange(self._order, asked, body, self._environ, self._limits)
-        exchange.tally.model = model
         call = ModelCall(
-            asked.method, asked.path, model, len(body), output_limit(value), asked.route.generates
+            asked.method,
+            asked.path,
+            model_of(asked.path, value),
+            len(body),
+            output_limit(value),
+            asked.route.generates,
+            asyncio.get_running_loop().time(),
         )
-        began = asyncio.get_running_loop().time()
-        try:
-            async with self._gate.turn(self._order, call) as turn:
-                try:
-                    return await exchange.answer(request, session)
-                finally:
-                    self._count(exchange)
-                    turn.ended(exchange.outcome)
-        except Refused as held:
-            exchange.status, exchange.trouble, exchange.note = 429, held.trouble, "not passed on"
-            self._endpoint.last_error = held.trouble
-            return refusal(asked, 429, held.trouble)
-        finally:
-            self._record(exchange, value, began)
+        kept: web.StreamResponse | None = None
+        while True:
+            exchange = Exchange(self._order, asked, body, self._environ, self._limits)
+            exchange.tally.model = call.model
+            try:
+                answer = await self._pass(call, exchange, request, session)
+            except Refused as held:
+                exchange.status, exchange.trouble, exchange.note = 429, held.trouble, "not passed on"
+                self._endpoint.last_error = held.trouble
+                return kept or refusal(asked, 429, held.trouble)
+            finally:
+                self._record(exchange, value, call)
+            if not exchange.is_kept:
+                return answer
+            kept, call = answer, replace(call, tries=call.tries + 1)
+
+    async def _pass(
+        self, call: ModelCall, exchange: Exchange, request: web.BaseRequest, session: ClientSession
+    ) -> web.StreamResponse:
+        """Through the gate, and back with an answer."""
+        async with self._gate.turn(self._order, call) as turn:
+            exchange.keeps_refusals = turn.may_repeat
+            try:
+                return await exchange.answer(request, session)
+            finally:
+                self._count(exchange)
+                turn.ended(exchange.outcome)
 
     def _count(self, exchange: Exchange) -> None:
         """Calls that went upstream; what was wrong with the latest one, in words without secrets."""
@@ -159,10 +176,10 @@ class Serving:
             self._secrets, self._redactor = now, Redactor(now)
         return self._redactor
 
-    def _record(self, exchange: Exchange, request: object, began: float) -> None:
+    def _record(self, exchange: Exchange, request: object, call: ModelCall) -> None:
         entry = Entry(
-            at_seconds=began - self._opened,
-            seconds=asyncio.get_running_loop().time() - began,
+            at_seconds=call.asked_at - self._opened,
+            seconds=asyncio.get_running_loop().time() - call.asked_at,
             method=exchange.asked.method,
             path=exchange.asked.path,
             status=exchange.status,
@@ -171,7 +188,7 @@ class Serving:
             request=request,
             answer=exchange.tally.text,
             trouble=exchange.trouble,
-            note=exchange.note,
+            note="turned away, and made again" if exchange.is_kept else exchange.note,
         )
         # A full disk must not spoil an answer that has come through; the attempt's own log will say so.
         with suppress(OSError):

@@ -1,0 +1,35 @@
+"""Who waits: one place after the other in each attempt's own line, and the lines in turn. Pure."""
+
+from collections import OrderedDict, deque
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Line(Generic[T]):
+    """An attempt with a hundred calls waits no shorter for its second than another for its first."""
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, deque[T]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(len(line) for line in self._lines.values())
+
+    def join(self, attempt: str, waiter: T) -> None:
+        self._lines.setdefault(attempt, deque()).append(waiter)
+
+    def leave(self, attempt: str, waiter: T) -> None:
+        """It waits no longer, if it still did."""
+        line = self._lines.get(attempt)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            if not line:
+                del self._lines[attempt]
+
+    def next(self) -> T:
+        """The next in turn, who is out of the line now. Raises KeyError if nobody waits."""
+        attempt, line = self._lines.popitem(last=False)
+        waiter = line.popleft()
+        if line:
+            self._lines[attempt] = line
+        return waiter
