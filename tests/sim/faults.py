@@ -33,6 +33,7 @@ LOOKS = (
     "store.held",
     "repository.tip",
     "repository.fetch",
+    "repository.past",
 )
 MAX_CRASHES = 8
 

@@ -2,6 +2,7 @@
 when much more is known than the last time."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
@@ -9,7 +10,10 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.learn.estimate import Estimator, differs
+from interlock.learn.footprints import Footprints, steady
 from interlock.model.claim import Claim
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.history import Past
 from interlock.model.task import TaskId
 
 AGAIN_AFTER = 3.0
@@ -26,18 +30,31 @@ class Estimates:
         self._accepted: set[TaskId] = set()
         self._known: float | None = None
         """Attempts that were known when all tasks were looked at last."""
+        self._footprints = Footprints(Past(), State())
 
     def note(self, row: Recorded) -> None:
-        """A row was folded: a task that is new or changed needs a forecast."""
+        """A row was folded: a task that is new or changed needs a forecast. One that failed needs another: it
+        will probably edit again what it did the last time."""
         if isinstance(row.fact, f.TaskAccepted):
             self._accepted.add(row.fact.task.id)
+        elif isinstance(row.fact, f.PhaseFailed):
+            self._accepted.add(row.fact.task)
 
     async def refresh(self, ledger: Ledger, claim: Claim) -> None:
         """Write the forecasts that are due, and read them: what is decided next goes by them."""
-        if self._known is None:
-            await _tell_log(ledger, claim, await self._heard(ledger.state))
-        if names := self._due(ledger.state):
-            await _tell_log(ledger, claim, estimated(ledger.state, names))
+        state, known = ledger.state, self._known
+        if known is None:
+            await _tell_log(ledger, claim, await self._heard(state))
+        if names := self._due(state):
+            if known != self._known:
+                self._footprints = Footprints(await self._past(), state)
+            await _tell_log(ledger, claim, estimated(state, names, self._footprints))
+
+    async def _past(self) -> Past:
+        try:
+            return await self._env.repository.past()
+        except EnvironmentProblem:
+            return Past()  # the rest of the forecast is worth having
 
     async def _heard(self, state: State) -> list[f.Fact]:
         gathered = await self._env.experience.gather()
@@ -54,11 +71,14 @@ class Estimates:
         return state.tasks.keys()
 
 
-def estimated(state: State, names: Collection[TaskId]) -> list[f.Fact]:
+def estimated(state: State, names: Collection[TaskId], footprints: Footprints) -> list[f.Fact]:
     """Forecasts of those of the tasks that are not over, where they say something new."""
     estimator = Estimator(state)
     tasks = [task for name in names if not (task := state.tasks[name]).is_over]
-    forecasts = [(task, estimator.forecast(task.spec)) for task in tasks]
+    forecasts = [
+        (task, replace(estimator.forecast(task.spec), footprint=steady(footprints.of(task), task.forecast)))
+        for task in tasks
+    ]
     return [
         f.TaskEstimated(task.spec.id, forecast)
         for task, forecast in forecasts

@@ -26,7 +26,8 @@ COMMITS_MOST = 2_000
 """Older ones tell about a tree that is no more."""
 FILES_MOST = 100
 _OUTPUT_BYTES = 64 << 20
-_SECONDS = 60.0
+_PATIENCE = ((COMMITS_MOST, 20.0), (100, 10.0))
+"""How many commits to ask for, and how long to wait for them: in a huge repository a few must do at first."""
 _WORDS = (
     *("--first-parent", "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv"),
     # Beyond fifty files only those that were moved as they are are recognized: comparing all costs seconds.
@@ -63,10 +64,10 @@ async def read_changes(git: Git, ref: str, cache: Path) -> tuple[Change, ...]:
         return kept.changes
     if kept.tip and not await _leads_to(git, kept.tip, tip):
         kept = _Kept()
-    try:
-        fresh, today = _understood(await _log(git, kept.tip, tip))
-    except GitFailed:
-        return kept.changes  # a damaged or very slow repository: the next run asks again
+    found = await _log(git, kept.tip, tip)
+    if found is None:
+        return kept.changes
+    fresh, today = _understood(found)
     before = (_renamed(change, today) for change in kept.changes)
     changes = tuple([*before, *fresh][-COMMITS_MOST:])
     with contextlib.suppress(OSError):  # a full disk: it is read again
@@ -87,13 +88,16 @@ async def _leads_to(git: Git, old: str, new: str) -> bool:
     return said.code == 0
 
 
-async def _log(git: Git, after: str, tip: str) -> list[_Commit]:
-    """Newest first, as git tells them."""
+async def _log(git: Git, after: str, tip: str) -> list[_Commit] | None:
+    """Newest first, as git tells them; None if it cannot."""
     span = f"{after}..{tip}" if after else tip
-    words = (*_WORDS, f"--max-count={COMMITS_MOST}", span, "--")
-    said = await git.run("log", *words, limit_bytes=_OUTPUT_BYTES, timeout=_SECONDS)
-    commits = list(_parsed(said.items))
-    return commits[:-1] if said.cut else commits
+    for most, seconds in _PATIENCE:
+        words = (*_WORDS, f"--max-count={most}", span, "--")
+        with contextlib.suppress(GitFailed):
+            said = await git.run("log", *words, limit_bytes=_OUTPUT_BYTES, timeout=seconds)
+            commits = list(_parsed(said.items))
+            return commits[:-1] if said.cut else commits
+    return None
 
 
 def _parsed(items: tuple[str, ...]) -> Iterator[_Commit]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from interlock.events.state import State, TaskState
 from interlock.learn.cochange import CoChange, Companion
 from interlock.learn.mentions import Mentions
-from interlock.model.forecast import Chance
+from interlock.model.forecast import Chance, Forecast
 from interlock.model.globs import is_literal, matches
 from interlock.model.history import Past
 from interlock.model.task import Task
@@ -33,6 +33,8 @@ SIMILAR = 0.25
 """Tasks less alike than this teach nothing about each other."""
 REMEMBERED = 300
 """The latest tasks that others are compared with."""
+A_LITTLE = 0.1
+"""A probability that moves by less than this is no news."""
 SURE, UNSURE = 9.0, 1.0
 """Before anything is known: nine of ten declared paths are edited."""
 
@@ -142,6 +144,16 @@ class Footprints:
             for glob in done.spec.touches
         ]
         return (sum(edited) + SURE) / (len(edited) + SURE + UNSURE)
+
+
+def steady(new: tuple[Chance, ...], before: Forecast | None) -> tuple[Chance, ...]:
+    """The footprint of the forecast before, as long as nobody would decide otherwise by the new one."""
+    if before is None:
+        return new
+    chances = {chance.path: chance.probability for chance in new}
+    old = {chance.path: chance.probability for chance in before.footprint}
+    moved = (abs(chances.get(path, 0.0) - old.get(path, 0.0)) for path in {*chances, *old})
+    return before.footprint if max(moved, default=0.0) <= A_LITTLE else new
 
 
 def words_of(text: str) -> frozenset[str]:
