@@ -16,6 +16,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
+from interlock.ui.cli.brakes import brake_line
 from interlock.ui.cli.output import inert, stdout_color
 from interlock.ui.cli.reading import agent_log
 from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
@@ -92,6 +93,8 @@ def _counts(state: State, now: float) -> Text:
             + (f", {to_go}" if to_go else ""),
             style="dim",
         )
+        if brakes := brake_line(state):
+            line.append(f"  {brakes}", style="yellow")
         if warning := sandbox_warning(state):
             line.append(f"  {warning}", style="red")
     return line

@@ -30,10 +30,18 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),
     f.Paused: lambda fact: ("yellow", f"{fact.task or 'everything'}: paused{_why(fact.why)}"),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'everything'}: no longer paused"),
-    f.ClutchDecided: lambda fact: ("", f"up to {fact.limit} agents at once: {fact.why}"),
+    f.ClutchDecided: lambda fact: (
+        "yellow" if fact.brake in ("provider", "host") else "",
+        f"up to {counted(fact.limit, 'agent')} at once{_of_what(fact)}: {fact.why}",
+    ),
     f.StopRequested: lambda fact: (
         "yellow",
         f"{'stopping agents' if fact.agents else 'no new starts'}{_why(fact.why)}",
+    ),
+    f.ScopeAnswered: lambda fact: (
+        "" if fact.granted else "yellow",
+        f"{fact.task}: {'may also edit' if fact.granted else 'was asked to leave'} "
+        f"{', '.join(fact.paths)}: {fact.why}",
     ),
     f.PermissionAsked: lambda fact: (
         "yellow",
@@ -49,6 +57,12 @@ def sentence(row: Recorded) -> tuple[str, str] | None:
         return None
     color, text = PHRASES[type(fact)](fact)
     return color, f"{clock(row.time)} {inert(text)}"
+
+
+def _of_what(fact: f.ClutchDecided) -> str:
+    if fact.provider:
+        return f" with {fact.provider} ({fact.brake})"
+    return f" on {fact.category} ({fact.brake})" if fact.category else ""
 
 
 def _files(fact: f.WorkFinished) -> str:

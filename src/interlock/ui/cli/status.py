@@ -12,6 +12,7 @@ from interlock.model.durations import lasting
 from interlock.model.sandbox import Sandbox
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.brakes import brake_line, brake_object
 from interlock.ui.cli.eta import Eta
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
@@ -76,6 +77,8 @@ def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
     yield headline(reading)
     if line := pool_line(reading, board):
         yield line
+    if reading.is_live and (line := brake_line(reading.state)):
+        yield line
     yield from _alike(reading.state)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     groups = by_stage(reading.state)
@@ -110,6 +113,7 @@ def document(reading: Reading) -> dict[str, object]:
         "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
         "paused": state.paused,
         "pool": pool_object(reading, board),
+        "clutch": brake_object(state),
         "main": {"branch": state.branch, "commit": state.main or None},
         "run": None
         if run is None

@@ -1,0 +1,36 @@
+"""The limits in force, in one line: what holds agents back right now."""
+
+from collections.abc import Iterator
+
+from interlock.events.state import Limit, State
+from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.output import inert
+
+
+def brake_line(state: State) -> str:
+    """Which kinds of work, providers and machine are held below what the run may have; '' if nothing is."""
+    return f"clutch: {', '.join(_brakes(state))}" if any(_brakes(state)) else ""
+
+
+def brake_object(state: State) -> dict[str, object]:
+    """The same for programs: every limit there is."""
+    return {"categories": state.clutch, "providers": state.provider_limits}
+
+
+def _brakes(state: State) -> Iterator[str]:
+    run = state.run
+    if run is None or run.ended is not None:
+        return
+    if run.brake and run.brake.brake == "host":
+        yield f"{run.limit} in all (host: {inert(run.brake.why)})"
+    for name, limit in sorted(state.clutch.items()):
+        gauge = state.tallies.gauges.get(name)
+        if gauge and (gauge.queued or gauge.at_work) and limit.limit < run.limit:
+            yield f"{inert(name)} {gauge.at_work} of {limit.limit} ({limit.brake})"
+    for name, limit in sorted(state.provider_limits.items()):
+        if limit.limit < run.limit:
+            yield _provider(inert(name), limit)
+
+
+def _provider(name: str, limit: Limit) -> str:
+    return f"{name} closed until {clock(limit.until)}" if limit.until else f"{name} {limit.limit} (provider)"
