@@ -110,7 +110,7 @@ class FakeRepository:
         before, after = self.files(Commit(old)), self.files(Commit(new))
         changed = [p for p in sorted({*before, *after}) if before.get(p) != after.get(p)]
         return "".join(
-            f"{path}\n-{before.get(path)}\n+{after.get(path)}\n"
+            f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-{before.get(path)}\n+{after.get(path)}\n"
             for path in changed
             if not paths or path in paths
         )

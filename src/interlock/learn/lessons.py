@@ -114,6 +114,8 @@ def offer(
         lesson = known.lesson
         if lesson.author:
             given.append(lesson)
+        elif hold_out >= 1.0:
+            continue
         elif _draw(task.spec.id, attempt, lesson.id) < _held_out_share(known, hold_out):
             held_out.append(lesson.id)
         elif _under_trial(state, lesson.id, starting or {}) < FIRST_TRIALS + 2 * known.with_landed:
@@ -125,11 +127,15 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
     """The lessons in whose scope the task is, the most promising first."""
     last = task.failures[-1] if task.failures else None
     seen = symptom(last.error, last.summary, last.feedback).id if last else ""
-    found = [
-        (known.lesson.fingerprint == seen, bool(known.lesson.author), is_better(known), known.learned, name)
-        for name, known in state.lessons.items()
-        if not known.retired and (known.lesson.fingerprint == seen or concerns(known.lesson, task))
-    ]
+    # What the attempt that has just failed was given did not help, and may be why.
+    tried = task.offered if last and last.attempt == task.attempt else ()
+    found = []
+    for name, known in state.lessons.items():
+        by_person, is_seen = bool(known.lesson.author), seen == known.lesson.fingerprint != ""
+        if known.retired or (name in tried and not by_person):
+            continue
+        if is_seen or concerns(known.lesson, task):
+            found.append((is_seen, by_person, is_better(known), known.learned, name))
     return [state.lessons[name] for *_, name in sorted(found, reverse=True)]
 
 
@@ -148,10 +154,8 @@ def concerns(lesson: Lesson, task: TaskState) -> bool:
 
 
 def _held_out_share(known: LessonState, hold_out: float) -> float:
-    """More while it is uncertain that the lesson helps. 0 and 1 mean never and always."""
-    if hold_out in (0.0, 1.0):
-        return hold_out
-    return max(hold_out, min(MOST_HELD_OUT, 1.0 - is_better(known)))
+    """More while it is uncertain that the lesson helps. 0 means never."""
+    return max(hold_out, min(MOST_HELD_OUT, 1.0 - is_better(known))) if hold_out else 0.0
 
 
 def _draw(task: TaskId, attempt: int, lesson: str) -> float:
