@@ -24,6 +24,9 @@ MESSAGE_CHARS = 4_000
 GOAL_CHARS = 160
 NEIGHBOURS_SHOWN = 12
 GLOBS_SHOWN = 8
+HOW_TO_ASK = """\
+This is a forecast, not a fence. If the work needs another file, change it, but say so first in a line of its
+own: `::interlock scope PATH -- why`. Others are then kept away from it; or you are told who has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def prompt(template: str, scene: Scene) -> str:
                 "attempt": str(scene.attempt),
                 "goal": spec.goal.strip(),
                 "acceptance": _acceptance(spec),
-                "footprint": _footprint(spec),
+                "footprint": _footprint(scene.task),
                 "neighbours": _neighbours(spec, scene.neighbours),
                 "said": _said(scene.task),
                 "lessons": lesson_part(scene.lessons),
@@ -85,11 +88,21 @@ def _acceptance(spec: Task) -> str:
     return f"## Done when\n\nThese commands pass on your change merged onto main:\n\n{listed}"
 
 
-def _footprint(spec: Task) -> str:
+def _footprint(task: TaskState) -> str:
+    spec = task.spec
     lines = [f"- {glob}" for glob in spec.touches]
     lines += [f"- {glob} (nobody else works on it meanwhile)" for glob in spec.exclusive]
     lines += [f"- {glob} (to read; it does not change meanwhile)" for glob in spec.shared]
-    return "## Expected to touch\n\n" + "\n".join(lines) if lines else ""
+    lines += _asked(task)
+    return "## Expected to touch\n\n" + "\n".join(lines) + f"\n\n{HOW_TO_ASK}" if lines else ""
+
+
+def _asked(task: TaskState) -> Iterator[str]:
+    """What earlier attempts asked for, the last answer for each path."""
+    answers = {path: asked for asked in task.requests if asked.is_answered for path in asked.paths}
+    for path, asked in list(answers.items())[-GLOBS_SHOWN:]:
+        told = "granted" if asked.granted else f"refused, because {asked.answer}"
+        yield f"- {one_line(path, GOAL_CHARS)} (attempt {asked.attempt} asked for it: {told})"
 
 
 def _neighbours(spec: Task, others: tuple[Task, ...]) -> str:

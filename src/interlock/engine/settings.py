@@ -76,6 +76,9 @@ class Settings:
     share_experience: bool = True
     """How long which kind of work takes, and how often it lands, is a hint to your other projects, and theirs
     is one to this. Categories, agents, models and figures are kept for that in your own state folder."""
+    strict_scope: bool = False
+    """Refuse an agent that asks to edit more than was expected what another task is expected to edit. What
+    another task holds alone it is refused in any case."""
     hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0

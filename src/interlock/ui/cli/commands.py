@@ -34,6 +34,9 @@ COMMANDS: dict[str, Entry] = {
     "errors": Entry("Look", f"{_HERE}.errors", "Show each failure once: its tasks, and what fixed it."),
     "lessons": Entry("Look", f"{_HERE}.lessons", "Show what attempts taught, and whether it helps."),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
+    "footprints": Entry(
+        "Look", f"{_HERE}.footprints", "Show where tasks are expected to edit, and what they edited."
+    ),
     "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; show one again, or any moment of it."),

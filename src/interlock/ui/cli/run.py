@@ -142,6 +142,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
         limit_why=many.why,
         selection=selection,
         slots=settings.slots,
+        strict_scope=settings.strict_scope,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from interlock.engine.project import Project
 from interlock.events.state import State
 from interlock.learn import Metrics, measure
+from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
+from interlock.ui.cli.footprints import drift_line
 from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
 from interlock.ui.cli.rows import Row, rows
@@ -26,6 +28,8 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
         return
     for line in _lines(found, metrics):
         say(line)
+    if drift := _drift(reading.state, before):
+        say(f"footprints: {drift_line(drift)}. More: {paint('interlock footprints', 'cyan')}")
     say(f"logs: {project.state_dir / 'logs'}")
     say(f"next: {paint(_next(found, project), 'cyan')}")
 
@@ -48,6 +52,13 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     if metrics.landed and metrics.speedup >= WORTH_SAYING:
         faster = f", {metrics.speedup:.1f} times as fast as one after the other"
     yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
+
+
+def _drift(state: State, before: State) -> Drift | None:
+    """How far this run's changes were from what was expected, if that is worth a word."""
+    worked_on = [task for task in state.tasks.values() if task.work and task.work.seq > before.seq]
+    drift = sum(drifts(worked_on).values(), Drift())
+    return drift if drift.is_large else None
 
 
 def _next(found: list[Row], project: Project) -> str:
