@@ -78,7 +78,7 @@ def test_a_commit_leads_to_the_attempt_that_made_it(lab: Lab) -> None:
 def test_programs_get_the_causes_with_their_depth(lab: Lab) -> None:
     lab.accept(task("db"), task("api", "db"))
     causes = lab.run("explain", "api", "--json").json["causes"]
-    assert [cause["depth"] for cause in causes] == [0, 1, 0]
+    assert [cause["depth"] for cause in causes] == [0, 1, 1, 1, 0]
     assert causes[1]["task"] == "db"
 
 

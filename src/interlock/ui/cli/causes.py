@@ -13,6 +13,7 @@ from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import Reading
 from interlock.ui.cli.rows import in_words, next_command
@@ -122,6 +123,14 @@ def _others(
         yield Cause(
             depth, task.spec.id, f"and {len(blocking) - WIDTH} more: {', '.join(blocking[WIDTH : WIDTH + 8])}"
         )
+
+
+def _expectation(reading: Reading, task: TaskState) -> Iterator[Cause]:
+    """What the schedule goes by while it is not over."""
+    if not task.is_over:
+        forecast = forecast_of(reading.state, task)
+        yield Cause(1, task.spec.id, f"kind of work: {kind_text(forecast)}")
+        yield Cause(1, task.spec.id, f"expected of an attempt: {expected_text(forecast)}")
 
 
 def _after(reading: Reading, task: TaskState, reason: Reason) -> Cause:

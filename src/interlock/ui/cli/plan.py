@@ -1,5 +1,6 @@
 """`interlock plan`: what would happen, before anything does."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ import click
 from interlock.engine.ledger import load_state
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.learn.categories import DECLARED, category
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse, changes
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
 
 LISTED = 20
+KINDS_LISTED = 8
 FEW = 5
 """Attempts: with fewer an estimate is more of a guess, and is said to be."""
 FORMS = ("text", "json", "mermaid", "dot")
@@ -51,7 +54,12 @@ def plan_command(
     analysis = analyse(read.tasks, max_parallel or limit, _standing(state, picked))
     foreseen = _foresee(read, state, max_parallel or limit, picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
-        document = {"graph": read, "analysis": analysis, "may_proceed": analysis.may_proceed}
+        document = {
+            "graph": read,
+            "analysis": analysis,
+            "categories": {task.id: category(task) for task in read.tasks},
+            "may_proceed": analysis.may_proceed,
+        }
         say_json(document | {"estimate": foreseen} if estimate else document)
     elif form in ("mermaid", "dot"):
         draw = mermaid if form == "mermaid" else dot
@@ -124,6 +132,7 @@ def _lines(graph: Graph, analysis: Analysis, limit: int, waves: bool) -> Iterato
         f"expected       {lasting(analysis.makespan_seconds)} with up to {limit} at once "
         f"(no schedule beats {lasting(analysis.lower_bound_seconds)})"
     )
+    yield from _kinds(graph, analysis)
     yield from _conflicts(analysis)
     if waves:
         yield from _waves(analysis)
@@ -140,6 +149,19 @@ def _path(names: tuple[TaskId, ...]) -> str:
     if len(names) > 10:
         return " -> ".join([*names[:5], "...", *names[-4:]])
     return " -> ".join(names)
+
+
+def _kinds(graph: Graph, analysis: Analysis) -> Iterator[str]:
+    """What the tasks to do are taken for: limits and forecasts go by it."""
+    to_do = set(analysis.order)
+    found = [category(task) for task in graph.tasks if task.id in to_do]
+    counts = Counter(each.name for each in found)
+    text = ", ".join(f"{count} {name}" for name, count in counts.most_common(KINDS_LISTED))
+    more = f" and {len(counts) - KINDS_LISTED} more kinds" if len(counts) > KINDS_LISTED else ""
+    inferred = sum(each.why != DECLARED for each in found)
+    said = f" ({inferred} inferred: --json says from what)" if inferred else ""
+    if counts:
+        yield f"kinds          {text}{more}{said}"
 
 
 def _conflicts(analysis: Analysis) -> Iterator[str]:

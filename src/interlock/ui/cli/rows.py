@@ -12,6 +12,7 @@ from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.forecasttext import category_of
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.reading import Reading
 
@@ -34,6 +35,10 @@ class Row:
     agent: str
     priority: int
     story: str
+    category: str
+    category_why: str
+    """`declared`, or what it was inferred from."""
+    expected_seconds: float
     paused: bool
     selected: bool
     since: float
@@ -65,7 +70,7 @@ def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board |
 def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
     """One task with its cause put into words."""
     reason = in_words(reading, task, reason)
-    spec = task.spec
+    spec, (category, category_why) = task.spec, category_of(task)
     return Row(
         id=spec.id,
         state=task.stage.value,
@@ -81,6 +86,9 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         agent=task.who.name,
         priority=spec.priority,
         story=spec.story,
+        category=category,
+        category_why=category_why,
+        expected_seconds=task.expected_seconds,
         paused=task.paused,
         selected=reading.state.is_selected(spec.id),
         since=task.since,

@@ -6,11 +6,14 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
+from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
 from interlock.ui.cli.facttext import clock
+from interlock.ui.cli.footprints import drift_document, drift_line, request_line
+from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
 from interlock.ui.cli.reading import history, read
 from interlock.ui.cli.rows import Row, find, in_short, open_questions, rows
@@ -25,23 +28,36 @@ COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", 
 @click.pass_obj
 def show_command(invocation: Invocation, task: str) -> None:
     """Show TASK: what it is, its attempts, the evidence and the commits."""
-    found, row, stories = run_async(_look(invocation, task))
+    found, row, stories, forecast = run_async(_look(invocation, task))
     if invocation.wants_json():
-        say_json({"task": row, "spec": found.spec, "attempts": stories, "landed": found.landed})
+        say_json(
+            {
+                "task": row,
+                "spec": found.spec,
+                "forecast": forecast,
+                "attempts": stories,
+                "landed": found.landed,
+                "drift": drift_document(drift_of(found)),
+                "requests": found.requests,
+            }
+        )
         return
-    for text in _lines(found, row, stories):
+    for text in _lines(found, row, stories, forecast):
         say(text)
 
 
-async def _look(invocation: Invocation, name: str) -> tuple[TaskState, Row, list[AttemptStory]]:
+_Look = tuple[TaskState, Row, list[AttemptStory], Forecast]
+
+
+async def _look(invocation: Invocation, name: str) -> _Look:
     async with opened(invocation) as project:
         reading = await read(project.store)
         found = find(reading.state, name)
         stories = attempts_of(await history(project.store, found.spec.id))
-        return found, rows(reading, [found.spec.id])[0], stories
+        return found, rows(reading, [found.spec.id])[0], stories, forecast_of(reading.state, found)
 
 
-def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[str]:
+def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.reason}"
     yield f"goal      {inert(spec.goal).strip()}"
@@ -59,6 +75,12 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory]) -> Iterator[
     ):
         if values:
             yield f"{name:9} {', '.join(values)}"
+    yield f"kind      {kind_text(forecast)}"
+    yield f"expected  {expected_text(forecast)}"
+    if drift := drift_of(found):
+        yield f"footprint {drift_line(drift)}"
+    for request in found.requests:
+        yield f"scope    {request_line(request)}"
     for story in stories:
         yield ""
         yield f"attempt {story.attempt}"

@@ -1,0 +1,45 @@
+"""What is expected of a task, in words for people."""
+
+from interlock.events.state import State, TaskState
+from interlock.learn.categories import category
+from interlock.learn.estimate import Estimator
+from interlock.model.durations import lasting
+from interlock.model.forecast import Forecast
+from interlock.ui.cli.output import counted, inert
+
+
+def forecast_of(state: State, task: TaskState) -> Forecast:
+    """What the log says is expected of it; before its first run, what it would say now."""
+    return task.forecast or Estimator(state).forecast(task.spec)
+
+
+def category_of(task: TaskState) -> tuple[str, str]:
+    """Its kind of work, and what says so."""
+    if task.forecast:
+        return task.forecast.category, task.forecast.category_why
+    found = category(task.spec)
+    return found.name, found.why
+
+
+def kind_text(forecast: Forecast) -> str:
+    """`docs, inferred from docs/**; complexity low`."""
+    return inert(f"{forecast.category}, {forecast.category_why}; complexity {forecast.complexity}")
+
+
+def expected_text(forecast: Forecast) -> str:
+    """Time, money and success of one attempt, and how much stands behind that."""
+    parts = [f"median {_time(forecast.seconds)}, 9 of 10 under {_time(forecast.seconds_p90)}"]
+    if forecast.cost_usd is not None and forecast.cost_usd_p90 is not None:
+        parts.append(f"${forecast.cost_usd:.2f}, 9 of 10 under ${forecast.cost_usd_p90:.2f}")
+    parts.append(f"lands {round(10 * forecast.success)} of 10 times")
+    return "; ".join([*parts, _evidence(forecast.evidence)])
+
+
+def _time(seconds: float) -> str:
+    return lasting(seconds) if seconds >= 1 else f"{seconds:.1g}s"
+
+
+def _evidence(attempts: float) -> str:
+    if attempts < 0.5:
+        return "nothing of its kind has been tried here yet"
+    return f"from {counted(round(attempts), 'attempt')}"

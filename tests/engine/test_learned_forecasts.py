@@ -1,0 +1,61 @@
+"""What a run took is what the next one expects and goes by: A8, K1, through the real command and real git."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+PACED = 'case "$INTERLOCK_TASK_ID" in slow*) sleep 1.2;; esac; echo x > "$INTERLOCK_TASK_ID.txt"'
+
+
+def forecasts(scratch: Scratch, task: str) -> list[dict[str, Any]]:  # Any: parsed JSON
+    """What was expected of a task, oldest first."""
+    facts = [row["fact"] for row in scratch.facts("TaskEstimated")]
+    return [fact["forecast"] for fact in facts if fact["task"] == task]
+
+
+def tasks(*lines: str) -> str:
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def test_the_second_run_expects_what_the_first_took_and_starts_the_longer_work_first(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path / "shop")
+    first = [f"{kind}-{n}: {{goal: Do, category: {kind}}}" for kind in ("slow", "quick") for n in (1, 2, 3)]
+    scratch.graph(tasks(*first), agent=PACED)
+    scratch.interlock("run", "--max-parallel", "6")
+    for name in ("slow-1", "quick-1"):
+        assert (forecasts(scratch, name)[0]["seconds"], forecasts(scratch, name)[0]["evidence"]) == (60, 0)
+    # `another` is first by its place in the graph and by its name, `slow-4` by what the first run took.
+    more = ("another: {goal: Do, category: quick}", "slow-4: {goal: Do, category: slow}")
+    scratch.graph(tasks(*first, *more), agent=PACED)
+    scratch.interlock("run", "--max-parallel", "1")
+    quick, slow = forecasts(scratch, "another")[0], forecasts(scratch, "slow-4")[0]
+    assert quick["seconds"] < slow["seconds"] < 20
+    assert slow["evidence"] == pytest.approx(3 * 0.98)
+    assert "from 3 attempts" in scratch.interlock("show", "slow-4")
+    started = [row["fact"]["task"] for row in scratch.facts("PhaseStarted")]
+    assert started.index("slow-4") < started.index("another")
+
+
+def test_another_project_of_the_same_user_hears_what_this_one_learned(tmp_path: Path) -> None:
+    """Categories, agents and figures; nothing of what the tasks are about."""
+    one, other = Scratch(tmp_path / "1" / "shop"), Scratch(tmp_path / "2" / "bank")
+    one.graph(tasks(*(f"secret-{n}: {{goal: Hush, category: docs}}" for n in range(4))))
+    one.interlock("run")
+    (file,) = (Path(one.env["XDG_STATE_HOME"]) / "interlock" / "experience").iterdir()
+    text = file.read_text()
+    assert '"docs"' in text
+    assert "secret" not in text
+    assert "Hush" not in text
+    other.graph(tasks("guide: {goal: Do, category: docs}"))
+    said = other.interlock("run")
+    assert "left out" not in said
+    (forecast,) = forecasts(other, "guide")
+    assert forecast["seconds"] < 20
+    assert forecast["evidence"] == 0
+    (heard,) = other.facts("ExperienceGathered")
+    assert heard["fact"]["projects"] == 1
