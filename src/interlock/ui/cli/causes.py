@@ -51,6 +51,7 @@ def explain(reading: Reading, task: TaskState, history: list[Recorded]) -> list[
         head,
         *_past(task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
+        *_expectation(reading, task),
         _after(reading, task, reason),
     ]
 
