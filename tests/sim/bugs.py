@@ -5,6 +5,7 @@ write. Only tests import this.
 """
 
 import contextlib
+import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +25,8 @@ from interlock.model.claim import Claim
 from interlock.model.outcome import Landing, Move, Order
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import board
-from interlock.schedule.holds import Holds
+from interlock.schedule.capacities import Capacities
+from interlock.schedule.holds import COUNTED, Demand, Holds
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeExecutor, Machine, Seat
 from tests.sim.memory_store import MemoryStore
@@ -247,8 +249,11 @@ def _anybody_is_dead(real: Callable[..., Awaitable[Claim]]) -> Callable[..., Awa
     return take_charge
 
 
-def _hold_nothing(self: Holds, demand: Any) -> set[TaskId]:
-    return set()
+def _hold_places_only(self: Holds, demand: Demand, task: TaskId) -> set[TaskId] | None:
+    return _real_hard(self, demand, task) if demand[0] in COUNTED else None
+
+
+_real_hard = Holds.hard
 
 
 def _lease_counts_from_the_start(self: Machine, order: Order) -> Seat:
@@ -281,7 +286,9 @@ BUGS = (
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
-    Bug("hard leases are ignored", ((Holds, "hard", _hold_nothing),)),
+    Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
+    Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),
+    Bug("more agents than there are slots", ((decide, "agents_at_work", lambda _state: 0),)),
     Bug("recovery ends and archives nothing", ((FakeExecutor, "recover", _recover_nothing),)),
     Bug("archived under a ref that is not there", ((Machine, "archive", _archive_later),)),
     Bug("lost phases are not recovered", ((decide, "_recoveries", _nothing),)),

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
+from interlock.model.provider import provider_of
 from interlock.model.task import Agent, Task, TaskId
 from tests.sim.fake_git import Files
 
 LEASE_SECONDS = 20.0
 TIMEOUT_SECONDS = 60.0
 SUITE, LINT = "suite", "lint"
-AGENT = Agent("scripted", "command", ("agent",))
+AGENT = Agent("scripted", "command", ("agent",), wire="openai", url="http://127.0.0.1:8000/v1")
+PROVIDER = provider_of(AGENT)
 
 
 class Act(StrEnum):

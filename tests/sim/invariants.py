@@ -30,7 +30,7 @@ from interlock.model.outcome import Landing
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from tests.sim.fake_git import FakeRepository, trailers
 from tests.sim.fake_hands import Machine, Seat
-from tests.sim.graph import Graph, passes
+from tests.sim.graph import PROVIDER, Graph, passes
 from tests.sim.loop import Simulation
 
 REPEATED = "an echo"
@@ -152,10 +152,27 @@ class Invariants:
         if len(setbacks) > 1 and setbacks[-1] and setbacks[-1] == setbacks[-2]:
             self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
         if task.phase.kind is PhaseKind.AGENT:
+            self._clutch_allows(task)
             others = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]
             self._hard_leases(
                 task.spec, [self._held_by(t) for t in others if t.phase.kind is PhaseKind.AGENT]
             )
+
+    def _clutch_allows(self, task: TaskState) -> None:
+        """K3: as many agents as the clutch says, in all, on the kind of work and for the provider."""
+        others = [t for t in self.state.tasks.values() if t is not task and (t.has_agent or t.leftover)]
+        alike = [other for other in others if other.category == task.category]
+        limit, run = self.state.clutch.get(task.category), self.state.run
+        if run is None or len(others) >= run.limit:
+            self.violate(
+                "clutch", f"{task.spec.id} started beside {len(others)}; {run and run.limit} may work"
+            )
+        if limit and len(alike) >= limit.limit:
+            self.violate("clutch", f"{task.spec.id} started beside {len(alike)} of its kind; {limit}")
+        provider = self.state.provider_limits.get(PROVIDER)
+        is_open = provider and provider.until and provider.until <= self.state.time
+        if provider and not is_open and len(others) >= provider.limit:
+            self.violate("clutch", f"{task.spec.id} started beside {len(others)} of its provider; {provider}")
 
     def _held_by(self, task: TaskState) -> Task:
         """Once its agent is gone a task still holds its paths, but nothing outside the tree."""

@@ -12,7 +12,7 @@ from interlock.model.claim import task_resource
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
-from tests.sim.graph import LEASE_SECONDS
+from tests.sim.graph import LEASE_SECONDS, PROVIDER
 from tests.sim.invariants import REPEATED, Invariants
 from tests.sim.loop import Simulation
 
@@ -73,6 +73,7 @@ class People:
             (self._remove, 2),
             (self._put_the_clock_forward, 4),
             (self._echo, 25),
+            (self._turn_calls_away, 6),
         ]
 
     async def _push(self, dice: Random) -> None:
@@ -146,6 +147,13 @@ class People:
         reports = [row.fact for row in self.invariants.rows[-200:] if isinstance(row.fact, f.PhaseFact)]
         if reports:
             await self.store.append([dice.choice(reports)], REPEATED)
+
+    async def _turn_calls_away(self, dice: Random) -> None:
+        """The provider of the model takes less, or for a while nothing at all."""
+        closed = dice.choice([0.0, dice.uniform(1.0, 30.0)])
+        until = await self.store.now() + closed if closed else 0.0
+        limit = dice.uniform(0.5, 4.0)
+        await self.store.append([f.ProviderBraked(PROVIDER, limit, "429", until, 20, 2)], PERSON)
 
     def _busy_task(self, dice: Random) -> TaskId:
         """Mostly one that something is being done about: that is where people interfere."""

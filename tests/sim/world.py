@@ -26,6 +26,7 @@ from tests.sim.invariants import Invariants
 from tests.sim.loop import Deadlock, Simulation, TooLong, simulate
 from tests.sim.memory_store import MemoryStore
 from tests.sim.mischief import Mischief
+from tests.sim.moody_host import MoodyHost
 from tests.sim.people import PERSON, DatabaseClock, People
 from tests.sim.rest import check_rest
 from tests.sim.witness import WatchedStore
@@ -83,6 +84,8 @@ class World:
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
         self.weather = random_weather(dice)
+        self.is_auto = dice.random() < 0.5
+        self.host = MoodyHost(simulation)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
         self.is_calm = False
@@ -142,6 +145,7 @@ class World:
         self.is_calm, self.weather = True, self.weather.calm
         self.mischief.is_over = True
         self.machine.flake_chance = 0.0
+        self.host.is_calm = True
         for gate in self._gates:
             gate.calm()
 
@@ -166,6 +170,7 @@ class World:
         self._incarnations[who.name] = who
         options = Options(
             max_parallel=self.graph.max_parallel,
+            auto=self.is_auto,
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,
@@ -209,7 +214,8 @@ class World:
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         experience = FakeExperience(gate.step, self.simulation.dice("another project"))
-        return Env(**gated, new_id=lambda: who.name, is_dead=self._is_dead, experience=experience)
+        own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
+        return Env(**gated, **own, experience=experience)
 
     def _is_dead(self, holder: str) -> bool:
         return holder in self._incarnations and not self._incarnations[holder].alive

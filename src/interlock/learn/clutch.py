@@ -36,7 +36,7 @@ KEPT = 0.98
 KEPT_STRENGTH = 10.0
 ELSEWHERE = 0.5
 """What an attempt in another project or category counts, beside one of its own."""
-FAVOUR, PATIENCE = 1.0, 0.3
+FAVOUR, PATIENCE = 1.0, 0.8
 """Standard deviations of the chance: how well a number may be thought of before it is tried, and how much
 better a smaller one must look before it is left."""
 PUBLISHED = {"docs": 0.82, "feature": 0.66, "backend": 0.66, "frontend": 0.66}
