@@ -20,7 +20,7 @@ from interlock.model.forecast import Chance, Forecast
 from interlock.model.globs import matches, overlap
 from interlock.model.history import Change, Past
 from interlock.model.task import Agent, Commit, Task, TaskId
-from interlock.schedule.footprint import meeting
+from interlock.schedule.footprint import shared_paths
 
 TITLE = "footprint: what later commits touch, forecast from the earlier ones"
 TAUGHT = 0.7
@@ -116,7 +116,7 @@ def judge(name: str, changes: Sequence[Change], declare: Declare) -> list[Row]:
         sum(one.declares(path) or one.expects(path) for one in later for path in one.touched) / files
     )
     declared = f1(later, lambda a, b: any(overlap(x, y) for x in a.declared for y in b.declared))
-    ours = f1(later, lambda a, b: meeting(a.task, b.task) >= MEET)
+    ours = f1(later, lambda a, b: shared_paths(a.task, b.task) >= 2 * MEET)
     said, was = calibration(later)
     return [
         Row(f"{name}: recall, declared only", without, ""),

@@ -177,8 +177,11 @@ def test_rather_than_idle_a_slot_takes_an_overlapping_task_if_redoing_it_is_chea
     assert choice.task == B and "overlap with a" in choice.why
 
 
-def test_a_slot_idles_if_the_overlapping_task_would_cost_more_to_redo_than_to_wait() -> None:
-    floor = Floor(task("a", touches=("src/**",)), task("b", touches=("src/x",), estimate_seconds=3_600))
+def test_a_slot_idles_if_the_other_one_is_nearly_over_beside_the_rework_at_stake() -> None:
+    floor = Floor(
+        task("a", touches=("src/**",), estimate_seconds=60),
+        task("b", touches=("src/x",), estimate_seconds=36_000),
+    )
     floor.start("a")
     assert floor.choice() == []
     floor.land("a")

@@ -75,5 +75,6 @@ def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) ->
     for choice in board.choose(free_slots(state), now):
         task = state.tasks[choice.task]
         if choice.task not in busy:
-            steps.append(Start(choice.task, task.attempt + 1, task.phase.name, choice.why, choice.agent))
+            attempt = (choice.task, task.attempt + 1, task.phase.name)
+            steps.append(Start(*attempt, choice.why, choice.agent, choice.beside))
     return steps

@@ -54,7 +54,7 @@ class Performer:
         def facts(epoch: int) -> Sequence[f.Fact]:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            started = f.PhaseStarted(*key, holder=holder, why=step.why, agent=step.agent)
+            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside)
             return [started, *offer_facts(key, offer)]
 
         taken = await self._claim(step.task, facts)

@@ -16,6 +16,7 @@ from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
+from interlock.events.pairing import observe
 from interlock.events.record import Recorded
 from interlock.events.state import (
     RunState,
@@ -191,6 +192,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         task.leftover = task.attempt
     EFFECTS[type(fact)](task, fact, row)
     credit(state, task, fact)
+    observe(state, task, fact)
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE
     return {task.spec.id} | _move(state, task, stage, row.time)

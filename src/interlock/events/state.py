@@ -6,6 +6,7 @@ Mutable on the inside so that a fact costs what it changes and not what there is
 from dataclasses import dataclass, field
 
 from interlock.events.lifecycle import Stage
+from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Shift, Tallies
 from interlock.model.forecast import Forecast
@@ -348,6 +349,8 @@ class State:
     """How the pool was doing when it was measured last."""
     tallies: Tallies = field(default_factory=Tallies)
     """What is counted over all runs."""
+    overlaps: Overlaps = field(default_factory=Overlaps)
+    """What came of tasks that were started side by side although they overlap."""
     elsewhere: Tallies = field(default_factory=Tallies)
     """What other projects of the same user count, as far as it was heard of."""
     heard_of: int = 0

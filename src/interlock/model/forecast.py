@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from interlock.model.task import TaskId
+
 
 @dataclass(frozen=True, slots=True)
 class Chance:
@@ -15,6 +17,15 @@ class Chance:
     goal names it), `history` (often edited where the task says) or `companion` (it changes with another)."""
     why: str = ""
     """The same in words, with the count behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A task under way beside which another is started although both may edit the same paths."""
+
+    task: TaskId
+    paths: float
+    """How many paths both will edit, as expected."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from interlock.model.forecast import Beside
 from interlock.model.task import Commit, TaskId
 
 
@@ -15,6 +16,8 @@ class Start:
     why: str
     agent: str = ""
     """Who is to have it; '' where the phase has no agent."""
+    beside: tuple[Beside, ...] = ()
+    """Whom it may get in the way of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,13 +78,13 @@ class Board:
             self._release(holder)
         return picks
 
-    def reason(self, task: TaskId, now: float) -> Reason:
-        """Why the task is where it is."""
     @property
     def queue_length(self) -> int:
         """How many tasks are free to start and have not, for want of a slot or of what somebody holds."""
         return len(self._lines)
 
+    def reason(self, task: TaskId, now: float) -> Reason:
+        """Why the task is where it is."""
         self._settle(now)
         reserved = self._reserve(now)
         standing = Standing(self._state, self._needs, self._holds, frozenset(reserved), now)

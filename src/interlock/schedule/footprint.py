@@ -15,10 +15,6 @@ from interlock.model.globs import overlap
 LIKELY = 0.3
 """From this probability on a path that was only forecast is held like a declared one."""
 
-MEETING = 0.5
-"""Of two changes to the same path or folder, this share conflicts: a guess, until the log has counted some
-(`State.overlaps`)."""
-
 
 def footprint_of(task: TaskState) -> tuple[Chance, ...]:
     """Every path it may edit, with its probability; each path once, the surest first."""
@@ -41,11 +37,10 @@ def held_paths(task: TaskState) -> Iterable[str]:
     return [c.path for c in footprint_of(task) if c.path in declared or c.probability >= LIKELY]
 
 
-def meeting(one: TaskState, other: TaskState) -> float:
-    """The probability that their changes conflict, before experience has its say."""
+def shared_paths(one: TaskState, other: TaskState) -> float:
+    """How many paths of `one` the other will edit too, as expected."""
     theirs = footprint_of(other)
-    apart = 1.0
-    for mine in footprint_of(one):
-        near = max((c.probability for c in theirs if overlap(mine.path, c.path)), default=0.0)
-        apart *= 1 - MEETING * mine.probability * near
-    return 1 - apart
+    return sum(
+        mine.probability * max((c.probability for c in theirs if overlap(mine.path, c.path)), default=0.0)
+        for mine in footprint_of(one)
+    )

@@ -1,33 +1,107 @@
-"""Whether to start a task whose footprint overlaps that of one under way, rather than let a slot idle."""
+"""Whether to start a task whose footprint overlaps that of one under way, rather than let a slot idle.
 
-from collections.abc import Collection
+Rules:
+1. It starts if P(conflict) x rework <= theta. Rework is what a conflict costs, in units of the time that the
+   task takes: whoever loses makes its change again, and that may be the longer one.
+2. P and rework are what the log has counted (`State.overlaps`) in that kind of work, drawn towards all work,
+   drawn towards a guess.
+3. P is taken at the lower end of what the counts allow. What is never tried is never learned, and one
+   conflict by chance would stop all overlaps for ever.
+4. When the other one will be out of the way hardly counts: others want the same path, and by then one of them
+   has it. Going by the expected wait was the costliest of all rules tried (docs/why/overlaps.md). Only what
+   is nearly over, beside the rework at stake, is waited for.
+"""
+
+import math
+from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
+from interlock.events.overlaps import Regime
 from interlock.events.state import State, TaskState
+from interlock.model.durations import lasting
+from interlock.model.forecast import Beside
 from interlock.model.task import PhaseKind, TaskId
-from interlock.schedule.footprint import held_paths, meeting
+from interlock.schedule.footprint import held_paths, shared_paths
 from interlock.schedule.holds import Holds, Kind
 
-THETA = 0.5
-"""Expected rework may cost half of the idle time it saves. An idle minute wastes a slot; a minute done twice
-wastes a slot and the tokens, so it is priced double. Simulations found no fixed value that is best everywhere
-(locking cost up to 1.78x in time, optimism up to 1.47x in work): a start, until the log can teach it."""
+THETA = 0.55
+"""How much of its time a slot that would idle may be expected to waste. Slightly more than half: what a clean
+overlap gains is gained at once, what a conflict costs may fall into a gap (`python -m bench schedule`)."""
+
+NEARLY_OVER = 0.1
+"""A wait of this share of the expected rework is short."""
 
 CHECK_SHARE = 0.25
 """Of its estimate: how long a finished change is still taken to need until it has landed."""
+
+FIRST_CONFLICTS = 2.0
+FIRST_EXPOSURE = FIRST_CONFLICTS / math.log(2)
+"""The guess to begin with, as if two conflicts had been seen: of changes with one path in common, half do."""
+FIRST_REDONE = 2.0
+"""The guess for rework, as if two had been seen: it takes as long as the first time."""
+POOLED = 4.0
+"""How many overlaps in other work say as much as all of them together about one kind of work."""
+CAUTION = 1.0
+"""How many standard deviations below the mean the rate of conflicts is taken."""
 
 SECOND_CHOICES = 8
 """How many overlapping tasks one decision looks at, best first; a bound on its work."""
 
 
-def is_worth_it(state: State, holds: Holds, name: TaskId, now: float, chosen: Collection[TaskId]) -> bool:
-    """Is P(conflict) x rework small beside the wait, for everyone it would overlap with."""
-    task = state.tasks[name]
-    return all(
-        meeting(task, state.tasks[blocker]) * task.expected_seconds
-        <= THETA * remaining_seconds(state, blocker, now, chosen)
-        for blocker in overlapped(holds, task)
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What to expect of overlaps in one kind of work."""
+
+    rate: float
+    """Conflicts for each path in common."""
+    rework: float
+    overlaps: float
+    """That this was learned from, older ones counting less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Venture:
+    """A task that could start although it overlaps."""
+
+    beside: tuple[Beside, ...]
+    conflict: float
+    """Its probability."""
+    outlook: Outlook
+    seconds: float
+    wait_seconds: float
+    """Until all of them are expected to be out of the way."""
+
+    @property
+    def rework(self) -> float:
+        """Expected, in units of the task's own time."""
+        return self.conflict * self.outlook.rework
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Is the expected rework small enough, and the alternative no short wait."""
+        return self.rework <= THETA and self.wait_seconds > NEARLY_OVER * self.rework * self.seconds
+
+    @property
+    def why(self) -> str:
+        """The numbers, for people."""
+        rework = lasting(self.rework * self.seconds)
+        seen = round(self.outlook.overlaps)
+        source = f"learned from {seen} overlap{'s' * (seen != 1)}" if seen else "a first guess"
+        return (
+            f"{rework} of expected rework against {lasting(self.seconds)} in a slot that would idle "
+            f"(conflict {self.conflict:.2f} x rework {self.outlook.rework:.2f}, theta {THETA:g}; {source})"
+        )
+
+
+def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
+    """What starting the task now would mean."""
+    found = outlook(state, task.category)
+    beside = tuple(
+        Beside(name, shared_paths(task, state.tasks[name])) for name in sorted(overlapped(holds, task))
     )
+    conflict = 1 - math.exp(-found.rate * sum(each.paths for each in beside))
+    wait = max((_remaining_seconds(state.tasks[each.task], now) for each in beside), default=0.0)
+    return Venture(beside, conflict, found, task.expected_seconds, wait)
 
 
 def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
@@ -35,12 +109,33 @@ def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
     return {name for path in held_paths(task) for name in holds.soft((Kind.TOUCH, path), task.spec.id) or ()}
 
 
-def remaining_seconds(state: State, name: TaskId, now: float, chosen: Collection[TaskId]) -> float:
-    """How much longer a task is expected to be in the way. `chosen` are about to start."""
-    task = state.tasks[name]
-    estimate = task.expected_seconds
-    if name in chosen:
-        return estimate * (1 + CHECK_SHARE)
-    if task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT:
-        return max(0.0, task.since + estimate - now) + estimate * CHECK_SHARE
-    return estimate * CHECK_SHARE
+def _remaining_seconds(task: TaskState, now: float) -> float:
+    """How much longer a task that is under way, or about to start, is expected to be in the way."""
+    checks = task.expected_seconds * CHECK_SHARE
+    if task.phase.kind is not PhaseKind.AGENT:
+        return checks
+    started = task.since if task.stage is Stage.RUNNING else now
+    return max(0.0, started + task.expected_seconds - now) + checks
+
+
+def outlook(state: State, kind: str) -> Outlook:
+    """From what the log has counted."""
+    regimes = state.overlaps.regimes
+    every, this = _total(list(regimes.values())), regimes.get(kind, Regime())
+    share = POOLED / max(POOLED, every.overlaps)
+    conflicts = FIRST_CONFLICTS + this.conflicts + share * (every.conflicts - this.conflicts)
+    exposure = FIRST_EXPOSURE + this.exposure + share * (every.exposure - this.exposure)
+    redone = FIRST_REDONE + this.redone + share * (every.redone - this.redone)
+    rework = math.exp((this.rework + share * (every.rework - this.rework)) / redone)
+    rate = (conflicts - CAUTION * math.sqrt(conflicts)) / exposure
+    return Outlook(rate, rework, this.overlaps + share * (every.overlaps - this.overlaps))
+
+
+def _total(regimes: list[Regime]) -> Regime:
+    return Regime(
+        sum(each.overlaps for each in regimes),
+        sum(each.conflicts for each in regimes),
+        sum(each.exposure for each in regimes),
+        sum(each.redone for each in regimes),
+        sum(each.rework for each in regimes),
+    )

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from interlock.events.state import State
 from interlock.model.durations import lasting
+from interlock.model.forecast import Beside
 from interlock.model.task import TaskId
 from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
 from interlock.schedule.order import Key
-from interlock.schedule.overlaps import SECOND_CHOICES, is_worth_it, overlapped
+from interlock.schedule.overlaps import SECOND_CHOICES, venture
 from interlock.schedule.tails import Tails
 
 
@@ -20,6 +21,8 @@ class Choice:
     task: TaskId
     why: str
     agent: str = ""
+    beside: tuple[Beside, ...] = ()
+    """Whom it may get in the way of."""
 
 
 class Round:
@@ -62,18 +65,19 @@ class Round:
                 continue
             looks -= 1
             self._set_aside(name, line)
-            if is_worth_it(self._state, self._holds, name, self._now, self._picks):
-                others = ", ".join(sorted(overlapped(self._holds, self._state.tasks[name])))
-                self._pick(name, f"a slot would idle otherwise; it may overlap with {others}")
+            found = venture(self._state, self._holds, self._state.tasks[name], self._now)
+            if found.is_worth_it:
+                others = ", ".join(each.task for each in found.beside)
+                self._pick(name, f"may overlap with {others}, but {found.why}", found.beside)
 
     def _set_aside(self, name: TaskId, line: Demand) -> None:
         self._aside.append((name, self._lines.key(name), line))
         self._lines.drop(name)
 
-    def _pick(self, name: TaskId, why: str) -> None:
+    def _pick(self, name: TaskId, why: str, beside: tuple[Beside, ...] = ()) -> None:
         pick = pick_agent(self._state, self._state.tasks[name], self._now)
         given = f"; given to {pick.agent}: {pick.why}" if pick.why else ""
-        self._picks[name] = Choice(name, why + given, pick.agent)
+        self._picks[name] = Choice(name, why + given, pick.agent, beside)
         self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: Gate) -> bool:

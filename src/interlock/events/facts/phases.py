@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
+from interlock.model.forecast import Beside
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.usage import Usage
@@ -15,6 +16,8 @@ class PhaseStarted(PhaseFact):
     holder: str = ""
     why: str = ""
     agent: str = ""
+    beside: tuple[Beside, ...] = ()
+    """Tasks under way that it may get in the way of: started all the same, as a slot would idle."""
 
 
 @dataclass(frozen=True, slots=True)
