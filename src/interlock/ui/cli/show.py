@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from interlock.events.state import TaskState
+from interlock.learn.drift import drift_of
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
