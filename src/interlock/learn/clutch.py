@@ -175,11 +175,10 @@ def counted(agents: int) -> str:
 
 
 def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
-    w = now.agents
-    here = known[w]
-    better = max(
-        (known[fewer] for fewer in range(max(1, w // 2), w)), key=lambda arm: arm.value, default=here
-    )
+    w, here = now.agents, known[now.agents]
+    fewer = [known[less] for less in range(max(1, w // 2), w)]
+    tried = [arm for arm in fewer if arm.attempts >= 1] or fewer[-1:]
+    better = max(tried, key=lambda arm: arm.value, default=here)
     if better.value <= here.value + PATIENCE * here.spread:
         return None
     trouble = f"{now.troubled} of {now.troubled + now.landed} came to conflicts or red checks; "

@@ -1,0 +1,90 @@
+"""The host brake (P6): memory first, processors where nobody said a number, and never below one."""
+
+from dataclasses import replace
+
+from interlock.engine.host import (
+    SESSION_BYTES,
+    SETTLE_SECONDS,
+    Load,
+    LocalHost,
+    Reading,
+    host_step,
+    safe_most,
+)
+from interlock.events.state import Limit
+from interlock.learn.clutch import Brake
+
+TOTAL = 32 << 30
+LOAD = Load(busy=3, most=8, before=None)
+
+
+def machine(room: int, **figures: float) -> Reading:
+    """With memory for so many more agents."""
+    return replace(Reading(TOTAL, TOTAL // 10 + room * SESSION_BYTES + 1), **figures)  # type: ignore[arg-type]  # figures by name
+
+
+def braked(limit: int, time: float = 100.0) -> Limit:
+    return Limit(limit, Brake.HOST, "", time)
+
+
+def test_with_room_enough_nothing_changes() -> None:
+    assert host_step(machine(20), LOAD, 100.0) is None
+
+
+def test_no_more_agents_start_than_the_memory_is_enough_for() -> None:
+    step = host_step(machine(2), LOAD, 100.0)
+    assert step is not None
+    assert (step.agents, step.brake) == (5, Brake.HOST)
+    assert step.why == "4.2 GiB of memory are free, enough for 2 agents more"
+
+
+def test_when_memory_is_short_nobody_new_starts_and_nobody_is_ended() -> None:
+    step = host_step(machine(0), LOAD, 100.0)
+    assert step is not None
+    assert (step.agents, step.brake) == (3, Brake.HOST)
+
+
+def test_it_is_said_once_and_goes_down_only_if_it_gets_worse() -> None:
+    held = replace(LOAD, before=braked(3))
+    assert host_step(machine(0), held, 101.0) is None
+    assert host_step(machine(0), held, 100.0 + SETTLE_SECONDS) is None
+    worse = host_step(machine(-1), held, 100.0 + SETTLE_SECONDS)
+    assert worse is not None
+    assert worse.agents == 2
+
+
+def test_programs_that_wait_for_memory_count_as_much_as_memory_that_is_gone() -> None:
+    step = host_step(machine(20, memory_stalled=0.4), LOAD, 100.0)
+    assert step is not None
+    assert (step.agents, "waited for memory 40%" in step.why) == (3, True)
+
+
+def test_busy_processors_count_only_where_nobody_has_said_how_many() -> None:
+    busy = machine(20, cpu_stalled=0.99)
+    assert host_step(busy, LOAD, 100.0) is None
+    assert host_step(busy, replace(LOAD, is_auto=True), 100.0) is not None
+
+
+def test_after_a_while_of_calm_it_opens_by_one_and_at_last_lets_go() -> None:
+    held = replace(LOAD, before=braked(3))
+    assert host_step(machine(20), held, 101.0) is None
+    step = host_step(machine(20), held, 100.0 + SETTLE_SECONDS)
+    assert step is not None
+    assert (step.agents, step.brake) == (4, Brake.HOST)
+    last = host_step(machine(20), replace(LOAD, before=braked(7)), 100.0 + SETTLE_SECONDS)
+    assert last is not None
+    assert (last.agents, last.brake) == (8, Brake.MAX_PARALLEL)
+
+
+def test_one_agent_may_always_work() -> None:
+    step = host_step(machine(-5), Load(0, 8, None), 100.0)
+    assert step is not None
+    assert step.agents == 1
+
+
+def test_this_machine_can_be_read() -> None:
+    reading = LocalHost().read()
+    assert reading.cores >= 1
+    assert 0 <= reading.available_bytes <= reading.total_bytes
+    assert 0 <= reading.cpu_stalled <= 1
+    assert 1 <= safe_most(reading) <= 30
