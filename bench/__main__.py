@@ -5,7 +5,19 @@ import importlib
 
 from bench.table import show
 
-NAMES = ("schedule", "graph", "log", "store", "start", "sandbox", "sleepers", "footprint", "forecast")
+NAMES = (
+    "schedule",
+    "graph",
+    "log",
+    "store",
+    "start",
+    "sandbox",
+    "sleepers",
+    "footprint",
+    "forecast",
+    "lessons",
+    "errors",
+)
 
 
 def main() -> None:

@@ -1,7 +1,11 @@
 """Lessons through the real command: learned from a red check, offered to the next task, measured (K5)."""
 
+import json
+
 import pytest
 
+from bench.lessons import AGENT, BASE, HELPS, MISLEADS, tasks
+from bench.lessons import CHECK as CHECK_BOTH
 from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -53,3 +57,25 @@ def test_what_one_task_found_out_the_next_one_is_told_at_once(
     prompt = family.interlock("prompt", "b", "--attempt", "1")
     assert "## What earlier attempts learned" in prompt
     assert "+strict = yes" in prompt
+
+
+def test_a_lesson_that_helps_stays_and_one_that_misleads_is_retired_by_its_figures(scratch: Scratch) -> None:
+    """K5: success with a lesson and without it is counted, and decides."""
+    scratch.write(check__sh=CHECK_BOTH, base__helps=BASE)
+    scratch.graph(tasks(("first",)), AGENT, verify="sh check.sh", retries="3")
+    scratch.interlock("run", "--max-parallel", "2")
+    path = scratch.root / "task-graph.yaml"
+    path.write_text(path.read_text() + tasks([f"n{number}" for number in range(8)]))
+    scratch.commit("more to do")
+    scratch.interlock("run", "--max-parallel", "2")
+    found = {
+        one["scope"]["category"]: one for one in json.loads(scratch.interlock("lessons", "--all", "--json"))
+    }
+    helps, misleads = found[HELPS], found[MISLEADS]
+    assert helps["with"]["tried"] == helps["with"]["landed"] > 0
+    assert helps["without"]["landed"] < helps["without"]["tried"]
+    assert (helps["state"], misleads["state"]) == ("in use", "retired")
+    assert misleads["with"]["landed"] == 0
+    assert misleads["retired_why"].startswith("it misleads: 0 of ")
+    # What it cost is bounded: nobody was lost to it.
+    assert set(scratch.states().values()) == {"done"}

@@ -70,6 +70,7 @@ NAMED = re.compile(r"(?:Error|Exception|Failure|Panic)\b\s*:\s*\S")
 TOLD = (
     *("error", "fatal", "panic", "cannot", "can't", "could not", "must", "missing", "undefined", "unknown"),
     *("unresolved", "not found", "no such", "not defined", "expected", "required", "denied", "refused"),
+    *("exception", "failure"),
 )
 """Words of lines that speak of an error."""
 NOISE = re.compile(
@@ -97,7 +98,9 @@ def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
 
 def _telling(text: str) -> str:
     """The first line that names an error, else the first that speaks of one: the rest are consequences."""
-    lines = [line for line in map(str.strip, text.splitlines()) if _speaks(line)]
+    lowered = text.lower()
+    words = [word for word in TOLD if word in lowered]  # few of them, and a report may have many lines
+    lines = [line.strip() for line in text.splitlines() if words and _has_any(line.lower(), words)]
     # A quotation begins with its source, which may be a command with such a word.
     said = [line for line in lines if not NOISE.match(line) and not line.endswith("`:")]
     named = next((line for line in said if NAMED.search(line)), "")
@@ -105,9 +108,8 @@ def _telling(text: str) -> str:
     return normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]
 
 
-def _speaks(line: str) -> bool:
-    lowered = line.lower()
-    return any(word in lowered for word in TOLD) or NAMED.search(line) is not None
+def _has_any(line: str, words: list[str]) -> bool:
+    return any(word in line for word in words)
 
 
 def _name(error: ErrorClass, *parts: str) -> str:
