@@ -98,6 +98,47 @@ def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: 
     assert run.wait() == 0
 
 
+def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scratch: Scratch) -> None:
+    """MISSION P1, P4, P5."""
+    gate = scratch.gates / "open"
+    agent = f"if test $INTERLOCK_TASK_ID = c; then {WAIT.format(gate=gate)}; fi; {MAKE}"
+    scratch.graph(
+        "  a: {goal: x, story: login}\n  b: {goal: x}\n  c: {goal: x, story: login}\n"
+        "  z: {goal: x, needs: [a], priority: critical}\n",
+        agent,
+    )
+    run = scratch.start("run", "--max-parallel", "1")
+    run.wait_for_line("a: landed")
+    gate.touch()
+    assert run.wait() == 0
+    rows = scratch.facts("PhaseStarted", "AgentExited", "Landed")
+    starts = [
+        row["fact"] for row in rows if row["kind"] == "PhaseStarted" and row["fact"]["phase"] == "implement"
+    ]
+    assert [start["task"] for start in starts] == ["a", "c", "z", "b"]
+    assert starts[1]["why"].endswith("a little early: a of the same story (login) has just ended")
+    # The slot is handed on when its agent has ended, before what that made has landed.
+    kinds = [
+        (row["kind"], row["fact"]["task"]) for row in rows if row["fact"]["phase"] in ("implement", "land")
+    ]
+    assert (
+        kinds.index(("AgentExited", "a")) < kinds.index(("PhaseStarted", "c")) < kinds.index(("Landed", "a"))
+    )
+
+
+def test_the_slot_of_an_agent_that_is_killed_is_free_at_once(scratch: Scratch) -> None:
+    """MISSION P1."""
+    scratch.graph(
+        "  a: {goal: x, priority: high, retries: 0}\n  b: {goal: x}\n",
+        f"test $INTERLOCK_TASK_ID = a && kill -9 $$; {MAKE}",
+    )
+    scratch.interlock("run", "--max-parallel", "1", code=1)
+    assert scratch.states() == {"a": "failed", "b": "done"}
+    starts = [row["fact"]["task"] for row in scratch.facts("PhaseStarted")]
+    assert starts[:2] == ["a", "b"]
+    assert scratch.status()["pool"]["slots"]["in_use"] == 0
+
+
 def test_a_program_asks_for_the_free_slots_of_a_role_and_waits_for_given_tasks(scratch: Scratch) -> None:
     """MISSION W14."""
     gate = scratch.gates / "open"

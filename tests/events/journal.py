@@ -101,6 +101,7 @@ def spec(name: TaskId, variant: int) -> Task:
         shared=("docs/**",) if at % 3 == 0 else (),
         touches=("src/**", f"tests/{name}") if variant & 4 else (f"src/{name}/**", "docs/index.md"),
         priority=variant % 4,
+        story=("", "login", "search")[variant % 3],
         estimate_seconds=60.0 * (1 + (at + variant) % 5),
     )
 

@@ -62,6 +62,22 @@ def test_what_earlier_work_says_comes_before_the_order_of_the_graph() -> None:
     )
 
 
+def test_agents_that_are_expected_to_cost_about_the_same_are_as_good_as_each_other() -> None:
+    journal = shop(LARGE, SMALL)
+    journal.tell(forecast(Option("small", 120.0, 0.5, 1.0), Option("large", 90.0, 0.5, 1.05)))
+    assert pick(journal).agent == "large"
+
+
+def test_an_agent_that_has_just_worked_on_the_story_goes_on_with_it_if_it_is_as_good() -> None:
+    journal = shop(LARGE, SMALL, story="login")
+    journal.tell(f.TaskAccepted(Task(TaskId("b"), "do b", SMALL, story="login")))
+    journal.tell(f.PhaseStarted(TaskId("b"), 1, "implement", 1, agent="small"))
+    journal.tell(f.AgentExited(TaskId("b"), 1, "implement", 1))
+    assert pick(journal) == Pick("small", "it has just worked on b of the same story")
+    journal.tell(forecast(Option("large", 90.0, 0.9, 0.1), Option("small", 90.0, 0.9, 0.2)))
+    assert pick(journal).agent == "large"
+
+
 def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, "429", until=journal.time + 301.0))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.affinity import warm_up
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
@@ -192,6 +193,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         task.leftover = task.attempt
     EFFECTS[type(fact)](task, fact, row)
     credit(state, task, fact)
+    warm_up(state, task, fact, row)
     observe(state, task, fact)
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE

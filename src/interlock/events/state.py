@@ -156,6 +156,15 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
+class Warm:
+    """Where an agent worked last on a story."""
+
+    task: TaskId
+    agent: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The pool's figures, as a run wrote them down last."""
 
@@ -345,6 +354,8 @@ class State:
     """How many agents each provider has room for, where that is less than any number."""
     providers: dict[str, Provider] = field(default_factory=dict)
     lessons: dict[str, LessonState] = field(default_factory=dict)
+    warm: dict[str, Warm] = field(default_factory=dict)
+    """By story, the latest last; a bounded number."""
     pool: Measured | None = None
     """How the pool was doing when it was measured last."""
     tallies: Tallies = field(default_factory=Tallies)

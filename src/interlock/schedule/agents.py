@@ -7,24 +7,32 @@ Rules; the first that tells two candidates apart decides:
    cannot work at all until a person has done something (no credential, not installed) comes after all others.
 4. Not one that takes only easier tasks than this one looks like. What the graph says of it is settled: who
    does not fit that is no candidate.
-5. The least expected cost until it lands, as far as earlier work tells (the order of `forecast.options`).
-6. The order in the graph.
+5. The least expected cost until it lands, as far as earlier work tells (the order of `forecast.options`);
+   within ALIKE of the best they are all as good.
+6. The one that has just worked on another task of its story: it, or its provider, still knows the context.
+7. The order in the graph.
 """
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
+from interlock.model.forecast import Option
 from interlock.model.outcome import HOPELESS, OWN_FAULTS
 from interlock.model.provider import provider_of
 from interlock.model.task import COMPLEXITIES, Agent
+from interlock.schedule.affinity import WARM_SECONDS
 
 HOPELESS_WEIGHT = 1_000
 """More than any task has retries."""
 
-_Rank = tuple[bool, bool, int, bool, int, int]
-"""Rules 1 to 6; the least is chosen."""
+ALIKE = 1.1
+"""A forecast is not as exact as this."""
+
+_Rank = tuple[bool, bool, int, bool, int, bool, int]
+"""Rules 1 to 7; the least is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ def pick_agent(state: State, task: TaskState, now: float) -> Pick:
     chosen = min(agents, key=lambda agent: ranks[agent.name])
     usual = min(agents, key=lambda agent: ranks[agent.name][4:])
     if chosen is usual:
-        return Pick(chosen.name, _as_usual(task, chosen))
+        return Pick(chosen.name, _as_usual(state, task, chosen, now))
     differs = map(operator.ne, ranks[chosen.name], ranks[usual.name])
     instead = next(rule for rule, decides in zip(_INSTEAD, differs, strict=False) if decides)
     return Pick(chosen.name, instead(state, task, usual, now))
@@ -52,16 +60,35 @@ def pick_agent(state: State, task: TaskState, now: float) -> Pick:
 
 def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
     forecast = task.forecast
-    known = [option.agent for option in forecast.options] if forecast else []
     looks = forecast.complexity if forecast and not task.spec.complexity else ""
     return (
         _closed_until(state, task, agent) > now,
         not (task.cut_off and task.who is agent),
         _failures(task, agent),
         bool(looks) and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
-        known.index(agent.name) if agent.name in known else len(known),
+        _place(forecast.options if forecast else (), agent),
+        _warm(state, task, now) != agent.name,
         task.spec.candidates.index(agent),
     )
+
+
+def _place(options: Sequence[Option], agent: Agent) -> int:
+    """Where the agent stands by earlier work: 0 for the best and all that are as good."""
+    for place, option in enumerate(options):
+        if option.agent == agent.name:
+            return 0 if _to_land(option) <= ALIKE * _to_land(options[0]) else place
+    return len(options)
+
+
+def _to_land(option: Option) -> float:
+    """What it takes until a change has landed: money, or time where that is not known."""
+    return (option.seconds if option.cost_usd is None else option.cost_usd) / max(option.success, 1e-9)
+
+
+def _warm(state: State, task: TaskState, now: float) -> str:
+    """Who has just worked on its story."""
+    warm = state.warm.get(task.spec.story)
+    return warm.agent if warm and now - warm.time <= WARM_SECONDS else ""
 
 
 def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
@@ -75,8 +102,10 @@ def _failures(task: TaskState, agent: Agent) -> int:
     return sum(HOPELESS_WEIGHT if e in HOPELESS else e in OWN_FAULTS for e in mine)
 
 
-def _as_usual(task: TaskState, agent: Agent) -> str:
+def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> str:
     count = len(task.spec.candidates)
+    if _warm(state, task, now) == agent.name:
+        return f"it has just worked on {state.warm[task.spec.story].task} of the same story"
     options = task.forecast.options if task.forecast else ()
     option = next((option for option in options if option.agent == agent.name), None)
     if option is None or len(options) < 2:
@@ -109,4 +138,4 @@ def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> 
 
 
 _INSTEAD = (_is_closed, _was_cut_off, _has_failed, _is_too_weak)
-"""Why not the usual one, by the rule that decided. By rules 5 and 6 the usual one is chosen."""
+"""Why not the usual one, by the rule that decided. By rules 5 to 7 the usual one is chosen."""

@@ -6,6 +6,7 @@ from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.forecast import Beside
 from interlock.model.task import TaskId
+from interlock.schedule.affinity import Stories
 from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
@@ -25,20 +26,26 @@ class Choice:
     """Whom it may get in the way of."""
 
 
+Places = tuple[Lines, Stories]
+"""Where tasks wait: in lines for what they want, and among those of their story."""
+
+
 class Round:
     """Picks tasks one by one; each holds what it wants against the next.
 
     Afterwards all tasks are back in their lines. The picks still hold: whoever asked gives that back.
     """
 
-    def __init__(self, state: State, holds: Holds, lines: Lines, tails: Tails, now: float) -> None:
+    def __init__(self, state: State, holds: Holds, places: Places, tails: Tails, now: float) -> None:
         self._state = state
         self._holds = holds
-        self._lines = lines
+        self._lines, self._stories = places
         self._tails = tails
         self._now = now
         self._picks: dict[TaskId, Choice] = {}
         self._aside: list[tuple[TaskId, Key, Demand]] = []
+        self._blocked: set[TaskId] = set()
+        """Related tasks that cannot start now."""
 
     def run(self, slots: int) -> list[Choice]:
         """At most this many."""
@@ -46,15 +53,19 @@ class Round:
         self._second_choices(slots)
         for task, key, line in self._aside:
             self._lines.put(task, key, line)
+            self._stories.put(self._state.tasks[task].spec.story, key, task)
         return list(self._picks.values())
 
     def _first_choices(self, slots: int) -> None:
         """Tasks that nothing stands in the way of, best first."""
         while len(self._picks) < slots and (best := self._lines.best(Gate.OPEN)):
-            name, line = best
-            if not (self._turn_away(name, line, Gate.SHUT) or self._turn_away(name, line, Gate.OVERLAPPED)):
-                self._set_aside(name, line)
-                self._pick(name, self._place_in_order(name))
+            name, warm = self._stories.related(best[0], self._now)
+            if warm and (name in self._blocked or self._is_in_the_way(name)):
+                self._blocked.add(name)
+                name, warm = best[0], ""
+            if warm or not self._is_in_the_way(name):
+                self._set_aside(name, self._lines.line(name))
+                self._pick(name, self._place_in_order(name, warm))
 
     def _second_choices(self, slots: int) -> None:
         """For slots that would idle: the best of those that overlap, where the expected rework is cheap."""
@@ -92,9 +103,15 @@ class Round:
                 return True
         return False
 
-    def _place_in_order(self, name: TaskId) -> str:
+    def _is_in_the_way(self, name: TaskId) -> bool:
+        """Has the task to wait for somebody, in the line of whatever that holds."""
+        line = self._lines.line(name)
+        return self._turn_away(name, line, Gate.SHUT) or self._turn_away(name, line, Gate.OVERLAPPED)
+
+    def _place_in_order(self, name: TaskId, warm: str) -> str:
         task = self._state.tasks[name]
         spec = task.spec
         hanging = self._tails.seconds(name) - task.expected_seconds
         chain = f", {lasting(hanging)} of work behind it" if 0 < hanging < float("inf") else ""
-        return f"next in order (priority {spec.priority}{chain})"
+        place = f"next in order (priority {spec.priority}{chain})"
+        return f"{place}, a little early: {warm}" if warm else place

@@ -1,0 +1,19 @@
+"""Where agents worked last, story by story: what comes next there finds the context still warm."""
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.events.state import State, TaskState, Warm
+
+STORIES_KEPT = 64
+"""Many more than are worked on at once."""
+
+
+def warm_up(state: State, task: TaskState, fact: f.Fact, row: Recorded) -> None:
+    """Note that an agent has just ended its work on a story."""
+    story = task.spec.story
+    if not story or not isinstance(fact, f.AgentExited | f.WorkFinished):
+        return
+    state.warm.pop(story, None)  # so that the latest is the last
+    state.warm[story] = Warm(task.spec.id, task.who.name, row.time)
+    if len(state.warm) > STORIES_KEPT:
+        del state.warm[next(iter(state.warm))]
