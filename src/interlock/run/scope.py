@@ -23,7 +23,7 @@ ANSWER_SECONDS = 5.0
 """The loop answers within a fraction of a second, unless it cannot."""
 EDITING = "Edit|MultiEdit|Write|NotebookEdit"
 """The tools of programs that ask before they edit, by the names those have for them."""
-_LINE = re.compile(r"^\s*::interlock\s+scope\s+(?P<paths>.*?)(?:\s--\s+(?P<why>.*))?\s*$")
+_LINE = re.compile(r"^\s*::interlock\s+scope(?P<paths>|\s.*?)(?:\s--\s+(?P<why>.*))?\s*$")
 
 Ask = Callable[[tuple[str, ...], str], Awaitable[None]]
 

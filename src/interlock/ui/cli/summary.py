@@ -21,6 +21,7 @@ WORTH_SAYING = 1.1
 async def tell_summary(invocation: Invocation, project: Project, reading: Reading, before: State) -> None:
     """Print it in the form that was asked for. `before` is how things stood before the run: a log may be
     long, and only the rows since then are looked at."""
+    began = before.seq  # measuring folds on
     metrics = measure([row async for row in all_rows(project.store, before.seq)], before)
     found = rows(reading)
     if invocation.json:
@@ -28,7 +29,7 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
         return
     for line in _lines(found, metrics):
         say(line)
-    if drift := _drift(reading.state, before):
+    if drift := _drift(reading.state, began):
         say(f"footprints: {drift_line(drift)}. More: {paint('interlock footprints', 'cyan')}")
     say(f"logs: {project.state_dir / 'logs'}")
     say(f"next: {paint(_next(found, project), 'cyan')}")
@@ -54,9 +55,9 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
 
 
-def _drift(state: State, before: State) -> Drift | None:
+def _drift(state: State, began: int) -> Drift | None:
     """How far this run's changes were from what was expected, if that is worth a word."""
-    worked_on = [task for task in state.tasks.values() if task.work and task.work.seq > before.seq]
+    worked_on = [task for task in state.tasks.values() if task.work and task.work.seq > began]
     drift = sum(drifts(worked_on).values(), Drift())
     return drift if drift.is_large else None
 

@@ -1,0 +1,165 @@
+"""Where tasks edit, through the real command: forecast, avoided, drifted, asked for (D3, D5, W13)."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.scratch import WAIT, Scratch
+
+pytestmark = pytest.mark.slow
+HOOKED = Path(__file__).with_name("hooked_claude.py")
+ASK = "echo '::interlock scope notes.md -- the change belongs there'"
+
+
+def habits(scratch: Scratch, companions: dict[str, str]) -> None:
+    """A history in which two modules change with another file each."""
+    for number in range(8):
+        module = "ab"[number % 2]
+        for path in (f"{module}/code.py", companions[module]):
+            file = scratch.root / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"{number}\n")
+        scratch.commit(f"change {number}")
+
+
+def started(scratch: Scratch) -> list[str]:
+    facts = scratch.facts("PhaseStarted")
+    return [row["fact"]["task"] for row in facts if row["fact"]["phase"] == "implement"]
+
+
+def footprints(scratch: Scratch, task: str) -> dict[str, Any]:  # Any: parsed JSON
+    found: dict[str, Any] = json.loads(scratch.interlock("footprints", task, "--json"))["tasks"][0]
+    return found
+
+
+@pytest.mark.parametrize(("of_b", "first"), [("CHANGES", {"p", "r"}), ("NOTES", {"p", "q"})])
+def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_another_could_run(
+    scratch: Scratch, of_b: str, first: set[str]
+) -> None:
+    """With a companion of its own each of them starts as if there were none."""
+    habits(scratch, {"a": "CHANGES", "b": of_b})
+    tasks = (
+        "  p: {goal: P, touches: [a/**]}\n  q: {goal: Q, touches: [b/**]}\n  r: {goal: R, touches: [c/**]}\n"
+    )
+    scratch.graph(tasks)
+    scratch.interlock("run", "--max-parallel", "2")
+    assert set(scratch.states().values()) == {"done"}
+    assert set(started(scratch)[:2]) == first
+    found = {chance["path"]: chance for chance in footprints(scratch, "q")["forecast"]}
+    assert found[of_b]["source"] == "companion"
+    assert found[of_b]["why"] == "changes with b/** in 4 of 4 commits"
+
+
+def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: T, touches: [code.py]}\n", "for n in 1 2 3 4; do echo $n > $n.txt; done")
+    said = scratch.interlock("run")
+    assert "footprints: 0 of 4 edited files expected, 0 of 1 expected path edited; also 1.txt" in said
+    drift = footprints(scratch, "t")["drift"]
+    assert (drift["recall"], drift["precision"], drift["idle"]) == (0.0, 0.0, ["code.py"])
+    assert drift["surprises"] == ["1.txt", "2.txt", "3.txt", "4.txt"]
+    assert "footprint 0 of 4 edited files expected" in scratch.interlock("show", "t")
+
+
+def test_a_task_that_kept_to_its_forecast_is_no_news(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: T, touches: [t.txt]}\n")
+    assert "footprints:" not in scratch.interlock("run")
+    assert "t  1 of 1 edited file expected, 1 of 1 expected path edited" in scratch.interlock("footprints")
+
+
+def test_an_agent_asks_for_a_file_in_a_line_and_others_are_kept_from_it(scratch: Scratch, gate: Path) -> None:
+    agent = f'{ASK}; if [ "$INTERLOCK_TASK_ID" = a ]; then {WAIT.format(gate=gate)}; fi; echo x > notes.md'
+    tasks = "  a: {goal: A, touches: [a.txt]}\n  b: {goal: B, exclusive: [notes.md], needs: []}\n"
+    scratch.graph(tasks, agent)
+    running = scratch.start("run", "--max-parallel", "1")
+    running.wait_for_line("a: may also edit notes.md: nobody else works on it")
+    gate.touch()
+    running.wait()
+    assert scratch.facts("ScopeRequested")[0]["fact"]["paths"] == ["notes.md"]
+    assert footprints(scratch, "a")["scope"] == ["notes.md"]
+    assert footprints(scratch, "a")["drift"]["surprises"] == []
+    assert "attempt 1 asked for notes.md (the change belongs there): granted" in scratch.interlock(
+        "show", "a"
+    )
+
+
+def test_what_another_task_holds_alone_is_refused_and_the_next_attempt_is_told(
+    scratch: Scratch, gate: Path
+) -> None:
+    waits = WAIT.format(gate=gate)
+    agent = f'if [ "$INTERLOCK_TASK_ID" = a ]; then {ASK}; {waits}; exit 3; fi; {waits}; echo x > notes.md'
+    tasks = "  a: {goal: A, touches: [a.txt], retries: 0}\n  b: {goal: B, exclusive: [notes.md]}\n"
+    scratch.graph(tasks, agent)
+    running = scratch.start("run", "--max-parallel", "2")
+    running.wait_for_line(
+        "a: was asked to leave notes.md: b holds notes.md alone until its change has landed"
+    )
+    gate.touch()
+    running.wait()
+    assert scratch.states() == {"a": "failed", "b": "done"}
+    told = scratch.interlock("prompt", "a", "--attempt", "2")
+    assert "- notes.md (attempt 1 asked for it: refused, because b holds notes.md alone" in told
+
+
+def test_a_strict_run_refuses_what_another_task_is_expected_to_edit(scratch: Scratch, gate: Path) -> None:
+    waits = WAIT.format(gate=gate)
+    agent = f'if [ "$INTERLOCK_TASK_ID" = a ]; then {ASK}; fi; {waits}; echo x > "$INTERLOCK_TASK_ID.txt"'
+    scratch.write(interlock__toml="strict_scope = true\n")
+    scratch.graph("  a: {goal: A, touches: [a.txt]}\n  b: {goal: B, touches: [notes.md]}\n", agent)
+    running = scratch.start("run", "--max-parallel", "2")
+    running.wait_for_line(
+        "a: was asked to leave notes.md: b is expected to edit notes.md, and this run is strict"
+    )
+    gate.touch()
+    assert running.wait() == 0
+
+
+def test_a_program_that_asks_before_it_edits_is_kept_from_what_another_holds_alone_and_from_nothing_else(
+    scratch: Scratch, gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = scratch.root.parent / "programs"
+    programs.mkdir()
+    shutil.copy(HOOKED, programs / "claude")
+    (programs / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("MY_MODEL_KEY", "sk-none")
+    scratch.write(
+        keeper__sh=f"{WAIT.format(gate=gate)}; mkdir -p db; echo x > db/schema.sql\n",
+        **{
+            "task-graph__yaml": json.dumps(
+                {
+                    "version": 1,
+                    "agents": {
+                        "c": {"use": "claude-code", "url": "http://127.0.0.1:9", "key_env": "MY_MODEL_KEY"},
+                        "sh": {"use": "command", "run": ["sh", "keeper.sh"]},
+                    },
+                    "tasks": {
+                        "keeper": {"goal": "Keep", "agent": "sh", "exclusive": ["db/**"]},
+                        "t": {
+                            "goal": "Do it\nwrite src/a.py\nwrite db/mine.sql\nwrite docs/b.md\n",
+                            "agent": "c",
+                            "touches": ["src/**"],
+                        },
+                    },
+                }
+            )
+        },
+    )
+    scratch.commit()
+    running = scratch.start("run", "--max-parallel", "2")
+    running.wait_for_line("t: was asked to leave db/mine.sql: keeper holds db/mine.sql alone")
+    running.wait_for_line("t: landed as")
+    gate.touch()
+    assert running.wait() == 0
+    assert scratch.git("ls-tree", "-r", "--name-only", "main", "src", "db", "docs").split() == [
+        "db/schema.sql",
+        "docs/b.md",
+        "src/a.py",
+    ]
+    asked = {tuple(row["fact"]["paths"]): row["fact"]["granted"] for row in scratch.facts("ScopeAnswered")}
+    assert asked == {("db/mine.sql",): False, ("docs/b.md",): True}
+    log = (scratch.root / ".interlock/logs/t/1.hooks.jsonl").read_text()
+    assert "leave db/mine.sql as it is" in log
