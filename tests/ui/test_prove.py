@@ -17,6 +17,9 @@ NAMES = {
     "stale worker fenced",
     "sandbox attack blocked",
     "workspace archived",
+    "clutch opening",
+    "clutch braking",
+    "lesson handed on",
 }
 
 

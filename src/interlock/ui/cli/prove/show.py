@@ -19,6 +19,7 @@ from interlock.ui.cli.prove.landing import (
     stale_worker_fenced,
     workspace_archived,
 )
+from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_next, provider_brakes
 from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
 from interlock.ui.cli.prove.stage import Stage, TookTooLong
 
@@ -33,6 +34,9 @@ PROOFS = (
     Proof("semantic conflict caught", "W12 D7", semantic_conflict),
     Proof("crash resumed", "W5", crash_resumed),
     Proof("stale worker fenced", "D4", stale_worker_fenced),
+    Proof("clutch opening", "K1 K2 K3 K6", clutch_opens),
+    Proof("clutch braking", "K7 W11", provider_brakes),
+    Proof("lesson handed on", "K5", lesson_reaches_the_next),
     Proof("sandbox attack blocked", "D11", attack_blocked),
     Proof("workspace archived", "D10", workspace_archived),
 )
