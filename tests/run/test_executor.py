@@ -1,6 +1,7 @@
 """One attempt from order to report, with real git, real processes and a real workspace (W5, W14, D10, K4)."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import time
@@ -403,7 +404,9 @@ def test_a_note_that_cannot_be_taken_ends_the_program(tmp_path: Path) -> None:
     here = marked(tmp_path)
     command = replace(here.command("sleep 600"), pid_file=str(tmp_path / "missing" / "pid"))
     with pytest.raises(EnvironmentProblem, match="cannot write"):
-        asyncio.run(LocalProcesses().run(command))
+        asyncio.run((processes := LocalProcesses()).run(command))
     here.wait_until(lambda: not here.alive())
+    processes.close()
+    gc.collect()  # what earlier tests made and nobody holds any more
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)

@@ -1,10 +1,12 @@
 """Nothing of a program outlives it, whatever it did and whoever died (T3, K6)."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +14,7 @@ import psutil
 import pytest
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.process import Ended
+from interlock.model.process import Command, Ended
 from interlock.run.containment import Containment
 from interlock.run.processes import LocalProcesses
 from tests.run.tree import (
@@ -105,15 +107,23 @@ def test_when_cancelling_is_over_so_is_the_tree(here: Marked, kind: Containment,
     asyncio.run(cancelled())
 
 
+def noted(here: Marked) -> Command:
+    return replace(here.command(DEAF + FOREVER), pid_file=str(here.folder / "pid"))
+
+
+def supervision(here: Marked, kind: Containment) -> list[psutil.Process]:
+    """Who holds the status pipe, and the supervisor; without a namespace these are one."""
+    outer = psutil.Process(json.loads((here.folder / "pid").read_text())["pid"])
+    return [outer, *outer.children()] if kind.is_namespace else [outer, outer]
+
+
 def test_a_killed_supervisor_takes_the_tree_with_it(here: Marked, kind: Containment) -> None:
     processes = LocalProcesses(kind)
 
     async def orphaned(depth: int) -> None:
-        running = asyncio.create_task(processes.run(here.command(DEAF + FOREVER)))
+        running = asyncio.create_task(processes.run(noted(here)))
         await started(here)
-        chain = [psutil.Process().children()[-1]]
-        chain += chain[0].children() if kind.is_namespace else chain
-        chain[depth].kill()
+        supervision(here, kind)[depth].kill()
         with pytest.raises(EnvironmentProblem, match="supervisor of sh ended early"):
             await running
         assert here.alive() == []
@@ -147,10 +157,9 @@ def test_a_stuck_supervisor_is_ended_by_the_engine(here: Marked, kind: Containme
     processes = LocalProcesses(kind, grace_seconds=0.0)
 
     async def stuck() -> None:
-        running = asyncio.create_task(processes.run(here.command(DEAF + FOREVER)))
+        running = asyncio.create_task(processes.run(noted(here)))
         await started(here)
-        supervisor = psutil.Process().children(recursive=True)[1 if kind.is_namespace else 0]
-        supervisor.suspend()
+        supervision(here, kind)[1].suspend()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(running, BOUND_SECONDS)

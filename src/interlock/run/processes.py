@@ -13,6 +13,8 @@ from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
 from interlock.run.sandbox.choice import choose_confinement
 from interlock.run.sandbox.confinement import Confinement
+from interlock.run.spares import Spare, Spares
+from interlock.run.starting import Instructions
 from interlock.run.supervised import Bounds, Supervised
 from interlock.run.survivors import end_survivors
 
@@ -38,6 +40,7 @@ class LocalProcesses:
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
         self._running: dict[str, Supervised] = {}
+        self._spares: dict[tuple[Containment, bool], Spares] = {}
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
         """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
@@ -48,6 +51,7 @@ class LocalProcesses:
             )
             self._running[command.name] = program
             try:
+                program.start(await self._spare_for(program.instructions))
                 program.watch()
                 await program.finished()
             finally:
@@ -56,6 +60,18 @@ class LocalProcesses:
                 program.close()
             ended, code = program.outcome()
             return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
+
+    async def _spare_for(self, told: Instructions) -> Spare | None:
+        """Only where the kernel keeps a tree together: elsewhere a keeper that is killed would be missed."""
+        if not told.containment.is_namespace:
+            return None
+        key = told.containment, told.alone
+        return await self._spares.setdefault(key, Spares(*key)).take()
+
+    def close(self) -> None:
+        """End what was kept ready. It is made again when it is needed."""
+        for spares in self._spares.values():
+            spares.close()
 
     def extend(self, name: str, seconds: float) -> None:
         """The lease was renewed: it ends this long from now. A program that has ended does not care."""

@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +17,15 @@ from pathlib import Path
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
 from interlock.model.sandbox import NO_LIMITS, Limits
-from interlock.run.containment import SUPERVISOR, Containment, prefix
+from interlock.run.containment import Containment
 from interlock.run.letters import Letters, open_letters
 from interlock.run.output import Output
 from interlock.run.sandbox.ceilings import NO_CEILING, raise_ceiling
-from interlock.run.sandbox.confinement import Confined, Confinement, clear_up, close_all
+from interlock.run.sandbox.confinement import Confined, Confinement, clear_up
 from interlock.run.sandbox.folders import used_bytes
 from interlock.run.sandbox.refusals import got_nowhere, says_no_program, unstartable
+from interlock.run.spares import Spare
+from interlock.run.starting import Anew, Instructions, Supervisor, open_pipes
 from interlock.run.survivors import MARK, end_marked, take_note
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -95,8 +96,15 @@ class Supervised:
             # The engine's own namespaces do not nest in ours.
             self._containment = Containment.SUBREAPER
         self._ceiling = raise_ceiling(self._bounds.limits, self._mark[:12]) if bounds else NO_CEILING
-        self._process = self._start(self._confined)
-        self._control, self._stdout, self._stderr = _pipes(self._process)
+        self._pipes = open_pipes()
+        self._control, self._stdout, self._stderr = (
+            self._pipes.control,
+            self._pipes.output,
+            self._pipes.status,
+        )
+        self.instructions = self._instructions(self._confined)
+        self._supervisor: Supervisor | None = None
+        self._handed_over = False
 
     def _confine(self, confinement: Confinement | None) -> Confined:
         command, mark = self._command, {MARK: self._mark}
@@ -104,43 +112,50 @@ class Supervised:
             return Confined(command.argv, command.env | mark, command.directory)
         return confinement.confine(command, command.grant, mark)
 
-    def _start(self, confined: Confined) -> subprocess.Popen[bytes]:
-        command, stdin = self._command, None
-        lease_end = 0.0
+    def _instructions(self, confined: Confined) -> Instructions:
+        command, lease_end = self._command, 0.0
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
-        deadlines = (command.timeout_seconds, lease_end, self._grace_seconds)
-        words = [*confined.words, *self._ceiling.words]
+        words, descriptors = [*confined.words, *self._ceiling.words], confined.descriptors
         if command.listens:
             self._letters, stdin = open_letters(self._loop)
             words.append(f"input={stdin}")
+            descriptors = (*descriptors, stdin)
+        return Instructions(
+            self._containment,
+            confined.alone,
+            (command.timeout_seconds, lease_end, self._grace_seconds),
+            tuple(words),
+            confined.argv,
+            confined.env,
+            confined.directory,
+            descriptors,
+        )
+
+    def start(self, spare: Spare | None) -> None:
+        """Have it supervised by a spare; without one, or if that is gone, by a supervisor of its own."""
         try:
-            return subprocess.Popen(
-                (
-                    *prefix(self._containment, alone=confined.alone),
-                    *SUPERVISOR,
-                    self._containment.value,
-                    *map(repr, deadlines),
-                    *words,
-                    "--",
-                    *confined.argv,
-                ),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=confined.directory,
-                env=confined.env,
-                pass_fds=confined.descriptors if stdin is None else (*confined.descriptors, stdin),
-                bufsize=0,
-                start_new_session=True,
-            )
+            self._supervisor = self._by(spare) or Anew(self.instructions, self._pipes)
         except (OSError, ValueError) as error:
-            self._clear_up()
-            raise CannotStart(f"cannot start {command.argv[0]}: {error}") from error
+            raise CannotStart(f"cannot start {self._command.argv[0]}: {error}") from error
         finally:
-            close_all(confined)
-            if stdin is not None:
-                os.close(stdin)
+            self._hand_over()
+
+    def _by(self, spare: Spare | None) -> Supervisor | None:
+        try:
+            if spare:
+                spare.begin(self.instructions, self._pipes)
+        except OSError:
+            return None
+        return spare
+
+    def _hand_over(self) -> None:
+        """These files are the supervisor's now, or nobody's."""
+        if not self._handed_over:
+            self._handed_over = True
+            self._pipes.close_theirs()
+            for descriptor in self.instructions.descriptors:
+                os.close(descriptor)
 
     def watch(self) -> None:
         """From now on output is read and limits hold."""
@@ -157,9 +172,11 @@ class Supervised:
             self._later(self._command.timeout_seconds + self._patience, self._force)
 
     def _take_note(self, pid_file: Path) -> None:
+        if self._supervisor is None:
+            return
         try:
             engine = self._confined.container[0] if self._confined.container else ""
-            take_note(pid_file, self._process.pid, self._mark, engine)
+            take_note(pid_file, self._supervisor.pid, self._mark, engine)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write {pid_file}: {error.strerror}") from error
 
@@ -182,6 +199,8 @@ class Supervised:
             raise self._failure
         ended, code = self._verdict()
         name = self._command.argv[0]
+        if ended == "nowhere":
+            raise CannotStart(f"cannot start {name} in {self._confined.directory}: {os.strerror(code)}")
         if ended == "unstartable":
             raise CannotStart(unstartable(name, os.strerror(code)))
         if ended == "unconfined" or (self._command.grant and says_no_program(code, self._output.tail)):
@@ -219,11 +238,10 @@ class Supervised:
             self._loop.remove_reader(fd)
         # Nobody on the other end of the control pipe: if anything still runs, this is its end. Usually the
         # status pipe is closed already, and the process in its last microseconds.
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe:
-                pipe.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(PATIENCE_SECONDS)
+        self._hand_over()
+        self._pipes.close()
+        if self._supervisor:
+            self._supervisor.wait(PATIENCE_SECONDS)
         self._out_of_memory = self._ceiling.ran_out_of_memory
         self._clear_up()
         if self._command.pid_file:
@@ -346,7 +364,8 @@ class Supervised:
 
     def _force(self) -> None:
         """The supervisor does not do its work: kill it, and with it the tree."""
-        self._process.kill()
+        if self._supervisor:
+            self._supervisor.kill()
         self._later(PATIENCE_SECONDS, self._give_up)
 
     def _give_up(self) -> None:
@@ -368,14 +387,6 @@ class Supervised:
             raise EnvironmentProblem(f"the supervisor of {self._command.argv[0]} ended early: {why}")
         status = json.loads(text.rpartition("\n")[2])
         return str(status["ended"]), int(status["code"])
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[int, int, int]:
-    fds = tuple(pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr) if pipe)
-    for fd in fds:
-        os.set_blocking(fd, False)
-    control, stdout, stderr = fds
-    return control, stdout, stderr
 
 
 def _read(fd: int, size: int) -> bytes | None:

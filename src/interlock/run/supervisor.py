@@ -9,7 +9,8 @@ library: what it imports is paid for at every start.
 2. stdout becomes the program's stdout and stderr. The supervisor itself never writes there.
 3. stderr is the status pipe: one JSON line when the program has ended. Anything else on it is a diagnosis.
 4. The status pipe closes only when nothing of the tree is left. In a pid namespace the supervisor is process
-   1, so the kernel sees to that, also when the supervisor is killed; `unshare` holds the pipe until then.
+   1, so the kernel sees to that, also when the supervisor is killed; its parent outside the namespace, which
+   is `unshare` or a keeper (see zygote.py), holds the pipe until then.
 5. A sandbox is between the supervisor and the program, never around the supervisor: what this one does for a
    program inside (a way out of its network, its limits) needs no help from in there.
 
@@ -183,7 +184,7 @@ class Started:
         return (asked or bool(self._said)) and b'"exit-code"' not in self._said
 
 
-def spawn(argv: list[str], words: dict[str, list[str]]) -> Started:
+def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes]) -> Started:
     """Start the program in its own process group: one pipe for all output, signals as they come."""
     reports = told = -1
     if "reports" in words:
@@ -195,12 +196,12 @@ def spawn(argv: list[str], words: dict[str, list[str]]) -> Started:
     os.set_inheritable(stdin, False)
     try:
         if "join" in words or "limit" in words:
-            pid = limits().start(argv, given_environment(), stdin, words, DEFAULTED)
+            pid = limits().start(argv, env, stdin, words, DEFAULTED)
         else:
             pid = os.posix_spawnp(
                 argv[0],
                 argv,
-                given_environment(),
+                env,
                 file_actions=[(os.POSIX_SPAWN_DUP2, stdin, 0), (os.POSIX_SPAWN_DUP2, 1, 2)],
                 setpgroup=0,
                 setsigmask=[],
@@ -317,19 +318,23 @@ def limits() -> "ModuleType":
     return limits
 
 
-def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | None":
-    """Bring up the network, if it is a new one, and listen where the program will look for a way out."""
-    if "loopback" not in words and "door" not in words:
-        return None
+def doors() -> "ModuleType":
     beside()
     if TYPE_CHECKING:
         from interlock.run.sandbox.outside import doors  # noqa: PLC0415 - for the type checker
     else:
         import doors  # noqa: PLC0415 - see above
 
+    return doors
+
+
+def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | None":
+    """Bring up the network, if it is a new one, and listen where the program will look for a way out."""
+    if "loopback" not in words and "door" not in words:
+        return None
     if "loopback" in words:
-        doors.bring_up_loopback()
-    opened = doors.Doors(poll)
+        doors().bring_up_loopback()
+    opened: Doors = doors().Doors(poll)
     for word in words.get("door", ()):
         port, _, path = word.partition("=")
         opened.open(int(port), path)
@@ -344,7 +349,13 @@ def read_words(words: list[str]) -> dict[str, list[str]]:
     return said
 
 
-def main(kind: str, deadlines: list[str], words: dict[str, list[str]], argv: list[str]) -> None:
+def main(
+    kind: str,
+    deadlines: list[str],
+    words: dict[str, list[str]],
+    argv: list[str],
+    env: dict[bytes, bytes],
+) -> None:
     wake = listen()
     if kind.endswith("namespace") and os.getpid() != 1:
         sys.exit("not the first process of a namespace: the tree would not end with this one")
@@ -352,17 +363,17 @@ def main(kind: str, deadlines: list[str], words: dict[str, list[str]], argv: lis
         become_subreaper()
     poll = select.poll()
     try:
-        doors = open_doors(words, poll)
+        opened = open_doors(words, poll)
     except OSError as error:
         sys.exit(f"no way out of its network: {error.strerror}")
     try:
-        started = spawn(argv, words)
+        started = spawn(argv, words, env)
     except OSError as error:
         report("unstartable", error.errno or 0)
         return
     timeout_seconds, lease_end, grace_seconds = map(float, deadlines)
     program = Watch(started, timeout_seconds, lease_end, grace_seconds)
-    watch(program, poll, wake, doors)
+    watch(program, poll, wake, opened)
     reason = program.reason or ("unconfined" if started.got_nowhere() else "exited")
     end_tree(kind, program)
     report(reason, program.code if program.code is not None else -signal.SIGKILL)
@@ -370,4 +381,5 @@ def main(kind: str, deadlines: list[str], words: dict[str, list[str]], argv: lis
 
 if __name__ == "__main__":
     split = sys.argv.index("--")
-    main(sys.argv[1], sys.argv[2:5], read_words(sys.argv[5:split]), sys.argv[split + 1 :])
+    words = read_words(sys.argv[5:split])
+    main(sys.argv[1], sys.argv[2:5], words, sys.argv[split + 1 :], given_environment())

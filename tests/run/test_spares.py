@@ -1,0 +1,153 @@
+"""Supervisors that are ready before they are needed: as safe as those that are started anew (P3, T3, K6)."""
+
+import asyncio
+import gc
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from interlock.model.process import Ended
+from interlock.run.containment import Containment
+from interlock.run.processes import LocalProcesses
+from interlock.run.spares import MOST_LOST
+from tests.run.test_no_orphans import shared
+from tests.run.tree import KINDS, Marked, driver, end, linux, marked, possible, python_as_nobody
+
+__all__ = ["shared"]
+pytestmark = [linux, pytest.mark.slow]
+
+FOREVER = 'echo up > "$UP"; while :; do sleep 600; done'
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Marked:
+    return marked(tmp_path)
+
+
+@pytest.fixture
+def processes() -> Iterator[LocalProcesses]:
+    if not possible(KINDS[0]).is_namespace:
+        pytest.skip("spares need namespaces")
+    gc.collect()  # what earlier tests made and nobody holds any more
+    processes = LocalProcesses(KINDS[0], grace_seconds=0.2)
+    yield processes
+    processes.close()
+
+
+def zygotes(of: int | None = None) -> list[psutil.Process]:
+    children = [child for child in psutil.Process(of).children() if child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in children if any("zygote.py" in word for word in child.cmdline())]
+
+
+def test_many_that_start_at_once_each_get_a_supervisor_of_the_same_zygote(
+    processes: LocalProcesses, here: Marked
+) -> None:
+    async def many() -> list[str]:
+        told = [replace(here.command("echo $$-$PPID"), log=str(here.folder / str(n))) for n in range(30)]
+        return [ended.tail for ended in await asyncio.gather(*map(processes.run, told))]
+
+    assert set(asyncio.run(many())) == {"2-1"}, "each is the first below the first process of its namespace"
+    assert len(zygotes()) == 1
+    processes.close()
+    assert zygotes() == []
+
+
+def test_a_program_goes_on_when_the_zygote_is_killed_and_the_next_one_starts_all_the_same(
+    processes: LocalProcesses, here: Marked
+) -> None:
+    async def killed_under_it() -> tuple[int, Ended]:
+        first = here.command('echo up > "$UP"; until test -e "$UP.go"; do sleep 0.01; done; exit 7')
+        running = asyncio.create_task(processes.run(first))
+        await asyncio.to_thread(here.wait_until_up)
+        for zygote in zygotes():
+            zygote.kill()
+        second = await processes.run(here.command("exit 8"))
+        Path(here.env["UP"] + ".go").touch()
+        return (await running).code, second.ended
+
+    assert asyncio.run(killed_under_it()) == (7, Ended.EXITED)
+
+
+def test_without_any_zygote_supervisors_are_started_anew(processes: LocalProcesses, here: Marked) -> None:
+    async def again_and_again() -> list[int]:
+        codes = []
+        for code in range(MOST_LOST + 2):
+            codes.append((await processes.run(here.command(f"exit {code}"))).code)
+            for zygote in zygotes():
+                zygote.kill()
+        return codes
+
+    assert asyncio.run(again_and_again()) == list(range(MOST_LOST + 2))
+
+
+def test_a_spare_that_was_killed_is_not_used(processes: LocalProcesses, here: Marked) -> None:
+    async def killed_before() -> int:
+        await processes.run(here.command("true"))
+        (zygote,) = zygotes()
+        await asyncio.to_thread(here.wait_until, zygote.children)
+        keepers = zygote.children()
+        for keeper in keepers:
+            keeper.kill()
+        await asyncio.to_thread(psutil.wait_procs, keepers)
+        return (await processes.run(here.command("exit 9"))).code
+
+    assert asyncio.run(killed_before()) == 9
+
+
+def test_nothing_of_the_engine_is_in_a_spare(
+    processes: LocalProcesses, here: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its secrets nor its open files: a supervisor lives as long as its program, and beside it."""
+    monkeypatch.setenv("SECRET_KEY", "do-not-pass-on")
+
+    async def looked_at() -> tuple[list[bytes], list[str]]:
+        secret = os.open(here.folder, os.O_RDONLY)
+        running = asyncio.create_task(
+            processes.run(replace(here.command(FOREVER), pid_file=str(here.folder / "pid")))
+        )
+        await asyncio.to_thread(here.wait_until_up)
+        keeper = psutil.Process(json.loads((here.folder / "pid").read_text())["pid"])
+        tree = [*zygotes(), keeper, *keeper.children()]
+        environments = [Path(f"/proc/{process.pid}/environ").read_bytes() for process in tree]
+        files = [str(fd.readlink()) for each in tree for fd in Path(f"/proc/{each.pid}/fd").iterdir()]
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        os.close(secret)
+        return environments, files
+
+    environments, files = asyncio.run(looked_at())
+    assert not any(b"do-not-pass-on" in environment for environment in environments)
+    assert {file.partition(":")[0] for file in files} <= {"/dev/null", "pipe", "socket"}
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_zygote_and_spares_end_with_the_engine(here: Marked, number: signal.Signals) -> None:
+    engine = driver(possible(KINDS[0]), str(here.folder), here.mark, "0", FOREVER)
+    here.wait_until_up()
+    (zygote,) = zygotes(engine.pid)
+    here.wait_until(lambda: len(zygote.children()) > 1)
+    below = [zygote, *zygote.children(recursive=True)]
+    end(engine, number)
+    here.wait_until(lambda: not any(process.is_running() for process in below))
+
+
+@pytest.mark.crash
+@pytest.mark.skipif(os.geteuid() != 0, reason="then the other tests already run as somebody without rights")
+def test_somebody_without_rights_has_spares_too(shared: Marked) -> None:
+    here = shared
+    engine = driver("", str(here.folder), here.mark, "0", FOREVER, before=python_as_nobody())
+    here.wait_until_up()
+    chain = [psutil.Process(engine.pid), *psutil.Process(engine.pid).children(recursive=True)]
+    kinds = [word for process in chain for word in process.cmdline() if word.endswith("namespace")]
+    end(engine)
+    here.wait_until_gone()
+    if not kinds:
+        pytest.skip("this machine gives nobody namespaces")
+    assert set(kinds) == {Containment.USER_NAMESPACE}
