@@ -26,6 +26,7 @@ def task(goal: str = "Do it", **fields: object) -> Task:
         (task(touches=("db/migrations/*.sql",)), "migration", "inferred from db/migrations/*.sql"),
         (task("Add login", touches=("src/a.py", "docs/a.md")), "feature", "the word `add`"),
         (task("Add a test for the crash of the parser"), "fix", "the word `crash`"),
+        (task("Add a flag. Fix what is broken, and write tests."), "feature", "the word `add`"),
         (task("Make the address shorter"), "other", "nothing says"),
     ],
 )

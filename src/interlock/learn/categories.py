@@ -1,7 +1,8 @@
 """What kind of work a task is, and how hard it looks, from its definition alone.
 
 What a person declared counts. Else the paths it touches, if all of them are of one kind: a change of code
-that also touches its tests and docs is no test and no documentation. Else the words of its goal.
+that also touches its tests and docs is no test and no documentation. Else the words of its goal's
+first sentence.
 """
 
 import re
@@ -25,7 +26,7 @@ PATHS: tuple[tuple[str, str], ...] = (
 )
 """Patterns of paths and globs, by category."""
 WORDS: tuple[tuple[str, str], ...] = (
-    ("fix", r"fix(es|ed)?|bugs?|crash(es)?|regressions?|broken|wrong|fails?"),
+    ("fix", r"fix(es|ed)?|bugs?|crash(es)?|regressions?|broken|wrong"),
     ("docs", r"document(s|ation)?|docs|readme|changelog|docstrings?|tutorial"),
     ("refactor", r"refactor|renam(e|es|ing)|extract|simplify|clean ?up|restructure|split|move"),
     ("tests", r"tests?|coverage"),
@@ -36,11 +37,17 @@ WORDS: tuple[tuple[str, str], ...] = (
 )
 """Words of the goal, by category; of several that occur, the category that stands first here."""
 
-HARD_WORDS, LONG_GOAL, SHORT_GOAL = (
-    r"\b(redesign|rewrite|concurren\w*|protocol|security|migrat\w*)\b",
-    150,
-    40,
-)
+HARD_WORDS = r"redesign|rewrite|concurren\w*|protocol|security|migrat\w*"
+LONG_GOAL, SHORT_GOAL = 150, 40
+SENTENCE_CHARS = 200
+
+# Made once: a plan may have ten thousand tasks.
+_PATHS = [(name, re.compile(pattern)) for name, pattern in PATHS]
+_ANY_PATH = re.compile("|".join(pattern for _, pattern in PATHS))
+_WORDS = [(name, re.compile(rf"\b({pattern})\b", re.IGNORECASE)) for name, pattern in WORDS]
+_ANY_WORD = re.compile(rf"\b({'|'.join(pattern for _, pattern in WORDS)})\b", re.IGNORECASE)
+_HARD = re.compile(rf"\b({HARD_WORDS})\b", re.IGNORECASE)
+_END = re.compile(r"[.:;!?]\s|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +66,21 @@ def category(task: Task) -> Category:
 
 
 def _by_paths(task: Task) -> Category | None:
-    for name, pattern in PATHS:
-        if task.touches and all(re.search(pattern, path) for path in task.touches):
+    if not task.touches or not _ANY_PATH.search(task.touches[0]):
+        return None
+    for name, pattern in _PATHS:
+        if all(map(pattern.search, task.touches)):
             return Category(name, f"inferred from {', '.join(task.touches[:2])}")
     return None
 
 
 def _by_words(task: Task) -> Category | None:
-    for name, pattern in WORDS:
-        if found := re.search(rf"\b({pattern})\b", task.goal, re.IGNORECASE):
+    """By its first sentence: what follows tells how, and mentions tests and failures of all sorts."""
+    sentence = _END.split(task.goal[:SENTENCE_CHARS].lstrip(), maxsplit=1)[0]
+    if not _ANY_WORD.search(sentence):
+        return None
+    for name, pattern in _WORDS:
+        if found := pattern.search(sentence):
             return Category(name, f"inferred from the word `{found[0].lower()}` in its goal")
     return None
 
@@ -83,7 +96,7 @@ def complexity(task: Task) -> str:
         len(task.touches) > 4,
         len(task.needs) > 3,
         len(task.done_when) > 2,
-        re.search(HARD_WORDS, task.goal, re.IGNORECASE) is not None,
+        _HARD.search(task.goal) is not None,
     )
     low, medium, high = COMPLEXITIES
     return high if sum(signs) > 2 else medium if any(signs) else low
