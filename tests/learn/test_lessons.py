@@ -270,3 +270,16 @@ def test_better_and_worse_are_probabilities_and_each_landing_speaks_for_its_side
     more = known(landed + missed + 1, landed + 1, other_landed + other_missed, other_landed)
     assert abs(is_better(now) + is_worse(now) - 1) < 1e-9
     assert is_better(more) >= is_better(now)
+
+
+def test_what_a_person_said_to_the_attempt_that_landed_is_part_of_the_lesson() -> None:
+    """A person's retry is evidence like any other, and the breaker's forgetting does not hide it."""
+    journal = Journal(spec("a"))
+    journal.work("a", 1)
+    journal.start("a")
+    red(journal, "a")
+    journal.tell(f.TaskFailed(A, 1, "twice"), f.TaskRetried(A, "set the flag in conf"))
+    journal.work("a")
+    lesson = learned(journal.task("a"))
+    assert lesson.text.endswith("A person had said to it: set the flag in conf")
+    assert lesson.fingerprint == LESSON.fingerprint

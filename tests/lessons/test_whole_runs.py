@@ -79,3 +79,19 @@ def test_a_lesson_that_helps_stays_and_one_that_misleads_is_retired_by_its_figur
     assert misleads["retired_why"].startswith("it misleads: 0 of ")
     # What it cost is bounded: nobody was lost to it.
     assert set(scratch.states().values()) == {"done"}
+
+
+def test_whoever_wants_no_lessons_has_none(family: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a setting, or by a template without a place for them; the log does not say that they were given."""
+    monkeypatch.setenv("INTERLOCK_LESSONS_HELD_OUT_PERCENT", "100")
+    family.interlock("run")
+    assert "strict" in family.interlock("lessons", "--json")
+    add(family, "b")
+    assert "What earlier attempts learned" not in family.interlock("prompt", "b")
+    monkeypatch.setenv("INTERLOCK_LESSONS_HELD_OUT_PERCENT", "0")
+    assert "What earlier attempts learned" in family.interlock("prompt", "b")
+    family.write(short__md="$goal $feedback")
+    monkeypatch.setenv("INTERLOCK_PROMPT_TEMPLATE", "short.md")
+    family.commit("a template of our own")
+    family.interlock("run")
+    assert family.facts("LessonsOffered") == []

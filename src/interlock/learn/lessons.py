@@ -27,6 +27,7 @@ HOLD_OUT = 0.2
 """The share of attempts that even a good lesson is kept from, so that it stays known what it does."""
 MOST_HELD_OUT = 0.8
 MOST_NAMED = 3
+MOST_NOTES = 500
 PLAIN = re.compile(r"^[\w./@+-]{1,120}$", re.ASCII)
 FIRST_TRIALS = 2
 """How many attempts may have a new lesson at a time; with each that lands, two more."""
@@ -73,7 +74,7 @@ def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) ->
     return Lesson(
         id=name,
         mechanism=f"`{failure.command}` fails {_without(fix)}",
-        text=told,
+        text=told + _hint(task.notes),
         fingerprint=seen.id,
         category=task.category,
         paths=_places(fix.paths),
@@ -85,6 +86,11 @@ def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) ->
         symptom=seen.line,
         fix=fix.excerpt,
     )
+
+
+def _hint(notes: str) -> str:
+    """What a person told the attempt that landed is part of why it did."""
+    return f"\n\nA person had said to it: {notes.strip()[:MOST_NOTES]}" if notes.strip() else ""
 
 
 def _without(fix: Fix) -> str:

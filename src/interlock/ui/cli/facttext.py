@@ -3,7 +3,7 @@
 from dataclasses import fields
 from datetime import UTC, datetime
 
-from interlock.events.facts import Fact, TaskAccepted
+from interlock.events.facts import Fact, LessonLearned, TaskAccepted
 from interlock.events.record import Recorded
 from interlock.ui.cli.output import inert
 
@@ -37,6 +37,8 @@ def describe(fact: Fact) -> str:
     """The fact's name, its task, and the fields worth a glance."""
     if isinstance(fact, TaskAccepted):
         return f"TaskAccepted {fact.task.id}: {_short(fact.task.goal)}"
+    if isinstance(fact, LessonLearned):
+        return f"LessonLearned {fact.lesson.id}: {_short(fact.lesson.mechanism or fact.lesson.text)}"
     words = [type(fact).__name__]
     if task := getattr(fact, "task", None):
         words.append(task)
