@@ -41,7 +41,8 @@ def attempt(journal: Journal, error: ErrorClass = ErrorClass.EXIT, wait: float =
 def forecast(*options: Option, complexity: str = "") -> f.TaskEstimated:
     first = options[0].agent if options else "small"
     return f.TaskEstimated(
-        A, Forecast("other", "declared", first, 60, 90, 0.5, complexity=complexity, options=options)
+        A,
+        Forecast("other", "declared", first, 60, 90, 0.5, complexity=complexity, options=options, evidence=2),
     )
 
 

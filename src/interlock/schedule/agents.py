@@ -74,15 +74,18 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
 
 def _place(options: Sequence[Option], agent: Agent) -> int:
     """Where the agent stands by earlier work: 0 for the best and all that are as good."""
+    in_money = all(option.cost_usd is not None for option in options)
     for place, option in enumerate(options):
         if option.agent == agent.name:
-            return 0 if _to_land(option) <= ALIKE * _to_land(options[0]) else place
+            is_alike = _to_land(option, in_money) <= ALIKE * _to_land(options[0], in_money)
+            return 0 if is_alike else place
     return len(options)
 
 
-def _to_land(option: Option) -> float:
-    """What it takes until a change has landed: money, or time where that is not known."""
-    return (option.seconds if option.cost_usd is None else option.cost_usd) / max(option.success, 1e-9)
+def _to_land(option: Option, in_money: bool) -> float:
+    """What it takes until a change has landed: money, or time where that is not known of all."""
+    spent = option.cost_usd if in_money and option.cost_usd is not None else option.seconds
+    return spent / max(option.success, 1e-9)
 
 
 def _warm(state: State, task: TaskState, now: float) -> str:
@@ -108,7 +111,7 @@ def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> str:
         return f"it has just worked on {state.warm[task.spec.story].task} of the same story"
     options = task.forecast.options if task.forecast else ()
     option = next((option for option in options if option.agent == agent.name), None)
-    if option is None or len(options) < 2:
+    if option is None or task.forecast is None or not task.forecast.evidence:
         return f"the first choice of {count}"
     costs = f"${option.cost_usd:.2f} and " if option.cost_usd is not None else ""
     return (
