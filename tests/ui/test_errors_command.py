@@ -52,6 +52,7 @@ def test_status_says_in_one_line_that_tasks_fail_alike(failing: Lab) -> None:
     assert len(lines) == 1
     assert lines[0].startswith("2 tasks fail in the same way (ModuleNotFoundError")
     assert lines[0].endswith("interlock errors")
+    assert [one["tasks"] for one in failing.run("status", "--json").json["alike"]] == [["a", "b"]]
 
 
 def test_what_fixed_it_is_said_and_what_every_task_is_past_is_out_of_the_way(failing: Lab) -> None:

@@ -8,6 +8,7 @@ import click
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.learn.errors import alike
 from interlock.model.durations import lasting
 from interlock.model.sandbox import Sandbox
 from interlock.schedule import Board
@@ -95,8 +96,6 @@ def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
 
 def _alike(state: State) -> Iterator[str]:
     """One line when several tasks fail for the same cause: it is worth one look, not many."""
-    from interlock.learn.errors import alike
-
     if found := alike(state):
         seen, names = found[0]
         more = f", and {counted(len(found) - 1, 'other failure')} so" if len(found) > 1 else ""
@@ -129,6 +128,7 @@ def document(reading: Reading) -> dict[str, object]:
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
+        "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike(state)],
         "position": state.seq,
         "time": reading.now,
     }
