@@ -1,6 +1,6 @@
 """What the log teaches. Pure: it reads facts and returns numbers.
 
-Today: the figures of a run. Durations, costs and conflicts learned over many runs belong to a later issue.
+Sums over all runs are in State (`events.tallies`); here they become chances, times, prices and limits.
 """
 
 from interlock.learn.meter import Meter
