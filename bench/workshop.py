@@ -1,4 +1,4 @@
-"""A kind of work with a hidden optimum: consecutive runs in virtual time, with the real log, board and clutch.
+"""A kind of work with a hidden optimum: runs in virtual time, with the real log, board and clutch.
 
 What happens to an attempt depends on how many agents were at work beside it, as a `Curve` has it. Nothing but
 facts reaches the clutch.

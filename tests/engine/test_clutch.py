@@ -1,10 +1,13 @@
 """The clutch through the real command: it starts with one, opens, brakes, and says why (K1, K2, K3, K6)."""
 
 import json
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from bench.provider import AGENT, HiddenLimit, serving
 from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -46,7 +49,7 @@ def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scr
     out = scratch.interlock("run", "--max-parallel", "auto")
     said = limits(scratch)
     assert said[:2] == [(1, "cold-start"), (2, "goodput")]
-    assert all(later - earlier <= 1 for (earlier, _), (later, _) in zip(said, said[1:], strict=False))
+    assert all(later - earlier <= 1 for (earlier, _), (later, _) in pairwise(said))
     assert most_at_work(scratch) == max(limit for limit, _ in said)
     assert "nothing is known of this kind of work" in out
     shown = scratch.interlock("clutch")
@@ -55,3 +58,80 @@ def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scr
     view = json.loads(scratch.interlock("clutch", "--json"))
     assert [category["category"] for category in view["categories"]] == ["docs"]
     assert view["decisions"][-1]["limit"] == said[-1][0]
+
+
+def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(scratch: Scratch) -> None:
+    pages(scratch, "a", "b")
+    scratch.interlock("run")
+    assert limits(scratch) == []
+    assert "max_parallel is 3 (default, until there is history)" in said_of_all(scratch)
+    pages(scratch, "a", "b", "c")
+    scratch.interlock("run")
+    assert "max_parallel is not set, and there is history: auto" in said_of_all(scratch)
+    assert [brake for _, brake in limits(scratch)] == ["goodput"]
+    pages(scratch, "a", "b", "c", "d")
+    scratch.interlock("run", "--max-parallel", "5")
+    assert limits(scratch)[-1] == (5, "max-parallel")
+    assert scratch.states() == dict.fromkeys("abcd", "done")
+
+
+def said_of_all(scratch: Scratch) -> str:
+    """Why as many agents may work as may."""
+    said = [row["fact"] for row in scratch.facts("ClutchDecided")]
+    return str([fact["why"] for fact in said if not fact.get("category") and not fact.get("provider")][-1])
+
+
+def test_conflicts_with_many_at_once_close_the_clutch_again(scratch: Scratch) -> None:
+    """Agents that all write the same file: alone each lands, together all but one must begin again."""
+    together = 'sleep 0.2; echo "$INTERLOCK_TASK_ID" > page.txt; cat page.txt > "$INTERLOCK_TASK_ID.txt"'
+    pages(scratch, *(f"page{number}" for number in range(9)), agent=together, retries="9")
+    scratch.interlock("run", "--max-parallel", "auto", code=None)
+    said = [limit for limit, _ in limits(scratch)]
+    assert max(said) > 1
+    assert any(later < earlier for earlier, later in pairwise(said))
+    why = [row["fact"]["why"] for row in scratch.facts("ClutchDecided")]
+    assert any("came to conflicts or red checks" in each for each in why)
+
+
+def asking(url: str, counts: tuple[int, ...]) -> str:
+    """A graph with that many tasks for each run so far; all agents use one credential."""
+    names = [f"talk{run}-{number}" for run, count in enumerate(counts, 1) for number in range(count)]
+    tasks = "".join(f"  {name}: {{goal: Ask, category: docs}}\n" for name in names)
+    model = f'wire: openai, url: "{url}", key_env: BENCH_KEY'
+    return (
+        "version: 1\ndefaults: {agent: caller, timeout: 60s}\nagents:\n"
+        f'  caller: {{use: command, run: [python3, agent.py, "4"], {model}}}\ntasks:\n{tasks}'
+    )
+
+
+@pytest.mark.sandbox
+def test_over_three_runs_it_starts_at_one_opens_and_brakes_when_the_provider_turns_calls_away(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+) -> None:
+    """Must show 2. The lines in which the runs say why are among the figures."""
+    monkeypatch.setenv("BENCH_KEY", "a key")
+    takes = {1: 99, 2: 99, 3: 1}
+    runs: list[int] = []
+    limit = HiddenLimit(lambda _answered: takes[len(runs)], call_seconds=0.03)
+    scratch.write(agent__py=AGENT)
+    tops = [0]
+    with serving(limit) as url:
+        for tasks in (5, 6, 6):
+            runs.append(tasks)
+            scratch.write(**{"task-graph__yaml": asking(url, tuple(runs))})
+            scratch.commit("work to do")
+            out = scratch.interlock("run", "--max-parallel", "auto")
+            for line in out.splitlines():
+                if "at once" in line and "up to" in line:
+                    record_property("figure", f"run {len(runs)}: {line}")
+            tops.append(max(most for most, _ in limits(scratch)))
+    assert limits(scratch)[0] == (1, "cold-start")
+    assert 1 < tops[1] < tops[2]
+    provider = url.removeprefix("http://").removesuffix("/v1") + " BENCH_KEY"
+    said = [row["fact"] for row in scratch.facts("ClutchDecided")]
+    braked = [fact for fact in said if fact.get("provider") == provider]
+    assert braked[0]["limit"] < tops[2]
+    assert "429" in braked[0]["why"]
+    assert {fact["brake"] for fact in braked} == {"provider"}
+    assert set(scratch.states().values()) == {"done"}
+    assert f"{provider}  " in scratch.interlock("clutch")
