@@ -13,6 +13,8 @@ NAMES = (
     "start",
     "sandbox",
     "sleepers",
+    "brake",
+    "clutch",
     "footprint",
     "forecast",
     "lessons",

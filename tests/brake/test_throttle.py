@@ -2,11 +2,11 @@
 
 import pytest
 
+from bench.traffic import Server, simulate
 from interlock.run.brake.account import SILENCE_SECONDS, Account, Member
 from interlock.run.brake.known import account_of
 from interlock.run.brake.limit import COLD, Limit, Ticket
 from interlock.run.brake.throttle import BREAKS, Answer, Ending, Throttle
-from tests.brake.simulated import Server, simulate
 
 HOSTED, OWN = "api.openai.com OPENAI_API_KEY", "127.0.0.1:11434"
 GOOD = Ending(Answer.GOOD)

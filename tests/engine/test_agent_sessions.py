@@ -111,15 +111,31 @@ def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
 
 
 def test_a_model_that_is_busy_says_nothing_about_the_task(
-    scratch: Scratch, model: Model, claude: Path
+    scratch: Scratch, model: Model, claude: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T1: three refusals are more than the breaker and the retries of this task would bear."""
+    monkeypatch.setenv("INTERLOCK_MODEL_BRAKE", "off")
     model.statuses = [429, 529, 429]
     plan(scratch, model, "write", retries=0)
     scratch.interlock("run")
     assert scratch.states() == {"t": "done"}
     failed = [row["fact"]["error"] for row in scratch.facts("PhaseFailed")]
     assert failed == ["rate-limit", "overloaded", "rate-limit"]
+
+
+def test_a_program_need_not_hear_that_its_model_was_busy(
+    scratch: Scratch, model: Model, claude: Path
+) -> None:
+    """W11: the brake waits, makes the call again, and leaves what it found out in the log."""
+    model.statuses = [429, 529, 429]
+    plan(scratch, model, "write", retries=0)
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+    assert scratch.facts("PhaseFailed") == []
+    told = [row["fact"] for row in scratch.facts("ProviderBraked")]
+    assert {fact["provider"] for fact in told} == {f"127.0.0.1:{model.port} MY_MODEL_KEY"}
+    assert (sum(fact["calls"] for fact in told), sum(fact["refused"] for fact in told)) == (4, 3)
+    assert any("HTTP 429" in fact["why"] or "HTTP 529" in fact["why"] for fact in told)
 
 
 def test_a_key_that_is_not_accepted_ends_the_task_at_once_and_names_the_variable(

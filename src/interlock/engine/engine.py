@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from interlock.engine.acts import Acts
+from interlock.engine.brakes import last_news, pass_on_news
 from interlock.engine.clutch import Clutch
 from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
@@ -93,6 +94,7 @@ class Engine:
         aides = [
             asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
             asyncio.create_task(acts.renew()),
+            asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds, self._options.fetch_seconds)),
         ]
         loop = asyncio.create_task(self._loop(main, acts, claim))
@@ -131,7 +133,8 @@ class Engine:
         try:
             async with asyncio.timeout(CLOSE_SECONDS if self._stop else None):
                 measured = self._gauges.last(self.state, self._ledger.board, self._ledger.meter)
-                await self._ledger.release(claim, [*measured, f.RunEnded(self.holder, why)])
+                heard = await last_news(self._env)
+                await self._ledger.release(claim, [*measured, *heard, f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
                 await self._ledger.save_snapshot()
                 await self._env.experience.share(self.state.tallies)
@@ -174,6 +177,7 @@ class Engine:
         if learned := await lessons_due(self._env, self.state):
             await self._ledger.append(learned, claim)
             await self._ledger.catch_up()
+        await self._answer_requests(acts, claim)
         now = await self._env.store.now()
         if limits := self._clutch.ask(self.state, now):
             await self._ledger.append(limits, claim)
@@ -188,6 +192,14 @@ class Engine:
             return True
         await self._sleep(now)
         return False
+
+    async def _answer_requests(self, acts: Acts, claim: Claim) -> None:
+        """Agents that want to edit more than was expected: the answer is a fact before they hear it."""
+        strict, board = self._options.strict_scope, self._ledger.board
+        while requests := acts.requests():  # one at a time: what is granted is held against the next
+            await self._ledger.append([board.answer(*requests[0], strict)], claim)
+            await self._ledger.catch_up()
+        acts.widen()
 
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""

@@ -9,6 +9,7 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.redact import Redactor
+from interlock.run.brake import Brakes, NoBrakes
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -33,8 +34,10 @@ class Env:
     clean: Callable[[str], str] = field(default_factory=lambda: Redactor().clean)
     """Takes secrets out of text that is kept."""
     lesson_hold_out: float = HOLD_OUT
-    """The share of attempts that lessons are kept from; 1: there are none."""
+    """The share of attempts that a lesson is kept from; 1: what was learned is not used."""
     host: Host = field(default_factory=IdleHost)
     """The machine that agents run on."""
+    brakes: Brakes = field(default_factory=NoBrakes)
+    """How much the providers of models take."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

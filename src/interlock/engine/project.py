@@ -32,12 +32,13 @@ from interlock.model.moment import Moment
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.plan import Graph, changes, parse
+from interlock.run.brake import Books, Brake, NoBrakes
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
 from interlock.run.processes import LocalProcesses
 from interlock.run.proxied import ProxyNetwork, check_key
-from interlock.run.proxy import EgressProxy, ModelProxy, ProxyLimits
+from interlock.run.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
 from interlock.run.proxy.hosts import hosts_of
 from interlock.run.sandbox.choice import Wanted, choose_confinement
 from interlock.run.supervised import Bounds
@@ -122,12 +123,20 @@ class Project(Calls):
         return template_of(self.settings, self.origins, self.root)
 
     @cached_property
+    def brake(self) -> Brake | None:
+        """What holds calls of models back; shared with all other runs of this user."""
+        if not self.settings.model_brake:
+            return None
+        books = Books(state_home(os.environ) / "providers")
+        return Brake(books, new_incarnation(), is_dead, self.settings.model_hold_seconds)
+
+    @cached_property
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
         sockets, silence = self.state_dir / "sockets", self.settings.model_silence_seconds
         hosts_of(self.settings.allow_hosts)  # one that makes no sense is said before anything starts
         return ProxyNetwork(
-            ModelProxy(os.environ, sockets, limits=ProxyLimits(silence_seconds=silence)),
+            ModelProxy(os.environ, sockets, self.brake or OpenGate(), ProxyLimits(silence_seconds=silence)),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,
@@ -149,6 +158,8 @@ class Project(Calls):
                 self.root,
             ),
         )
+        if self.brake:
+            self.brake.books.tell = tell
         executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, means)
         return Env(
             self.store,
@@ -163,6 +174,7 @@ class Project(Calls):
             lesson_hold_out=self.settings.lesson_hold_out,
             experience=self.experience(tell),
             host=self.host,
+            brakes=self.brake or NoBrakes(),
         )
 
     @property

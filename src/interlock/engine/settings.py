@@ -104,6 +104,10 @@ class Settings:
     Not for a repository to say: in your own file, or as a variable."""
     model_silence_seconds: float = 300.0
     """How long a model may be silent, before its answer and in the middle of it. Then the call has failed."""
+    model_brake: bool = True
+    """Hold calls of models back so far that their provider takes them all. What it takes is found out."""
+    model_hold_seconds: float = 60.0
+    """How long a call may wait for its turn. Then its program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
@@ -317,6 +321,7 @@ LEAST = {
     "max_parallel": 1,
     "hook_timeout_seconds": 0.1,
     "model_silence_seconds": 1,
+    "model_hold_seconds": 0,
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
     "keep_trash_days": 0,

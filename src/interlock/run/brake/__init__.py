@@ -3,9 +3,8 @@
 from interlock.run.brake.account import Account
 from interlock.run.brake.books import Books, look_up
 from interlock.run.brake.brake import Brake
-from interlock.run.brake.known import account_of
-from interlock.run.brake.limit import Ticket
 from interlock.run.brake.news import News
+from interlock.run.brake.protocol import Brakes, NoBrakes
 from interlock.run.brake.throttle import Answer, Ending, Throttle
 
 __all__ = [
@@ -13,10 +12,10 @@ __all__ = [
     "Answer",
     "Books",
     "Brake",
+    "Brakes",
     "Ending",
     "News",
+    "NoBrakes",
     "Throttle",
-    "Ticket",
-    "account_of",
     "look_up",
 ]

@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from interlock.run.brake.account import Account
+from interlock.run.brake.known import account_of
 
 T = TypeVar("T")
 LOCK_TRIES = 20
@@ -47,8 +48,6 @@ class Books:
     folder: Path | None
     tell: Callable[[str], None] = lambda _text: None
     clock: Callable[[], float] = time.time
-    fresh: Callable[[str], Account] = lambda _provider: Account()
-    """What to begin with where nothing is known."""
     _known: dict[str, Account] = field(default_factory=dict)
     _alone_until: float = 0.0
 
@@ -62,8 +61,14 @@ class Books:
                 self.tell(f"how much {provider} takes cannot be shared with other runs: {problem}")
         return work(self._own(provider))
 
+    def expect(self, provider: str, limit: float) -> None:
+        """A limit that was found once, for where nobody knows better."""
+        if provider not in self._known:
+            self._known[provider] = account_of(provider, limit)
+
     def _own(self, provider: str) -> Account:
-        return self._known.setdefault(provider, self.fresh(provider))
+        self.expect(provider, 0.0)
+        return self._known[provider]
 
     def _in_file(self, folder: Path, provider: str, work: Callable[[Account], T]) -> T:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

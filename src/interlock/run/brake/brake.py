@@ -17,7 +17,7 @@ from interlock.run.brake.books import Books
 from interlock.run.brake.judging import ending_of
 from interlock.run.brake.limit import Ticket
 from interlock.run.brake.line import Line
-from interlock.run.brake.news import Teller
+from interlock.run.brake.news import News, Teller
 from interlock.run.brake.throttle import REFUSALS, Answer, Ending
 from interlock.run.proxy.gate import Refused, Turn
 from interlock.run.proxy.order import CallOutcome, EndpointOrder, ModelCall
@@ -62,7 +62,7 @@ class _Desk:
 
 
 class Brake:
-    """Implements `interlock.run.proxy.Gate`."""
+    """Implements `interlock.run.proxy.Gate`, and `Brakes` for whoever wants to hear of it."""
 
     def __init__(
         self,
@@ -71,12 +71,12 @@ class Brake:
         is_dead: Callable[[str], bool] = lambda _name: False,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        self._books = books
+        self.books = books
+        self._teller = Teller(books.clock)
         self._me = me
         self._is_dead = is_dead
         self._hold_seconds = hold_seconds
         self._desks: dict[str, _Desk] = {}
-        self.teller = Teller(books.clock)
 
     @asynccontextmanager
     async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:
@@ -92,31 +92,40 @@ class Brake:
         finally:
             self._give_back(desk, passage)
 
-    def look(self, provider: str) -> None:
+    def look(self, provider: str, limit: float) -> None:
         """See how things stand with a provider before the first call."""
+        self.books.expect(provider, limit)
         self._change(self._desk(provider), lambda _account, _now: None)
+
+    async def wait(self) -> list[News]:
+        """What is new, at most once a second for each provider."""
+        return await self._teller.wait()
+
+    def rest(self) -> list[News]:
+        """What has not been told yet."""
+        return self._teller.rest()
 
     def _desk(self, provider: str) -> _Desk:
         return self._desks.setdefault(provider, _Desk(provider))
 
     def _change(self, desk: _Desk, work: Callable[[Account, float], T]) -> T:
-        now = self._books.clock()
+        now = self.books.clock()
 
         def whole(account: Account) -> T:
             if now - desk.looked_at >= FORGET_SECONDS:
                 desk.looked_at = now
                 account.forget(now, self._me, self._is_dead)
             result = work(account, now)
-            self.teller.hear(desk.provider, account.throttle)
+            self._teller.hear(desk.provider, account.throttle)
             return result
 
-        return self._books.change(desk.provider, whole)
+        return self.books.change(desk.provider, whole)
 
     async def _wait(self, desk: _Desk, attempt: str, left: float) -> Ticket:
         waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         desk.line.join(attempt, waiter)
         self._let_go(desk)
-        closed = self.teller.latest(desk.provider).until - self._books.clock()
+        closed = self._teller.latest(desk.provider).until - self.books.clock()
         try:
             # Waiting is in vain where the door opens too late.
             async with asyncio.timeout(0.0 if closed > left else max(0.0, left)):
@@ -164,11 +173,11 @@ class Brake:
         self._change(
             desk, lambda account, now: account.give_back(now, self._me, desk.standing, ticket, ending)
         )
-        self.teller.count(desk.provider, ending.answer in REFUSALS)
+        self._teller.count(desk.provider, ending.answer in REFUSALS)
         self._let_go(desk)
 
     def _refusal(self, desk: _Desk) -> Refused:
-        news, now = self.teller.latest(desk.provider), self._books.clock()
+        news, now = self._teller.latest(desk.provider), self.books.clock()
         if news.until > now:
             text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
             return Refused(text, _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT), news.until - now)

@@ -20,6 +20,8 @@ class News:
     why: str
     until: float = 0.0
     """By this machine's clock; 0: it is open."""
+    closed_seconds: float = 0.0
+    """The same from the moment it is told."""
     found: bool = False
     """The limit was run into. Else it is only the most that was tried."""
     closed_by: Answer = Answer.GOOD
@@ -49,7 +51,12 @@ class Teller:
         """What is known of a provider now."""
         until = throttle.until if throttle.until > self.clock() else 0.0
         latest = News(
-            provider, throttle.places, throttle.why, until, throttle.was_stopped, throttle.closed_by
+            provider,
+            throttle.places,
+            throttle.why,
+            until,
+            found=throttle.was_stopped,
+            closed_by=throttle.closed_by,
         )
         subject = self._subjects.setdefault(provider, _Subject(latest))
         subject.latest = latest
@@ -84,7 +91,8 @@ class Teller:
 
     def _tell(self, subject: _Subject) -> News:
         subject.told, subject.told_at = subject.latest, self.clock()
-        news = replace(subject.latest, calls=subject.calls, refused=subject.refused)
+        closed = max(0.0, subject.latest.until - subject.told_at)
+        news = replace(subject.latest, closed_seconds=closed, calls=subject.calls, refused=subject.refused)
         subject.calls = subject.refused = 0
         return news
 

@@ -1,0 +1,206 @@
+"""The brake in front of real calls: a real proxy, and a server that turns calls away (K7, W11)."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from interlock.model.outcome import ErrorClass
+from interlock.run.brake import Books, Brake
+from interlock.run.brake.books import look_up
+from interlock.run.brake.limit import Ticket
+from interlock.run.proxy.dig import text_at
+from tests.proxy.stage import CHAT, KEY_ENV, Line, Setting, upstream
+
+GOOD = {
+    "choices": [{"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 5},
+}
+
+
+@dataclass
+class Provider:
+    """Takes `places` calls at once, and counts."""
+
+    places: int = 4
+    call_seconds: float = 0.01
+    refusal: dict[str, str] = field(default_factory=dict)
+    under_way: int = 0
+    most: int = 0
+    statuses: list[int] = field(default_factory=list)
+    planned: list[int] = field(default_factory=list)
+    text: str = "too many at once"
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    """Two calls were under way at once."""
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        await request.read()
+        status = self.planned.pop(0) if self.planned else 200 if self.under_way < self.places else 429
+        self.statuses.append(status)
+        if status != 200:
+            return web.json_response({"error": {"message": self.text}}, status=status, headers=self.refusal)
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        if self.under_way == 2:
+            self.full.set()
+        try:
+            await asyncio.sleep(self.call_seconds)
+        finally:
+            self.under_way -= 1
+        return web.json_response(GOOD)
+
+
+def brake(
+    folder: Path | None = None, hold_seconds: float = 10.0, clock: Callable[[], float] = time.time
+) -> Brake:
+    return Brake(Books(folder, clock=clock), "me", hold_seconds=hold_seconds)
+
+
+async def ask(line: Line, times: int) -> list[int]:
+    return [(await line.ask(CHAT)).status for _ in range(times)]
+
+
+@pytest.mark.slow
+def test_programs_that_ask_at_the_same_time_never_hear_that_it_was_too_often(setting: Setting) -> None:
+    async def story() -> list[int]:
+        provider = Provider(places=3)
+        async with AsyncExitStack() as stack:
+            url = await stack.enter_async_context(upstream(provider.answer))
+            gate = brake()
+            lines = []
+            for number in range(8):
+                own = replace(setting, gate=gate, folder=setting.folder / str(number))
+                lines.append(await stack.enter_async_context(own.line(CHAT.wire, f"{url}/v1")))
+            heard = [
+                status for got in await asyncio.gather(*(ask(line, 15) for line in lines)) for status in got
+            ]
+        assert heard == [200] * 120
+        assert provider.statuses.count(200) == 120
+        return provider.statuses
+
+    statuses = asyncio.run(story())
+    assert 0 < statuses.count(429) <= 12
+
+
+@pytest.mark.slow
+def test_a_refusal_is_survived_without_the_programs_knowledge_and_the_transcript_has_both(
+    setting: Setting,
+) -> None:
+    async def story() -> None:
+        provider = Provider(planned=[429, 529])
+        async with (
+            upstream(provider.answer) as url,
+            replace(setting, gate=brake()).line(CHAT.wire, f"{url}/v1") as line,
+        ):
+            assert await ask(line, 1) == [200]
+            notes = [(entry["status"], entry["note"]) for entry in line.entries()]
+            assert notes == [
+                (429, "turned away, and made again"),
+                (529, "turned away, and made again"),
+                (200, ""),
+            ]
+            assert line.endpoint.last_error is None
+
+    asyncio.run(story())
+
+
+@pytest.mark.slow
+def test_a_program_hears_the_providers_own_words_when_it_is_turned_away_for_good(setting: Setting) -> None:
+    async def story() -> None:
+        provider = Provider(places=0, refusal={"X-Request-ID": "r1"})
+        async with (
+            upstream(provider.answer) as url,
+            replace(setting, gate=brake()).line(CHAT.wire, f"{url}/v1") as line,
+        ):
+            heard = await line.ask(CHAT)
+            assert (heard.status, heard.headers["X-Request-ID"]) == (429, "r1")
+            assert text_at(heard.json, "error", "message") == "too many at once"
+            assert len(provider.statuses) == 4
+
+    asyncio.run(story())
+
+
+def test_a_used_up_quota_is_found_out_once_and_told_to_all_without_asking_again(setting: Setting) -> None:
+    """FIELD 5: nobody else runs into the same wall."""
+
+    async def story() -> None:
+        provider = Provider(places=0, refusal={"Retry-After": "7200"}, text="insufficient_quota")
+        gate = brake()
+        async with upstream(provider.answer) as url:
+            for number in range(3):
+                own = replace(setting, gate=gate, folder=setting.folder / str(number))
+                async with own.line(CHAT.wire, f"{url}/v1") as line:
+                    heard = await line.ask(CHAT)
+                    assert heard.status == 429
+                    assert 7190 < float(heard.headers["Retry-After"]) <= 7200
+                    assert line.endpoint.last_error
+                    assert line.endpoint.last_error.error is ErrorClass.QUOTA
+            (news,) = await gate.wait()
+            assert 7190 < news.closed_seconds <= 7200
+        assert provider.statuses == [429]
+
+    asyncio.run(story())
+
+
+def test_a_call_that_waits_too_long_is_told_to_come_back_later(setting: Setting) -> None:
+    async def story() -> None:
+        provider = Provider(planned=[429], refusal={"Retry-After": "30"}, places=9)
+        gate = brake(hold_seconds=0.2)
+        async with (
+            upstream(provider.answer) as url,
+            replace(setting, gate=gate).line(CHAT.wire, f"{url}/v1") as line,
+        ):
+            assert (await line.ask(CHAT)).headers["Retry-After"] == "30"
+            heard = await line.ask(CHAT)
+            assert heard.status == 429
+            assert "takes no calls now" in str(text_at(heard.json, "error", "message"))
+        assert provider.statuses == [429]
+
+    asyncio.run(story())
+
+
+def test_a_program_that_goes_away_leaves_its_place_to_others(setting: Setting) -> None:
+    async def story() -> None:
+        provider = Provider(call_seconds=30.0)
+        folder = setting.folder / "providers"
+        gate = brake(folder)
+        async with (
+            upstream(provider.answer) as url,
+            replace(setting, gate=gate).line(CHAT.wire, f"{url}/v1") as line,
+        ):
+            asked = [asyncio.create_task(line.ask(CHAT)) for _ in range(3)]
+            await provider.full.wait()
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+            provider.call_seconds = 0.0
+            assert await ask(line, 1) == [200]
+            name = f"{url.removeprefix('http://')} {KEY_ENV}"
+        account = look_up(folder, name)
+        assert account
+        assert account.members == {}
+
+    asyncio.run(story())
+
+
+def test_two_processes_on_one_credential_share_its_places(setting: Setting) -> None:
+    async def story() -> int:
+        provider = Provider(places=99)
+        folder = setting.folder / "providers"
+        gates = [Brake(Books(folder), name, hold_seconds=10.0) for name in ("one", "two")]
+        async with upstream(provider.answer) as url, AsyncExitStack() as stack:
+            name = f"{url.removeprefix('http://')} {KEY_ENV}"
+            Books(folder).change(name, lambda account: account.throttle.limit.refused(0.0, Ticket(1.0, 5)))
+            lines = []
+            for number, gate in enumerate(gates * 3):
+                own = replace(setting, gate=gate, folder=setting.folder / str(number))
+                lines.append(await stack.enter_async_context(own.line(CHAT.wire, f"{url}/v1")))
+            await asyncio.gather(*(ask(line, 4) for line in lines))
+        return provider.most
+
+    assert asyncio.run(story()) <= 4

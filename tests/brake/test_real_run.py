@@ -1,0 +1,38 @@
+"""Many agents on one credential through the real command: a limit is found, and nothing is lost (W11)."""
+
+import pytest
+
+from bench.brake import AGENTS, run_agents
+from bench.provider import AGENT, HiddenLimit, graph_of, serving
+from tests.engine.scratch import Scratch
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+
+def test_ten_agents_find_a_hidden_limit_that_halves_and_lose_nothing() -> None:
+    """Must show 3, in short: `python -m bench brake` has the figures, and those without the brake."""
+    outcome = run_agents(calls=4, brake=True)
+    assert (outcome.landed, outcome.failed, outcome.heard) == (AGENTS, 0, 0)
+    assert len(outcome.limit.answered) == 4 * AGENTS
+    assert 0 < len(outcome.limit.refused) <= 8
+
+
+def test_a_run_that_comes_later_begins_where_the_last_one_ended(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_KEY", "a key")
+    limit = HiddenLimit(lambda _answered: 1, call_seconds=0.02)
+    with serving(limit) as url:
+        scratch.write(agent__py=AGENT, **{"task-graph__yaml": graph_of(url, 3, 4)})
+        scratch.commit("work to do")
+        scratch.interlock("run", "--max-parallel", "3")
+        found = len(limit.refused)
+        assert found > 0
+        scratch.write(**{"task-graph__yaml": graph_of(url, 5, 4)})
+        scratch.commit("more work")
+        scratch.interlock("run", "--max-parallel", "3")
+        assert len(limit.refused) == found
+    told = [row["fact"] for row in scratch.facts("ProviderBraked")]
+    assert told[-1]["limit"] == 1
+    assert sum(fact["refused"] for fact in told) == found
+    assert sum(fact["calls"] for fact in told) == found + 20
