@@ -13,6 +13,7 @@ NAMES = (
     "start",
     "sandbox",
     "sleepers",
+    "pool",
     "brake",
     "clutch",
     "footprint",

@@ -8,6 +8,7 @@ it which interpreter.
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from interlock.run.sandbox.paths import is_below
@@ -26,23 +27,29 @@ SIGNS_OF_A_HOME = (".ssh", ".gnupg", ".aws")
 def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
     """What starting `program` takes, besides the system's own and `directory`: folders, or single files."""
     found: dict[str, None] = {}
-    _follow(program, path, directory, found, INTERPRETERS_DEEP)
+    for named, real in _chain(program, path, directory):
+        kept_out = _kept_out(directory)
+        # Most of these are the same folder, and looking at one takes a while.
+        for folder in dict.fromkeys((named.parent, *_home_of(real), *_home_of(named))):
+            if not _holds_more(folder, kept_out):
+                files = [] if _is_shown(folder, directory) else [folder]
+            else:
+                files = [file for file in (named, real) if not _is_shown(file.parent, directory)]
+            found.update(dict.fromkeys(map(str, files)))
     return tuple(found)
 
 
-def _follow(program: str, path: str, directory: Path, found: dict[str, None], depth: int) -> None:
+def _chain(
+    program: str, path: str, directory: Path, depth: int = INTERPRETERS_DEEP
+) -> Iterator[tuple[Path, Path]]:
+    """The program and its interpreters, as named and as they are."""
     named = Path(directory, program) if "/" in program else Path(shutil.which(program, path=path) or "")
     if not named.is_file() or not os.access(named, os.X_OK):
         return  # no program: a key, for all we know
     real = named.resolve()
-    for folder in (named.parent, *_home_of(real), *_home_of(named)):
-        if not _holds_more(folder, directory):
-            files = [] if _is_shown(folder, directory) else [folder]
-        else:
-            files = [file for file in (named, real) if not _is_shown(file.parent, directory)]
-        found.update(dict.fromkeys(map(str, files)))
+    yield named, real
     if depth and (interpreter := _interpreter(real)):
-        _follow(interpreter, path, directory, found, depth - 1)
+        yield from _chain(interpreter, path, directory, depth - 1)
 
 
 def _home_of(program: Path) -> tuple[Path, ...]:
@@ -65,10 +72,15 @@ def _libraries(folder: Path) -> tuple[Path, ...]:
     return tuple(path for path in (folder, folder.parent / "lib") if path.is_dir())
 
 
-def _holds_more(folder: Path, directory: Path) -> bool:
-    """Is it, or is it around, what agents must not read: a home, keys, our own folder with all workspaces."""
-    home, real = Path.home().resolve(), str(folder.resolve())
-    kept_out = (*SHARED, str(home), *(str(home / name) for name in PRIVATE), str(directory.resolve()))
+def _kept_out(directory: Path) -> tuple[str, ...]:
+    """What agents must not read: a home, keys, our own folder with all workspaces."""
+    home = str(Path.home().resolve())
+    return (*SHARED, home, *(f"{home}/{name}" for name in PRIVATE), str(directory.resolve()))
+
+
+def _holds_more(folder: Path, kept_out: tuple[str, ...]) -> bool:
+    """Is it, or is it around, what agents must not read."""
+    real = str(folder.resolve())
     return any(is_below(path, [real]) for path in kept_out) or any(
         os.path.lexists(folder / name) for name in SIGNS_OF_A_HOME
     )
