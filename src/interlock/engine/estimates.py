@@ -1,6 +1,7 @@
 """What is expected of each task, put into the log: when a run begins, for tasks that are accepted later, and
 when much more is known than the last time."""
 
+import asyncio
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ AGAIN_AFTER = 3.0
 """Times as many attempts as the last time: then every task is worth another look. So a run of n attempts
 looks log(n) times, not n times."""
 FIRST_AGAIN = 4.0
+BATCH = 200
+"""Tasks between two chances for the rest of the engine: its leases are renewed meanwhile."""
 
 
 class Estimates:
@@ -48,7 +51,14 @@ class Estimates:
         if names := self._due(state):
             if known != self._known:
                 self._footprints = Footprints(await self._past(), state)
-            await _tell_log(ledger, claim, estimated(state, names, self._footprints))
+            await _tell_log(ledger, claim, await self._estimated(state, list(names)))
+
+    async def _estimated(self, state: State, names: list[TaskId]) -> list[f.Fact]:
+        facts: list[f.Fact] = []
+        for at in range(0, len(names), BATCH):
+            facts += estimated(state, names[at : at + BATCH], self._footprints)
+            await asyncio.sleep(0)
+        return facts
 
     async def _past(self) -> Past:
         try:
@@ -66,7 +76,7 @@ class Estimates:
         known = sum(tally.attempts for tally in state.tallies.kinds.values())
         accepted, self._accepted = self._accepted, set()
         if self._known is not None and known < max(FIRST_AGAIN, AGAIN_AFTER * self._known):
-            return accepted
+            return sorted(accepted)
         self._known = known
         return state.tasks.keys()
 

@@ -68,6 +68,7 @@ class CoChange:
                 self._below[folders[:depth]].append(path)
         self._usual = self._how_often()
         self._near: dict[tuple[str, ...], Near] = {}
+        self._touched: dict[str, frozenset[int]] = {}
 
     def near(self, globs: Iterable[str]) -> Near:
         """The changes that touched any of these, and everything that they touched."""
@@ -78,7 +79,7 @@ class CoChange:
 
     def together(self, glob: str, path: str) -> tuple[int, int]:
         """How many of the changes that touched a glob touched a path as well, and of how many."""
-        touched = {at for file in self._files(glob) for at in self._at[file]}
+        touched = self._touching(glob)
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
 
     def _how_often(self) -> dict[str, float]:
@@ -88,7 +89,7 @@ class CoChange:
     def _look(self, globs: tuple[str, ...]) -> Near:
         hit: Counter[int] = Counter()
         for glob in globs:
-            hit.update({at for file in self._files(glob) for at in self._at[file]})
+            hit.update(self._touching(glob))
         latest = sorted(hit)[-LOOKED_AT:]
         share = {at: self._weights[at] * hit[at] / len(globs) for at in latest}
         seen: Counter[str] = Counter()
@@ -114,6 +115,11 @@ class CoChange:
             if any(seen[path] < SUPPORT and path in inside for path in self._changes[at])
         )
         return (alone + DRAWN) / (sum(share.values()) + DRAWN)
+
+    def _touching(self, glob: str) -> frozenset[int]:
+        if glob not in self._touched:
+            self._touched[glob] = frozenset(at for file in self._files(glob) for at in self._at[file])
+        return self._touched[glob]
 
     def _files(self, glob: str) -> Sequence[str]:
         """The files of the past that a glob means."""

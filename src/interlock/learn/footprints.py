@@ -31,8 +31,9 @@ DOUBT = 1.5
 """Tasks' worth, against what similar tasks touched."""
 SIMILAR = 0.25
 """Tasks less alike than this teach nothing about each other."""
-REMEMBERED = 300
+REMEMBERED = 100
 """The latest tasks that others are compared with."""
+SIMILAR_MOST = 20
 A_LITTLE = 0.1
 """A probability that moves by less than this is no news."""
 SURE, UNSURE = 9.0, 1.0
@@ -93,8 +94,9 @@ class Footprints:
 
     def _similar(self, spec: Task) -> Iterator[Chance]:
         words = words_of(spec.goal)
-        alike = [(share, done) for done in self._done if (share := _alike(spec, words, done)) >= SIMILAR]
-        alike = [(share, done) for share, done in alike if done.spec.id != spec.id]
+        shares = [(_alike(spec, words, done), done) for done in self._done if done.spec.id != spec.id]
+        similar = [pair for pair in shares if pair[0] >= SIMILAR]
+        alike = sorted(similar, key=lambda pair: pair[0])[-SIMILAR_MOST:]
         total = sum(share for share, _ in alike)
         sums: dict[str, float] = {}
         tasks: dict[str, list[str]] = {}
@@ -103,9 +105,9 @@ class Footprints:
                 sums[path] = sums.get(path, 0.0) + share
                 tasks.setdefault(path, []).append(done.spec.id)
         for path, found in sums.items():
-            count = len(tasks[path])
-            why = f"{count} of {len(alike)} similar tasks edited it, {tasks[path][-1]} last"
-            yield Chance(path, found / (total + DOUBT), "similar", why)
+            if found / (total + DOUBT) >= LEAST:
+                why = f"{len(tasks[path])} of {len(alike)} similar tasks edited it, like {tasks[path][-1]}"
+                yield Chance(path, found / (total + DOUBT), "similar", why)
 
     def _companions(self, anchors: Iterable[str], declared: Sequence[str], sure: float) -> Iterator[Chance]:
         """What changes with them, and which files of the declared folders change most."""
