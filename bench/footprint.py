@@ -30,7 +30,7 @@ JUDGED_MOST = 120
 TASK_FILES_MOST = 20
 """A commit of more files moves or reformats them, and is no task that could be foreseen."""
 MEET = 0.1
-"""The P(conflict) from which on two tasks are said to meet. The best for generated history 0, which is not
+"""The P(conflict) from which on two tasks are said to meet: near the best for generated history 0, not
 among those that are judged."""
 NOBODY = Agent("a", "command", ("true",))
 
