@@ -96,6 +96,8 @@ class Stage:
             rows = await self.rows()
             if seen(rows):
                 return rows
+            if all(process.returncode is not None for process in self.started):
+                raise TookTooLong(f"{what} was not seen, and the command has ended")
             await asyncio.sleep(LOOK_SECONDS)
         raise TookTooLong(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
 
