@@ -15,7 +15,7 @@ import pytest
 from interlock.model.process import Ended
 from interlock.run.containment import Containment
 from interlock.run.processes import LocalProcesses
-from interlock.run.spares import MOST_LOST
+from interlock.run.spares import MOST_LOST, Spares
 from tests.run.test_no_orphans import shared
 from tests.run.tree import KINDS, Marked, driver, end, linux, marked, possible, python_as_nobody
 
@@ -43,6 +43,13 @@ def processes() -> Iterator[LocalProcesses]:
 def zygotes(of: int | None = None) -> list[psutil.Process]:
     children = [child for child in psutil.Process(of).children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child for child in children if any("zygote.py" in word for word in child.cmdline())]
+
+
+def is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_many_that_start_at_once_each_get_a_supervisor_of_the_same_zygote(
@@ -84,6 +91,32 @@ def test_without_any_zygote_supervisors_are_started_anew(processes: LocalProcess
         return codes
 
     assert asyncio.run(again_and_again()) == list(range(MOST_LOST + 2))
+
+
+@pytest.mark.parametrize(("idle_seconds", "left"), [(0.5, 1), (3600.0, 8)])
+def test_spares_grow_with_the_starts_and_shrink_when_nobody_comes(
+    here: Marked, idle_seconds: float, left: int
+) -> None:
+    """MISSION P6."""
+    if not possible(KINDS[0]).is_namespace:
+        pytest.skip("spares need namespaces")
+    spares = Spares(KINDS[0], alone=True, idle_seconds=idle_seconds)
+
+    def waiting() -> int:
+        return sum(map(is_alive, (child for zygote in zygotes() for child in zygote.children())))
+
+    async def used_eight_at_once() -> None:
+        for spare in await asyncio.gather(*(spares.take() for _ in range(8))):
+            assert spare is not None
+            spare.give_up()
+        await asyncio.to_thread(here.wait_until, lambda: waiting() > left / 2 + 1)
+        await asyncio.to_thread(here.wait_until, lambda: waiting() == left)
+
+    try:
+        asyncio.run(used_eight_at_once())
+    finally:
+        spares.close()
+    assert waiting() == 0
 
 
 def test_a_spare_that_was_killed_is_not_used(processes: LocalProcesses, here: Marked) -> None:

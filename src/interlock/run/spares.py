@@ -23,6 +23,9 @@ ZYGOTE = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("zygote.py")))
 MOST_READY = 12
 """Each takes about a megabyte until it is used."""
 QUIET_SECONDS = 0.1
+IDLE_SECONDS = 60.0
+"""So long after the last start, half of those that wait are given up, and so on down to one: who starts an
+agent now and then needs one at a time."""
 PATIENCE_SECONDS = 2.0
 """For a spare that was asked for. A start anew takes some 50 ms."""
 MOST_LOST = 3
@@ -74,13 +77,14 @@ class Spare:
 class Spares:
     """All spares of one kind, and the process that they are forked from."""
 
-    def __init__(self, containment: Containment, alone: bool) -> None:
+    def __init__(self, containment: Containment, alone: bool, idle_seconds: float = IDLE_SECONDS) -> None:
         self._words = (containment.value, "alone" if alone else "shared")
         self._ready: list[Spare] = []
         self._asked = 0
         self._waiting: list[asyncio.Future[None]] = []
         self._lost = 0
         self._most = 0
+        self._idle_seconds = idle_seconds
         self._zygote: _Zygote | None = None
         self._refill: asyncio.TimerHandle | None = None
 
@@ -177,6 +181,24 @@ class Spares:
         """Have as many ready as were needed lately."""
         self._welcome()
         self._ask(self._most - len(self._ready) - self._asked)
+        self._shrink_later()
+
+    def shrink(self) -> None:
+        """Nobody came for them."""
+        self._welcome()
+        self._most = max(1, self._most // 2)
+        while len(self._ready) > self._most:
+            self._ready.pop().give_up()
+        if self._most > 1:
+            self._shrink_later()
+
+    def _shrink_later(self) -> None:
+        self._refill = asyncio.get_running_loop().call_later(self._idle_seconds, _shrink, weakref.ref(self))
+
+
+def _shrink(spares: weakref.ref[Spares]) -> None:
+    if (there := spares()) is not None:
+        there.shrink()
 
 
 def _fill(spares: weakref.ref[Spares]) -> None:
