@@ -1,9 +1,16 @@
 """Many agents on one credential through the real command: a limit is found, and nothing is lost (W11)."""
 
+import json
+import os
+import time
+
 import pytest
 
 from bench.brake import AGENTS, run_agents
 from bench.provider import AGENT, HiddenLimit, graph_of, serving
+from interlock.engine.experience import state_home
+from interlock.run.brake.account import Member
+from interlock.run.brake.books import Books
 from tests.engine.scratch import Scratch
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -32,6 +39,11 @@ def test_a_run_that_comes_later_begins_where_the_last_one_ended(
         scratch.commit("more work")
         scratch.interlock("run", "--max-parallel", "3")
         assert len(limit.refused) == found
+    name = f"{url.removeprefix('http://').removesuffix('/v1')} BENCH_KEY"
+    books = Books(state_home(os.environ) / "providers")
+    books.change(name, lambda account: account.report(time.time(), "another run", Member(2, 3)))
+    (seen,) = json.loads(scratch.interlock("clutch", "--json"))["providers"]
+    assert (seen["provider"], seen["under_way"], seen["waiting"]) == (name, 2, 3)
     told = [row["fact"] for row in scratch.facts("ProviderBraked")]
     assert told[-1]["limit"] == 1
     assert sum(fact["refused"] for fact in told) == found

@@ -1,5 +1,6 @@
 """`interlock clutch`: how many agents may work on what, which brake says so, and what would change it."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,12 +8,14 @@ import click
 
 from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.decide import agents_at_work
+from interlock.engine.experience import state_home
 from interlock.engine.host import LocalHost, Reading
 from interlock.events.facts import ClutchDecided
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider
 from interlock.learn.clutch import counted
 from interlock.model.durations import lasting
+from interlock.run.brake import Account, look_up
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.facttext import clock
@@ -47,6 +50,9 @@ class ProviderView:
     """How many may work; None: as many as there are."""
     until: float
     why: str
+    under_way: int
+    """Calls right now, and those that wait for their turn: of all runs of this user."""
+    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +110,17 @@ async def _look(invocation: Invocation) -> ClutchView:
 
 def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
     agents = limit.limit if limit else None
+    account = look_up(state_home(os.environ) / "providers", name) or Account()
     return ProviderView(
-        name, provider.limit, provider.calls, provider.refused, agents, provider.until, provider.why
+        name,
+        provider.limit,
+        provider.calls,
+        provider.refused,
+        agents,
+        provider.until,
+        provider.why,
+        account.under_way,
+        account.waiting,
     )
 
 
@@ -159,9 +174,9 @@ def _category_lines(view: CategoryView) -> Iterator[str]:
 
 def _provider_lines(view: ProviderView) -> Iterator[str]:
     agents = "any number of agents" if view.agents is None else counted(view.agents)
+    calls = f"{view.under_way} of {view.calls_at_once:.0f} calls under way, {view.waiting} waiting"
     yield (
-        f"{paint(inert(view.provider), 'cyan')}  {agents}, {view.calls_at_once:.1f} calls at once, "
-        f"{view.refused} of {view.calls} calls turned away"
+        f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {view.refused} of {view.calls} calls turned away"
     )
     if view.why:
         until = f", closed until {clock(view.until)}" if view.until else ""
