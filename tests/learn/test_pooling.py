@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from interlock.events.tallies import Tally
 from interlock.learn.costs import price
 from interlock.learn.difficulty import STRENGTH, UNKNOWN, success
-from interlock.learn.durations import agent_seconds, check_seconds
+from interlock.learn.durations import agent_seconds
 from interlock.learn.evidence import Evidence, Kind
 
 API = Kind("backend", "bot", "small")
@@ -160,15 +160,6 @@ def test_nine_of_ten_stay_below_the_p90_however_few_attempts_are_behind_it() -> 
         below += sum(each <= p90 for each in drawn)
         total += len(drawn)
     assert 0.87 <= below / total <= 0.95
-
-
-def test_checks_have_a_forecast_once_there_was_one() -> None:
-    tally = timed()
-    assert check_seconds(evidence(tally), API) is None
-    tally.check_seconds.add(12.0)
-    found = check_seconds(evidence(tally), API)
-    assert found
-    assert found.quantile(0.5) == pytest.approx(12.0)
 
 
 def priced(*usd: float, tokens: float = 0.0, category: str = "backend", agent: str = "bot") -> Tally:

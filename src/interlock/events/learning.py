@@ -26,7 +26,7 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
 
 
 def _experience_gathered(state: State, fact: f.ExperienceGathered, _: Recorded) -> set[TaskId]:
-    state.elsewhere, state.heard_of = fact.tallies, fact.projects
+    state.elsewhere = fact.tallies
     return set()
 
 

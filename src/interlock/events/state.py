@@ -364,8 +364,6 @@ class State:
     """What came of tasks that were started side by side although they overlap."""
     elsewhere: Tallies = field(default_factory=Tallies)
     """What other projects of the same user count, as far as it was heard of."""
-    heard_of: int = 0
-    """How many projects that were."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a check was red, and that nobody has looked at yet."""
 
