@@ -67,5 +67,5 @@ def test_every_page_is_listed_in_its_folder(folder: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((DOCS / "how-to").glob("*.md")), ids=lambda path: str(path.name))
 def test_how_to_pages_name_only_commands_that_exist(path: Path) -> None:
-    named = re.findall(r"^interlock (?:--\w+ \S+ )*([a-z]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"^interlock (?:--\w+ \S+ )*([a-z-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(named) <= set(COMMANDS)
