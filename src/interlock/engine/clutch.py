@@ -6,8 +6,8 @@ Rules:
    goodput brake allows (a kind of work), what its model server or credential has room for (a provider).
 2. A number that a person gave is theirs: below it only the provider and the machine brake. With `auto` the
    goodput brake does too.
-3. It goes by State, the machine's figures and the time alone, and remembers nothing: after a restart, or in
-   another process, it says the same.
+3. It goes by State, the machine's figures and the time alone: after a restart, or in another process, it says
+   the same. What it remembers only spares it the same question twice.
 """
 
 import math

@@ -18,14 +18,17 @@ Rules:
    V(w + 1) must be able to beat V(w), taking a favourable view of what is little known. As old evidence fades
    a step that failed long ago is tried again.
 4. Nothing known: one agent (K2).
+
+`python -m bench clutch` shows the regret on curves of several shapes; the constants were chosen on them.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.events.tallies import Goodput
+from interlock.learn.difficulty import PUBLISHED, UNKNOWN
 
 PRICES = {"hour": 0.2, "dollar": 0.6}
 """The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
@@ -39,9 +42,6 @@ ELSEWHERE = 0.5
 FAVOUR, PATIENCE = 1.0, 0.8
 """Standard deviations of the chance: how well a number may be thought of before it is tried, and how much
 better a smaller one must look before it is left."""
-PUBLISHED = {"docs": 0.82, "feature": 0.66, "backend": 0.66, "frontend": 0.66}
-"""Shares of agents' changes that were accepted, as published for large numbers of them."""
-USUAL = 0.7
 USUAL_SECONDS = 600.0
 ENOUGH = 3.0
 """Attempts that came to an end, before the numbers of earlier runs say where to begin."""
@@ -220,7 +220,7 @@ def _spread(past: Past, most: int) -> dict[int, float]:
 
 def _first_chance(past: Past) -> float:
     """Before anything is known of one agent alone: the category elsewhere, then what was published."""
-    chance = PUBLISHED.get(past.category, USUAL)
+    chance = PUBLISHED.get(past.category, UNKNOWN)
     for pool in (past.others, [past.elsewhere]):
         landed = sum(_verdicts(goodput)[0] for numbers in pool for goodput in numbers.values())
         ended = sum(_ended(goodput) for numbers in pool for goodput in numbers.values())
@@ -299,18 +299,3 @@ def _verdicts(goodput: Goodput | None) -> tuple[float, float]:
     if goodput is None:
         return 0.0, 0.0
     return goodput.landed, goodput.landed + goodput.failed + goodput.conflicts
-
-
-def pooled(many: Iterable[Mapping[int, Goodput]]) -> dict[int, Goodput]:
-    """Several categories or projects as one."""
-    total: dict[int, Goodput] = {}
-    for numbers in many:
-        for w, goodput in numbers.items():
-            sums = total.setdefault(w, Goodput())
-            sums.attempts += goodput.attempts
-            sums.agent_seconds += goodput.agent_seconds
-            sums.landed += goodput.landed
-            sums.failed += goodput.failed
-            sums.conflicts += goodput.conflicts
-            sums.cost_usd += goodput.cost_usd
-    return total
