@@ -175,9 +175,8 @@ def _category_lines(view: CategoryView) -> Iterator[str]:
 def _provider_lines(view: ProviderView) -> Iterator[str]:
     agents = "any number of agents" if view.agents is None else counted(view.agents)
     calls = f"{view.under_way} of {view.calls_at_once:.0f} calls under way, {view.waiting} waiting"
-    yield (
-        f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {view.refused} of {view.calls} calls turned away"
-    )
+    refused = f"{view.refused} of {view.calls} turned away so far"
+    yield f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {refused}"
     if view.why:
         until = f", closed until {clock(view.until)}" if view.until else ""
         yield f"  {inert(view.why)}{until}"
