@@ -53,7 +53,9 @@ fix: $(DEV) ## format, and repair what can be repaired
 	@$(PY) -m ruff format $(CODE)
 	@$(PY) -m ruff check --fix $(CODE)
 
-bench: $(DEV) ## measure, with ratios
+bench: $(DEV) ## measure, with ratios; needs OR-tools for one of them
+	@$(PY) -m pip install -qq --no-input --disable-pip-version-check --require-hashes -r requirements/bench.txt \
+		|| echo "bench: OR-tools could not be installed, so CP-SAT is left out" >&2
 	@$(PY) -m bench $(ARGS)
 
 bench-short: $(DEV) ## the part of bench that CI runs
@@ -67,6 +69,7 @@ lock: $(DEV) ## compile the pins in requirements/ again
 	@$(LOCK) requirements/build.in -o requirements/build.txt
 	@$(LOCK) -c requirements/runtime.txt -c requirements/build.txt \
 		pyproject.toml requirements/build.in requirements/dev.in -o requirements/dev.txt
+	@$(LOCK) -c requirements/dev.txt requirements/bench.in -o requirements/bench.txt
 
 clean: ## remove .venv and every cache
 	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

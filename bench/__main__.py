@@ -29,13 +29,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(NAMES)}")
     parser.add_argument("--short", action="store_true", help="smaller sizes; under a minute in all")
     parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
+    parser.add_argument("--plot", default="", help="where to draw the ratios of `schedule`, as an SVG file")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     for name in options.names or NAMES:
         # Only what is asked for is imported: the size of this process is one of the things measured.
         module = importlib.import_module(f"bench.{name}")
-        extra = {"instances": options.instances} if name == "schedule" else {}
+        extra = {"instances": options.instances, "plot": options.plot} if name == "schedule" else {}
         show(module.TITLE, module.measure(short=options.short, **extra))
 
 

@@ -7,6 +7,7 @@ from time import thread_time
 from bench.world import World
 from interlock.events import facts as f
 from interlock.events.fold import apply
+from interlock.events.overlaps import Overlaps
 from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
 from interlock.merge import moves
@@ -19,8 +20,16 @@ from interlock.schedule import Board
 class Drive:
     """Runs tasks to their end in virtual time, as the world has it; checks and landings take none."""
 
-    def __init__(self, tasks: Iterable[Task], slots: int, world: World | None = None) -> None:
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        slots: int,
+        world: World | None = None,
+        learned: Overlaps | None = None,
+    ) -> None:
+        """`learned` is what earlier runs have counted, and goes on counting here."""
         self.state = State()
+        self.state.overlaps = learned or self.state.overlaps
         self.slots = slots
         self.now = 0.0
         self.work = 0.0

@@ -18,14 +18,18 @@ class Row:
     against: str = ""
     target: float | None = None
     """The most it may be: the ratio if there is one, else the value."""
+    least: float | None = None
+    """The least it may be, in the same way."""
 
     @property
     def verdict(self) -> str:
         """Whether the target is met, for those that have one."""
-        if self.target is None:
-            return ""
         measured = self.value if self.ratio is None else self.ratio
-        return f"{'ok' if measured <= self.target else 'MISSED'} (<= {self.target:g})"
+        if self.target is not None:
+            return f"{'ok' if measured <= self.target else 'MISSED'} (<= {self.target:g})"
+        if self.least is not None:
+            return f"{'ok' if measured >= self.least else 'MISSED'} (>= {self.least:g})"
+        return ""
 
 
 class Watch:

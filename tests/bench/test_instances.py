@@ -59,6 +59,8 @@ def test_a_folder_of_instances_is_measured_by_kind(tmp_path: Path) -> None:
     (tmp_path / "one.sm").write_text(PSPLIB)
     (tmp_path / "two.json").write_text(WFFORMAT)
     assert sorted(read_instances(tmp_path)) == [f"{tmp_path.name} .json", f"{tmp_path.name} .sm"]
-    rows = [row for row in measure(short=True, instances=str(tmp_path)) if tmp_path.name in row.what]
-    assert len(rows) == 6
-    assert all(row.value >= 0.999 for row in rows)
+    rows = measure(short=True, instances=str(tmp_path), plot=str(tmp_path / "plot.svg"))
+    families = [row for row in rows if row.what.startswith(("PSPLIB j2, ", "workflow traces, "))]
+    assert len(families) == 24
+    assert all(row.value >= 0.999 for row in families if "lower bound" in row.what)
+    assert (tmp_path / "plot.svg").read_text().count("<rect") == 4 + 6 * 4
