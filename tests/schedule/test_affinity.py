@@ -1,7 +1,7 @@
 """Related work goes first when nothing more urgent waits (MISSION P5, P4)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
@@ -71,6 +71,7 @@ def test_only_so_many_stories_are_remembered() -> None:
 
 @pytest.mark.slow
 @pytest.mark.property
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(1, 900), st.integers(1, 400)), min_size=1, max_size=30),
     st.integers(0, 600),
