@@ -32,16 +32,18 @@ def limits(scratch: Scratch) -> list[tuple[int, str]]:
     return [(fact["limit"], fact["brake"]) for fact in said if fact.get("category") == "docs"]
 
 
-def most_at_work(scratch: Scratch) -> int:
-    """The greatest number of agents that were at work at once, by the log."""
-    at_work, most = 0, 0
+def at_each_start(scratch: Scratch) -> list[tuple[int, int]]:
+    """How many agents were at work with each new one, and how many the clutch allowed then, by the log."""
+    at_work, limit, found = 0, 0, []
     for row in scratch.facts():
-        if row["kind"] == "PhaseStarted" and row["fact"]["phase"] == "implement":
+        if row["kind"] == "ClutchDecided" and row["fact"].get("category"):
+            limit = row["fact"]["limit"]
+        elif row["kind"] == "PhaseStarted" and row["fact"]["phase"] == "implement":
             at_work += 1
+            found.append((at_work, limit))
         elif row["kind"] == "AgentExited":
             at_work -= 1
-        most = max(most, at_work)
-    return most
+    return found
 
 
 def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scratch: Scratch) -> None:
@@ -50,7 +52,9 @@ def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scr
     said = limits(scratch)
     assert said[:2] == [(1, "cold-start"), (2, "goodput")]
     assert all(later - earlier <= 1 for (earlier, _), (later, _) in pairwise(said))
-    assert most_at_work(scratch) == max(limit for limit, _ in said)
+    starts = at_each_start(scratch)
+    assert len(starts) == 6
+    assert all(at_work <= limit for at_work, limit in starts)
     assert "nothing is known of this kind of work" in out
     shown = scratch.interlock("clutch")
     assert "docs  0 at work of" in shown
