@@ -160,7 +160,7 @@ class Invariants:
 
     def _clutch_allows(self, task: TaskState) -> None:
         """K3: as many agents as the clutch says, in all, on the kind of work and for the provider."""
-        others = [t for t in self.state.tasks.values() if t is not task and (t.has_agent or t.leftover)]
+        others = [t for t in self.state.tasks.values() if t is not task and _is_at_work(t)]
         alike = [other for other in others if other.category == task.category]
         limit, run = self.state.clutch.get(task.category), self.state.run
         if run is None or len(others) >= run.limit:
@@ -266,3 +266,8 @@ def _shape(task: TaskState | None) -> object:
     place = (task.stage, task.phase_index, task.epoch, task.attempt, task.agent_exited)
     made = (task.work, task.candidate, task.landed)
     return place, made, task.losses, task.deferrals, len(task.failures), task.not_before
+
+
+def _is_at_work(task: TaskState) -> bool:
+    """Also an agent that the task was taken from and that nobody has ended yet; not one that is gone."""
+    return task.has_agent or (task.leftover > 0 and not task.agent_exited)
