@@ -154,6 +154,7 @@ class Host:
         env = {
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "HOME": str(self.home),
+            "XDG_STATE_HOME": str(self.folder / "state"),
             "DECOY_TOKEN": self.secret,
             "PYTHONDONTWRITEBYTECODE": "1",
             **variables,

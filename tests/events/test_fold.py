@@ -227,3 +227,17 @@ def test_what_all_attempts_used_adds_up() -> None:
     journal.start("a")
     ended(journal, f.WorkFinished, usage=Usage(2000, 70, 0, 2))
     assert journal.task("a").usage == Usage(3000, 120, 10, 3, 0.25)
+
+
+@pytest.mark.parametrize("given_up", [f.TaskCancelled, f.TaskRemoved])
+def test_an_agent_that_starts_just_after_its_task_was_given_up_holds_its_place_until_it_is_ended(
+    given_up: type[f.TaskCancelled | f.TaskRemoved],
+) -> None:
+    """K4, D4: the start was decided before; nobody may take what that agent still works on."""
+    journal = Journal(Task(A, "do a", AGENT))
+    journal.tell(given_up(A))
+    journal.tell(f.PhaseStarted(A, 1, "implement", 1, "x"))
+    task = journal.task("a")
+    assert (task.is_over, task.leftover, A in journal.state.leftovers) == (True, 1, True)
+    journal.tell(f.WorkspaceArchived(A, 1, "refs/x"))
+    assert (task.leftover, A in journal.state.leftovers) == (0, False)

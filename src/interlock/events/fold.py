@@ -188,7 +188,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         return set()
     stage = next_stage(task.stage, type(fact))
     if stage is None:
-        return set()
+        return _started_too_late(state, task, fact)
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.leftover = task.attempt
     EFFECTS[type(fact)](task, fact, row)
@@ -198,6 +198,17 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE
     return {task.spec.id} | _move(state, task, stage, row.time)
+
+
+def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId]:
+    """A person gave the task up in the moment between the decision to start it and the start: there is an
+    agent that nobody wants, and it holds what it holds until it is ended."""
+    if not isinstance(fact, f.PhaseStarted) or not task.is_over or task.phase.kind is not PhaseKind.AGENT:
+        return set()
+    task.epoch, task.attempt, task.leftover = fact.epoch, fact.attempt, fact.attempt
+    task.agent_exited = False
+    _index(state, task)
+    return {task.spec.id}
 
 
 def _counts(task: TaskState, fact: f.Fact) -> bool:
