@@ -10,6 +10,7 @@ import psutil
 
 from bench.drive import Drive
 from bench.graphs import big_graph
+from bench.habits import forecasts
 from bench.table import Row, Watch, percentile
 from interlock.events.state import State
 from interlock.model.task import Task
@@ -72,6 +73,7 @@ def _measure_size(size: int, short: bool, rows: list[Row]) -> dict[str, float]:
         Row(f"{size:,} tasks: memory for all of it", memory, "MiB"),
     ]
     if is_large:
+        rows += forecasts(graph.tasks)
         rows += _worst(graph.tasks, 1_000 if short else 5_000)
     return {"parse": parsed.seconds, "accept": accepted.seconds, "decide per fact": mean}
 

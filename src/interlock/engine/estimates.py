@@ -3,7 +3,6 @@ when much more is known than the last time."""
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
@@ -86,8 +85,7 @@ def estimated(state: State, names: Collection[TaskId], footprints: Footprints) -
     estimator = Estimator(state)
     tasks = [task for name in names if not (task := state.tasks[name]).is_over]
     forecasts = [
-        (task, replace(estimator.forecast(task.spec), footprint=steady(footprints.of(task), task.forecast)))
-        for task in tasks
+        (task, estimator.forecast(task.spec, steady(footprints.of(task), task.forecast))) for task in tasks
     ]
     return [
         f.TaskEstimated(task.spec.id, forecast)

@@ -10,6 +10,7 @@ Rules:
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from interlock.model.globs import is_literal, matches, stem
 from interlock.model.history import Change
@@ -31,9 +32,6 @@ class Companion:
 
     path: str
     probability: float
-    together: int
-    of: int
-    """Of how many changes that touched what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +40,8 @@ class Near:
 
     companions: tuple[Companion, ...]
     """What else they touched, and which of those paths, the likeliest first."""
-    elsewhere: float
-    """The share of them, counted as in rule 1, that touched one of the paths' files for the only time."""
-    changes: int
+    shares: dict[int, float]
+    """How much each of the changes counts (rule 1)."""
 
 
 class CoChange:
@@ -69,6 +66,7 @@ class CoChange:
         self._usual = self._how_often()
         self._near: dict[tuple[str, ...], Near] = {}
         self._touched: dict[str, frozenset[int]] = {}
+        self._elsewhere: dict[str, float] = {}
 
     def near(self, globs: Iterable[str]) -> Near:
         """The changes that touched any of these, and everything that they touched."""
@@ -82,39 +80,40 @@ class CoChange:
         touched = self._touching(glob)
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
 
+    def elsewhere(self, glob: str) -> float:
+        """The share of the changes there, counted as in rule 1, that touched a file for the only time."""
+        if glob not in self._elsewhere:
+            self._elsewhere[glob] = self._outside_habits(glob)
+        return self._elsewhere[glob]
+
     def _how_often(self) -> dict[str, float]:
         total = sum(self._weights) or 1.0
         return {path: sum(self._weights[at] for at in ats) / total for path, ats in self._at.items()}
 
     def _look(self, globs: tuple[str, ...]) -> Near:
-        hit: Counter[int] = Counter()
-        for glob in globs:
-            hit.update(self._touching(glob))
+        hit = Counter(chain.from_iterable(map(self._touching, globs)))
         latest = sorted(hit)[-LOOKED_AT:]
         share = {at: self._weights[at] * hit[at] / len(globs) for at in latest}
-        seen: Counter[str] = Counter()
+        seen = Counter(chain.from_iterable(self._changes[at] for at in latest))
         sums: dict[str, float] = defaultdict(float)
-        for at in latest:
-            seen.update(self._changes[at])
+        for at, counts in share.items():
             for path in self._changes[at]:
-                sums[path] += share[at]
+                sums[path] += counts
         total = sum(share.values())
         companions = [
-            Companion(path, (sums[path] + DRAWN * self._usual[path]) / (total + DRAWN), count, len(latest))
+            Companion(path, (sums[path] + DRAWN * self._usual[path]) / (total + DRAWN))
             for path, count in seen.items()
             if count >= SUPPORT
         ]
         companions.sort(key=lambda one: (-one.probability, one.path))
-        return Near(tuple(companions), self._elsewhere(globs, share, seen), len(latest))
+        return Near(tuple(companions), share)
 
-    def _elsewhere(self, globs: tuple[str, ...], share: dict[int, float], seen: Counter[str]) -> float:
-        inside = {file for glob in globs for file in self._files(glob)}
-        alone = sum(
-            weight
-            for at, weight in share.items()
-            if any(seen[path] < SUPPORT and path in inside for path in self._changes[at])
-        )
-        return (alone + DRAWN) / (sum(share.values()) + DRAWN)
+    def _outside_habits(self, glob: str) -> float:
+        shares = self.near((glob,)).shares
+        seen = Counter(chain.from_iterable(self._changes[at] for at in shares))
+        rare = {file for file in self._files(glob) if seen[file] < SUPPORT}
+        alone = sum(share for at, share in shares.items() if not rare.isdisjoint(self._changes[at]))
+        return (alone + DRAWN) / (sum(shares.values()) + DRAWN)
 
     def _touching(self, glob: str) -> frozenset[int]:
         if glob not in self._touched:

@@ -10,7 +10,7 @@ from interlock.learn.difficulty import success
 from interlock.learn.durations import agent_seconds
 from interlock.learn.evidence import Evidence, Kind
 from interlock.learn.spread import Spread
-from interlock.model.forecast import Forecast, Option
+from interlock.model.forecast import Chance, Forecast, Option
 from interlock.model.task import Agent, Task
 
 LEAST_SECONDS = 0.01
@@ -30,7 +30,7 @@ class Estimator:
         self._evidence = Evidence(state.tallies.kinds, state.elsewhere.kinds)
         self._looks: dict[Kind, _Look] = {}
 
-    def forecast(self, task: Task) -> Forecast:
+    def forecast(self, task: Task, footprint: tuple[Chance, ...] = ()) -> Forecast:
         """Of one attempt at the task, by the agent that is expected to land it for the least."""
         found = category(task)
         options = [self._option(found, agent, task) for agent in task.candidates]
@@ -48,6 +48,7 @@ class Estimator:
             cost_usd=best.cost_usd,
             cost_usd_p90=paid.quantile(0.9) if paid else None,
             evidence=self._evidence.own(kind).attempts,
+            footprint=footprint,
             complexity=complexity(task),
             options=tuple(options),
         )
@@ -67,8 +68,8 @@ class Estimator:
 
 def differs(new: Forecast, old: Forecast | None) -> bool:
     """Is there anything in it that somebody would decide otherwise for."""
-    if old is None:
-        return True
+    if old is None or new == old:
+        return old is None
     plain = replace(new, **{name: getattr(old, name) for name in _FIGURES}, options=old.options)
     if plain != old or [each.agent for each in new.options] != [each.agent for each in old.options]:
         return True

@@ -10,12 +10,12 @@ Rules:
    adding them up would count those twice.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 
 from interlock.events.state import State, TaskState
-from interlock.learn.cochange import CoChange, Companion
+from interlock.learn.cochange import CoChange
+from interlock.learn.likeness import Done, Likeness
 from interlock.learn.mentions import Mentions
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.globs import is_literal, matches
@@ -29,33 +29,21 @@ TOUCHED = 0.85
 """An attempt edits again most of what the one before it did."""
 DOUBT = 1.5
 """Tasks' worth, against what similar tasks touched."""
-SIMILAR = 0.25
-"""Tasks less alike than this teach nothing about each other."""
 REMEMBERED = 100
 """The latest tasks that others are compared with."""
-SIMILAR_MOST = 20
+ANCHORS_MOST = 6
+"""Guesses whose companions are asked for, where nothing is declared."""
 A_LITTLE = 0.1
 """A probability that moves by less than this is no news."""
 SURE, UNSURE = 9.0, 1.0
 """Before anything is known: nine of ten declared paths are edited."""
 
-_WORDS = re.compile(r"[a-z0-9]{3,}")
-_COMMON = frozenset(
-    {"the", "and", "for", "with", "that", "this", "from", "into", "not", "are", "its", "when"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """A task that was worked on, and what it touched."""
-
-    spec: Task
-    words: frozenset[str]
-    touched: tuple[str, ...]
-
 
 class Footprints:
-    """Forecasts for the tasks of one project, from its past and its log."""
+    """Forecasts for the tasks of one project, from its past and its log.
+
+    A plan has many tasks and few places: what depends on the places alone is worked out once for each.
+    """
 
     def __init__(self, past: Past, state: State) -> None:
         self._cochange = CoChange(past.changes)
@@ -64,20 +52,23 @@ class Footprints:
         worked_on = sorted(
             (t for t in state.tasks.values() if t.work), key=lambda t: t.work.seq if t.work else 0
         )
-        self._done = [
-            _Done(task.spec, words_of(task.spec.goal), task.work.touched)
-            for task in worked_on[-REMEMBERED:]
-            if task.work
-        ]
-        self._kept_word = self._share_of_declared()
+        done = [Done(task.spec, task.work.touched) for task in worked_on[-REMEMBERED:] if task.work]
+        self._alike = Likeness(done)
+        self._kept_word = _share_of_declared(done)
+        self._with: dict[tuple[str, ...], tuple[Chance, ...]] = {}
+        self._inside: dict[tuple[str, str], bool] = {}
 
     def of(self, task: TaskState) -> tuple[Chance, ...]:
         """The paths it may edit, the likeliest first; declared ones before all others."""
         declared = tuple(dict.fromkeys((*task.spec.touches, *task.spec.exclusive)))
         found = list(self._known(task, declared))
-        anchors = declared or [chance.path for chance in _surest(found)]
-        found += self._companions(anchors, declared, 1.0 if declared else _most(found))
+        if declared:
+            found += self._companions(declared)
+        else:
+            found += [one for guess in _surest(found)[:ANCHORS_MOST] for one in self._companions_of(guess)]
         best = {chance.path: chance for chance in sorted(found, key=lambda chance: chance.probability)}
+        for path in declared:
+            best.pop(path, None)
         listed = _surest(best.values())
         return (*self._declared(declared, listed), *listed)
 
@@ -93,64 +84,71 @@ class Footprints:
                 yield Chance(path, probability, "mentioned", "the goal names it")
 
     def _similar(self, spec: Task) -> Iterator[Chance]:
-        words = words_of(spec.goal)
-        shares = [(_alike(spec, words, done), done) for done in self._done if done.spec.id != spec.id]
-        similar = [pair for pair in shares if pair[0] >= SIMILAR]
-        alike = sorted(similar, key=lambda pair: pair[0])[-SIMILAR_MOST:]
+        alike = self._alike.to(spec)
         total = sum(share for share, _ in alike)
         sums: dict[str, float] = {}
-        tasks: dict[str, list[str]] = {}
         for share, done in alike:
             for path in done.touched:
                 sums[path] = sums.get(path, 0.0) + share
-                tasks.setdefault(path, []).append(done.spec.id)
         for path, found in sums.items():
             if found / (total + DOUBT) >= LEAST:
-                why = f"{len(tasks[path])} of {len(alike)} similar tasks edited it, like {tasks[path][-1]}"
+                there = [done.spec.id for _, done in alike if path in done.touched]
+                why = f"{len(there)} of {len(alike)} similar tasks edited it, like {there[-1]}"
                 yield Chance(path, found / (total + DOUBT), "similar", why)
 
-    def _companions(self, anchors: Iterable[str], declared: Sequence[str], sure: float) -> Iterator[Chance]:
+    def _companions(self, declared: tuple[str, ...]) -> tuple[Chance, ...]:
         """What changes with them, and which files of the declared folders change most."""
-        globs = tuple(anchors)
-        if not globs:
-            return
+        if declared not in self._with:
+            self._with[declared] = tuple(islice(self._together(declared), LISTED_MOST))
+        return self._with[declared]
+
+    def _companions_of(self, guess: Chance) -> Iterator[Chance]:
+        """What changes with a guess is less sure than the guess."""
+        for one in self._companions((guess.path,)):
+            if one.probability * guess.probability < LEAST:
+                return
+            yield Chance(one.path, one.probability * guess.probability, one.source, one.why)
+
+    def _together(self, globs: Sequence[str]) -> Iterator[Chance]:
         for one in self._cochange.near(globs).companions:
-            if one.probability * sure < LEAST:
+            if one.probability < LEAST:
                 return
             if one.path in globs or (self._files and one.path not in self._files):
                 continue
-            is_inside = any(matches(glob, one.path) for glob in declared)
+            is_inside = any(self._is_inside(glob, one.path) for glob in globs)
             source = "history" if is_inside else "companion"
-            yield Chance(one.path, min(0.99, one.probability * sure), source, self._counted(globs, one))
+            yield Chance(one.path, min(0.99, one.probability), source, self._counted(globs, one.path))
 
-    def _counted(self, globs: Sequence[str], one: Companion) -> str:
+    def _counted(self, globs: Sequence[str], path: str) -> str:
         """The count that speaks loudest."""
-        counts = ((*self._cochange.together(glob, one.path), glob) for glob in globs)
+        counts = ((*self._cochange.together(glob, path), glob) for glob in globs)
         together, of, glob = max(counts, key=lambda count: ((count[0] + 1) / (count[1] + 2), count[0]))
         return f"changes with {glob} in {together} of {of} commits"
 
     def _declared(self, declared: Sequence[str], listed: Sequence[Chance]) -> Iterator[Chance]:
         for glob in declared:
             probability, why = self._kept_word, "the task says so"
-            near = self._cochange.near((glob,))
-            if not is_literal(glob) and any(matches(glob, chance.path) for chance in listed):
-                probability *= near.elsewhere
+            if not is_literal(glob) and any(self._is_inside(glob, chance.path) for chance in listed):
+                probability *= self._cochange.elsewhere(glob)
                 why = "the task says so; beside the files listed there"
             yield Chance(glob, round(probability, 4), "declared", why)
 
-    def _share_of_declared(self) -> float:
-        """How many of the paths that tasks declared they really edited."""
-        edited = [
-            any(matches(glob, path) for path in done.touched)
-            for done in self._done
-            for glob in done.spec.touches
-        ]
-        return (sum(edited) + SURE) / (len(edited) + SURE + UNSURE)
+    def _is_inside(self, glob: str, path: str) -> bool:
+        pair = (glob, path)
+        if pair not in self._inside:
+            self._inside[pair] = matches(glob, path)
+        return self._inside[pair]
+
+
+def _share_of_declared(done: Sequence[Done]) -> float:
+    """How many of the paths that tasks declared they really edited."""
+    edited = [any(matches(glob, path) for path in one.touched) for one in done for glob in one.spec.touches]
+    return (sum(edited) + SURE) / (len(edited) + SURE + UNSURE)
 
 
 def steady(new: tuple[Chance, ...], before: Forecast | None) -> tuple[Chance, ...]:
     """The footprint of the forecast before, as long as nobody would decide otherwise by the new one."""
-    if before is None:
+    if before is None or new == before.footprint:
         return new
     chances = {chance.path: chance.probability for chance in new}
     old = {chance.path: chance.probability for chance in before.footprint}
@@ -158,24 +156,6 @@ def steady(new: tuple[Chance, ...], before: Forecast | None) -> tuple[Chance, ..
     return before.footprint if max(moved, default=0.0) <= A_LITTLE else new
 
 
-def words_of(text: str) -> frozenset[str]:
-    """The words of a goal that tell it from others."""
-    return frozenset(_WORDS.findall(text.lower())) - _COMMON
-
-
-def _alike(spec: Task, words: frozenset[str], done: _Done) -> float:
-    """From 0 to 1: by words, story, category and declared paths."""
-    common = len(words & done.words) / (len(words | done.words) or 1)
-    story = 0.25 * bool(spec.story and spec.story == done.spec.story)
-    category = 0.1 * bool(spec.category and spec.category == done.spec.category)
-    paths = 0.3 * bool(set(spec.touches) & set(done.spec.touches))
-    return min(1.0, common + story + category + paths)
-
-
 def _surest(chances: Iterable[Chance]) -> list[Chance]:
     likely = [chance for chance in chances if chance.probability >= LEAST]
     return sorted(likely, key=lambda chance: (-chance.probability, chance.path))[:LISTED_MOST]
-
-
-def _most(chances: Sequence[Chance]) -> float:
-    return max((chance.probability for chance in chances), default=0.0)

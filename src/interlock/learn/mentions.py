@@ -33,12 +33,17 @@ class Mentions:
             self._called[_plain(splitext(basename(path))[0])].add(path)
         for folder in self._folders:
             self._called[_plain(basename(folder))].add(f"{folder}/**")
+        self._known: dict[str, tuple[tuple[str, float], ...]] = {}
+        """What words mean, looked up once: goals are made of the same ones."""
 
     def of(self, text: str) -> dict[str, float]:
         """Paths and folders that a text names, each with the probability that it will be edited."""
         found: dict[str, float] = {}
-        for word in _WORD.findall(text):
-            for path, probability in self._meant(word.strip("./-")):
+        for word in dict.fromkeys(_WORD.findall(text)):
+            meant = self._known.get(word)
+            if meant is None:
+                meant = self._known[word] = tuple(self._meant(word.strip("./-")))
+            for path, probability in meant:
                 found[path] = max(probability, found.get(path, 0.0))
         return found
 
@@ -48,7 +53,8 @@ class Mentions:
         elif word in self._folders:
             yield f"{word}/**", PATH
         elif "/" in word:
-            yield from self._shared([path for path in self._files if path.endswith(f"/{word}")], NAME)
+            called = self._called.get(basename(word).lower(), ())
+            yield from self._shared([path for path in called if path.endswith(f"/{word}")], NAME)
         elif "." in word:
             yield from self._shared(self._called.get(word.lower(), ()), NAME)
         elif len(word) >= WORD_CHARS and (plain := _plain(word)) not in _EVERYWHERE:

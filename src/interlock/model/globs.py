@@ -40,9 +40,13 @@ def _overlap(a: str, b: str) -> bool:
 
 def matches(glob: str, path: str) -> bool:
     """Is this path meant by the glob."""
-    return _meet(_parse(glob), tuple(_split(path)), _SPAN, _segments_meet)
+    segments = tuple(_split(path))
+    if any(map(operator.ne, stem(glob), segments)):
+        return False
+    return _meet(_parse(glob), segments, _SPAN, _segments_meet)
 
 
+@lru_cache(maxsize=65536)
 def is_literal(glob: str) -> bool:
     """Does it name one path (and what is below it) rather than a pattern."""
     return all(isinstance(segment, str) for segment in map(_parse_segment, _split(glob)))
