@@ -78,6 +78,16 @@ def test_the_next_plan_is_estimated_from_what_was_seen(done: Scratch) -> None:
     assert "nine times in ten" in done.interlock("plan", "--estimate")
 
 
+def test_a_plan_goes_by_the_number_of_agents_that_a_run_would_have(done: Scratch) -> None:
+    """K1: a run without a number is `auto` once something has landed, and so is a plan."""
+    done.graph(CHAIN + "  f: {goal: f}\n  g: {goal: g, needs: [f]}\n", "true")
+    assert "at once (auto: what the clutch allows now)" in done.interlock("plan")
+    assert done.interlock("plan", "--max-parallel", "auto") == done.interlock("plan")
+    assert "up to 2 at once;" in done.interlock("plan", "--max-parallel", "2")
+    told = done.interlock("plan", "--estimate")
+    assert 0 < told.index("by the log") < told.index("next: interlock run")
+
+
 def test_before_anything_ran_an_estimate_says_that_it_is_a_guess(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: a, estimate: 5m}\n", "true")
     told = scratch.interlock("plan", "--estimate")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, counted, paint, say, say_json
+from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.session import opened_fully, run_async
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
+    from interlock.engine.parallel import Parallel
 
 LISTED = 20
 KINDS_LISTED = 8
@@ -35,7 +38,7 @@ FORMS = ("text", "json", "mermaid", "dot")
 @click.option("--waves", is_flag=True, help="Show what could run side by side, step by step.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")
 @click.option("--estimate", is_flag=True, help="Say how long it will take and what it will cost, by the log.")
-@click.option("--max-parallel", type=click.IntRange(min=1), help="Plan for this many agents at once.")
+@max_parallel_option
 @filter_options
 @click.pass_obj
 def plan_command(
@@ -45,14 +48,19 @@ def plan_command(
     waves: bool,
     form: str,
     estimate: bool,
-    max_parallel: int | None,
+    max_parallel: int | str | None,
     **chosen: tuple[str, ...],
 ) -> None:
-    """Check GRAPH (default: task-graph.yaml) and show order, critical path, conflicts and expected time."""
-    read, state, limit = run_async(_read(invocation, graph))
+    """Check GRAPH (default: task-graph.yaml) and show order, critical path, conflicts and expected time.
+
+    For example: interlock plan --estimate --max-parallel 8
+    """
+    flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
+    read, state, many = run_async(_read(flags, graph))
     picked = selected(read, chosen)
-    analysis = analyse(read.tasks, max_parallel or limit, _standing(state, picked))
-    foreseen = _foresee(read, state, max_parallel or limit, picked) if estimate else None
+    limit = _at_once(read, state, many)
+    analysis = analyse(read.tasks, limit, _standing(state, picked))
+    foreseen = _foresee(read, state, limit, picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
             "graph": read,
@@ -66,11 +74,13 @@ def plan_command(
         say(draw(read, analysis))
     else:
         tell_warnings(read)
-        for line in _lines(read, analysis, max_parallel or limit, waves):
+        for line in _lines(read, analysis, _limit_text(limit, many), waves):
             say(line)
-        if foreseen:
+        if foreseen and analysis.order:
             for line in foreseen_lines(foreseen):
                 say(line)
+        if analysis.order or analysis.unscheduled:
+            say(f"\nnext: {paint('interlock run', 'cyan')}")
 
 
 def _foresee(graph: Graph, state: State, slots: int, picked: tuple[TaskId, ...] | None) -> "Foreseen":
@@ -82,8 +92,9 @@ def _foresee(graph: Graph, state: State, slots: int, picked: tuple[TaskId, ...] 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
     """What the log says about time and money, for people."""
     yield (
-        f"estimate       {lasting(foreseen.seconds_p50)} (half of the time), "
-        f"under {lasting(foreseen.seconds_p90)} nine times in ten, {foreseen.attempts:.0f} attempts"
+        f"by the log     {lasting(foreseen.seconds_p50)} (half of the time), "
+        f"under {lasting(foreseen.seconds_p90)} nine times in ten; "
+        f"{counted(round(foreseen.attempts), 'attempt')}"
     )
     if foreseen.cost_usd_p50 is None or foreseen.cost_usd_p90 is None:
         yield "cost           unknown: no attempt in the log says what it cost"
@@ -93,21 +104,35 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
     if (left := round(foreseen.left)) >= 1:
         yield f"may not land   {counted(left, 'task')}, by what attempts came to so far"
     if foreseen.evidence < FEW:
-        known = counted(round(foreseen.evidence), "attempt")
-        yield f"               more of a guess: of some kind of task here the log has {known}"
+        known = counted(round(foreseen.evidence), "attempt") if round(foreseen.evidence) else "none yet"
+        yield f"               more of a guess: of attempts at some of these kinds the log has {known}"
 
 
-async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, int]:
+async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, "Parallel"]:
+    from interlock.engine.parallel import parallel
+
     async with opened_fully(invocation) as project:
         graph = await project.read_graph(str(path.absolute()) if path else "")
-        said, state = project.settings.max_parallel, await load_state(project.store)
-        return graph, state, said if isinstance(said, int) else _learned(state)
+        state, heard = await load_state(project.store), (await project.experience().gather()).tallies
+        said, origin = project.settings.max_parallel, project.origins["max_parallel"]
+        many = parallel(said, origin, state, heard, project.host.read())
+        if not many.auto:
+            state.clutch = {}  # a number that a person gave holds for every kind of work
+        return graph, state, many
 
 
-def _learned(state: State) -> int:
-    """How many agents there may be on all kinds of work together, as far as the clutch has said."""
-    known = sum(limit.limit for limit in state.clutch.values())
-    return max(1, min(known, state.run.limit) if state.run else known)
+def _at_once(graph: Graph, state: State, many: "Parallel") -> int:
+    """How many agents there may be on what is to do: the clutch's numbers, one where it has none."""
+    if not many.auto:
+        return many.most
+    done = {name for name, task in state.tasks.items() if task.is_over}
+    kinds = {category(task).name for task in graph.tasks if task.id not in done}
+    limits = (state.clutch[kind].limit if kind in state.clutch else 1 for kind in kinds)
+    return max(1, min(sum(limits), many.most))
+
+
+def _limit_text(limit: int, many: "Parallel") -> str:
+    return f"up to {limit} at once{' (auto: what the clutch allows now)' if many.auto else ''}"
 
 
 def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
@@ -121,16 +146,16 @@ def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
     )
 
 
-def _lines(graph: Graph, analysis: Analysis, limit: int, waves: bool) -> Iterator[str]:
+def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterator[str]:
     yield f"{graph.source}: {counted(len(graph.tasks), 'task')}, {len(analysis.order)} to do"
     if not analysis.order and not analysis.unscheduled:
         yield "nothing is left to do"
         return
     yield f"critical path  {lasting(analysis.critical_seconds)}: {_path(analysis.critical_path)}"
-    yield f"work           {lasting(analysis.work_seconds)} of agents' time, as estimated"
+    yield f"work           {lasting(analysis.work_seconds)} of agents' time, by the estimates in the file"
     yield (
-        f"expected       {lasting(analysis.makespan_seconds)} with up to {limit} at once "
-        f"(no schedule beats {lasting(analysis.lower_bound_seconds)})"
+        f"expected       {lasting(analysis.makespan_seconds)} by them, with {limit}; "
+        f"no schedule beats {lasting(analysis.lower_bound_seconds)}"
     )
     yield from _kinds(graph, analysis)
     yield from _conflicts(analysis)
@@ -141,8 +166,6 @@ def _lines(graph: Graph, analysis: Analysis, limit: int, waves: bool) -> Iterato
         yield paint(f"cannot be scheduled ({len(analysis.unscheduled)})", "yellow")
         for name, reason in analysis.unscheduled.items():
             yield f"  {name}: {reason.text}"
-    yield ""
-    yield f"next: {paint('interlock run', 'cyan')}"
 
 
 def _path(names: tuple[TaskId, ...]) -> str:
@@ -169,7 +192,8 @@ def _conflicts(analysis: Analysis) -> Iterator[str]:
     if not found.hard and not found.soft:
         yield "conflicts      none can be seen beforehand"
         return
-    yield f"conflicts      {found.hard} pairs never run together, {found.soft} only if a slot would idle"
+    hard = f"{counted(found.hard, 'pair')} never together"
+    yield f"conflicts      {hard}, {found.soft} only where a slot would idle"
     for pair in found.listed[:LISTED]:
         how = "never together" if not pair.may_proceed else "may overlap"
         yield f"  {pair.first} and {pair.second}: {how}, both want {pair.over}"

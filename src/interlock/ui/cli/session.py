@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,8 @@ class ProjectLog:
     store: Store
     is_bare: bool
     """There is no checkout, so `init` has nothing to look at."""
+    origins: Mapping[str, str]
+    """Where each setting comes from."""
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
@@ -53,13 +55,14 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     """The project around us. Without `create`, a repository without a log looks empty and stays untouched."""
     place = await locate(invocation.project)
     root = place.work_tree or place.common_dir
-    settings = load(root, {}).settings
+    loaded = load(root, invocation.settings)
+    settings = loaded.settings
     invocation.color = settings.color
     address, lineage = _log_of(settings, place, create)
     store = open_store(address, project_name(settings, lineage))
     try:
         await store.identify(lineage)
-        yield ProjectLog(root, place.state, settings, store, place.work_tree is None)
+        yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded.origins)
     finally:
         await store.close()
 
@@ -85,7 +88,7 @@ async def opened_fully(invocation: Invocation) -> AsyncIterator["Project"]:
 
     async with opened(invocation) as project:
         place = await discover(invocation.project, project.settings.branch)
-        yield Project(place, project.settings, project.store)
+        yield Project(place, project.settings, project.store, project.origins)
 
 
 async def locate(path: Path) -> "Place":
