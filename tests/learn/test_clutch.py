@@ -36,6 +36,13 @@ def test_what_other_projects_found_is_believed_by_half() -> None:
     assert "other projects did best with 8 agents" in advice.why
 
 
+def test_a_single_attempt_is_still_known_when_it_has_faded_a_little() -> None:
+    """K5: each run makes what was seen worth 2 % less, and none of it unknown again."""
+    fresh, faded = arms(past(w1=seen(1, seconds=2)), 1)[1], arms(past(w1=seen(0.98, seconds=2)), 1)[1]
+    assert fresh.is_tried and faded.is_tried
+    assert faded.landed_per_hour == pytest.approx(fresh.landed_per_hour, rel=0.05)
+
+
 def test_it_opens_by_one_after_landings_without_trouble_and_says_what_they_were() -> None:
     advice = next_step(past(w1=seen(2)), Standing(1, landed=2))
     assert advice is not None

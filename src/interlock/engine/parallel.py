@@ -28,13 +28,17 @@ def parallel(
     something it can go by."""
     most = safe_most(reading)
     if said == AUTO:
-        return Parallel(most, True, f"max_parallel is auto ({origin}): at most {most} on this machine")
+        return Parallel(most, True, f"max_parallel is auto ({origin}): {_clutch(most)}")
     if origin != DEFAULT:
         return Parallel(said, False, f"max_parallel is {said} ({origin})")
     if _has_history(known.tallies) or _has_history(heard):
-        why = f"max_parallel is not set, and there is history: auto, at most {most} on this machine"
+        why = f"max_parallel is not set, and there is history: auto, {_clutch(most)}"
         return Parallel(most, True, why)
     return Parallel(said, False, f"max_parallel is {said} (default, until there is history)")
+
+
+def _clutch(most: int) -> str:
+    return f"the clutch decides for each kind of work, and the machine has room for {most}"
 
 
 def _has_history(tallies: Tallies) -> bool:

@@ -46,6 +46,9 @@ USUAL_SECONDS = 600.0
 ENOUGH = 3.0
 """Attempts that came to an end, before the numbers of earlier runs say where to begin."""
 
+SOME = 0.5
+"""Of an attempt. One alone says something, and goes on to, though it fades a little with each run."""
+
 
 class Brake(StrEnum):
     """What holds the number down."""
@@ -84,6 +87,11 @@ class Arm:
     """A standard deviation of the value."""
     attempts: float
     """Of its own, that came to an end."""
+
+    @property
+    def is_tried(self) -> bool:
+        """Was it ever at work, not too long ago."""
+        return self.attempts >= SOME
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,7 @@ def outlook(past: Past, now: Standing, per: str = "hour") -> str:
         return f"does not open further: at most {counted(now.most)} may work at once"
     if known[w + 1].could_be <= known[w].value:
         return (
-            f"{w + 1} did worse ({known[w + 1].landed_per_hour:.1f} landed an hour, "
+            f"{w + 1} did worse ({rate(known[w + 1].landed_per_hour)} landed an hour, "
             f"{known[w + 1].chance:.0%} of attempts); tried again as that fades"
         )
     if (lacking := _lacking(known, now)) > 0:
@@ -174,10 +182,15 @@ def counted(agents: int) -> str:
     return "1 agent" if agents == 1 else f"{agents} agents"
 
 
+def rate(per_hour: float) -> str:
+    """A rate for reading: a tenth says something only of small ones."""
+    return f"{per_hour:.1f}" if per_hour < 100 else f"{per_hour:.0f}"
+
+
 def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
     w, here = now.agents, known[now.agents]
     fewer = [known[less] for less in range(max(1, w // 2), w)]
-    tried = [arm for arm in fewer if arm.attempts >= 1] or fewer[-1:]
+    tried = [arm for arm in fewer if arm.is_tried] or fewer[-1:]
     better = max(tried, key=lambda arm: arm.value, default=here)
     if better.value <= here.value + PATIENCE * here.spread:
         return None
@@ -194,7 +207,7 @@ def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
 
 
 def _figures(arm: Arm) -> str:
-    with_these = f"{arm.landed_per_hour:.1f} landed an hour with {counted(arm.agents)}"
+    with_these = f"{rate(arm.landed_per_hour)} landed an hour with {counted(arm.agents)}"
     return f"{with_these}, {arm.chance:.0%} of attempts"
 
 
@@ -270,7 +283,7 @@ def _first_seconds(past: Past) -> float:
     """By the fewest agents there are figures of: more of them may have been in each other's way."""
     for numbers in (past.own, past.elsewhere):
         for _, goodput in sorted(numbers.items()):
-            if goodput.attempts >= 1:
+            if goodput.attempts >= SOME:
                 return goodput.agent_seconds / goodput.attempts
     return USUAL_SECONDS
 
@@ -287,7 +300,7 @@ def _effort(past: Past, w: int, seconds: float, per: str) -> float:
 
 def _tried(numbers: Mapping[int, Goodput]) -> list[int]:
     """The numbers of agents that were at work long enough to say something."""
-    return [w for w, goodput in numbers.items() if _ended(goodput) >= 1]
+    return [w for w, goodput in numbers.items() if _ended(goodput) >= SOME]
 
 
 def _ended(goodput: Goodput | None) -> float:

@@ -13,8 +13,7 @@ from interlock.engine.host import LocalHost, Reading
 from interlock.events.facts import ClutchDecided
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider
-from interlock.learn.clutch import counted
-from interlock.model.durations import lasting
+from interlock.learn.clutch import counted, rate
 from interlock.run.brake import Account, look_up
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
@@ -145,8 +144,10 @@ def _decision(row: Recorded) -> Decision:
 
 def _lines(view: ClutchView) -> Iterator[str]:
     if view.limit:
-        running = f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run goes on"
-        yield f"{paint('all', 'cyan')}  {running}  {view.brake}: {inert(view.why)}"
+        running = (
+            f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run is going on"
+        )
+        yield f"{paint('all', 'cyan')}  {running}  {inert(view.why)}"
     for category in view.categories:
         yield from _category_lines(category)
     for provider in view.providers:
@@ -162,9 +163,9 @@ def _lines(view: ClutchView) -> Iterator[str]:
 def _category_lines(view: CategoryView) -> Iterator[str]:
     limit, name = view.limit, paint(inert(view.category), "cyan")
     running = f"{view.at_work} at work of {limit.limit}, {view.queued} queued"
-    yield f"{name}  {running}  {limit.brake}: {inert(limit.why)}"
+    yield f"{name}  {running}  {limit.brake}, since {clock(limit.time)}: {inert(limit.why)}"
     tried = ", ".join(
-        f"{counted(arm.agents)} {arm.landed_per_hour:.1f}{'' if arm.attempts >= 1 else ' (not tried)'}"
+        f"{counted(arm.agents)} {rate(arm.landed_per_hour)}{'' if arm.is_tried else ' (not tried)'}"
         for arm in view.arms
     )
     yield f"  landed an hour: {tried}"
@@ -184,9 +185,13 @@ def _provider_lines(view: ProviderView) -> Iterator[str]:
 
 def _host(reading: Reading) -> str:
     if not reading.total_bytes:
-        return f"nothing is known of its memory; processors waited for {reading.cpu_stalled:.0%}"
+        return f"nothing is known of its memory; {_processors(reading)}"
     free, total = reading.available_bytes / 2**30, reading.total_bytes / 2**30
     return (
         f"{free:.1f} of {total:.1f} GiB of memory free, enough for {counted(max(0, reading.room))} more; "
-        f"processors waited for {reading.cpu_stalled:.0%} of {lasting(60)}"
+        f"{_processors(reading)}"
     )
+
+
+def _processors(reading: Reading) -> str:
+    return f"programs waited for a processor in {reading.cpu_stalled:.0%} of the last minute"
