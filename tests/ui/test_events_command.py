@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.events.facts import kinds
-from interlock.ui.cli.progress import PHRASES
+from interlock.events.facts import ClutchDecided, PhaseStarted, TaskEstimated, kinds
+from interlock.events.record import Recorded, seal
+from interlock.model.forecast import Beside, Forecast
+from interlock.model.task import TaskId
+from interlock.ui.cli.facttext import describe
+from interlock.ui.cli.progress import PHRASES, sentence
 from tests.ui.conftest import Lab, git, task
 
 
@@ -79,3 +83,40 @@ def test_only_one_thing_at_a_time(lab: Lab) -> None:
 
 def test_every_phrase_belongs_to_a_fact() -> None:
     assert {kind.__name__ for kind in PHRASES} <= set(kinds())
+
+
+def started(why: str, phase: str = "implement", agent: str = "steady") -> PhaseStarted:
+    return PhaseStarted(TaskId("api"), 2, phase, 1, why=why, agent=agent, beside=(Beside(TaskId("db"), 0.5),))
+
+
+def in_a_log(fact: PhaseStarted) -> Recorded:
+    return seal("", 1, 0.0, "test", fact)
+
+
+def test_what_is_within_a_fact_is_told_without_the_marks_of_a_program() -> None:
+    forecast = Forecast("docs", "declared", "quick", 12.0, 65.0, 0.85)
+    assert describe(TaskEstimated(TaskId("api"), forecast)) == (
+        "TaskEstimated api: docs (declared) by quick, 12s an attempt, 9 of 10 under 1m5s, 85% land"
+    )
+    clutch = ClutchDecided(2, "goodput", "it paid", "docs", evidence={"landed_per_hour_at_1": 4.25})
+    assert "evidence=(landed_per_hour_at_1=4.2)" in describe(clutch)
+    assert "beside=(task=db paths=0.5)" in describe(started("next in order"))
+
+
+def test_a_start_is_told_in_one_short_line_with_what_is_unusual_about_it() -> None:
+    overlap = "may overlap with db, but 0s of expected rework against 9s (theta 0.55; a guess)"
+    choice = "given to steady: quick failed at it in attempt 1 (`make (all)` exited 1)"
+    told = "api: implement started, attempt 2 by steady"
+    for why, aside in (
+        ("next in order (priority 2, 10m of work behind it)", ""),
+        (f"next in order (priority 2); {choice}", " (quick failed at it in attempt 1)"),
+        (f"{overlap}; {choice}", " (may overlap with db; quick failed at it in attempt 1)"),
+        (
+            "next in order; given to steady: the best of 3 by earlier work: 2s",
+            " (the best of 3 by earlier work)",
+        ),
+    ):
+        said = sentence(in_a_log(started(why)))
+        assert said is not None
+        assert said[1][9:] == told + aside
+    assert sentence(in_a_log(started("its turn", "verify", agent=""))) is None

@@ -1,10 +1,12 @@
 """A fact in one line, for people."""
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 
-from interlock.events.facts import Fact, LessonLearned, TaskAccepted
+from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded
+from interlock.model.durations import lasting
 from interlock.ui.cli.output import inert
 
 LEFT_OUT = (
@@ -21,6 +23,7 @@ LEFT_OUT = (
     "touched",
 )
 """Said elsewhere in the line, or too long for it."""
+EMPTY: tuple[object, ...] = (None, "", (), {}, [], 0, 0.0, False)
 
 
 def line(row: Recorded) -> str:
@@ -39,6 +42,8 @@ def describe(fact: Fact) -> str:
         return f"TaskAccepted {fact.task.id}: {_short(fact.task.goal)}"
     if isinstance(fact, LessonLearned):
         return f"LessonLearned {fact.lesson.id}: {_short(fact.lesson.mechanism or fact.lesson.text)}"
+    if isinstance(fact, TaskEstimated):
+        return f"TaskEstimated {fact.task}: {_estimated(fact)}"
     words = [type(fact).__name__]
     if task := getattr(fact, "task", None):
         words.append(task)
@@ -54,12 +59,34 @@ def _details(fact: Fact) -> list[str]:
     shown = []
     for field in fields(fact):
         value = getattr(fact, field.name)
-        if field.name in LEFT_OUT or value in (None, "", (), 0, 0.0, False):
+        if field.name in LEFT_OUT or value in EMPTY:
             continue
-        text = f"{value:.1f}" if isinstance(value, float) else str(value)
+        text = _plain(value)
         looks_like_id = field.name in ("commit", "base", "main", "work", "digest")
         shown.append(f"{field.name}={text[:12] if looks_like_id else _short(text)}")
     return shown
+
+
+def _estimated(fact: TaskEstimated) -> str:
+    """Kind, agent, time and chance; `interlock show` and `footprints` have the rest."""
+    found = fact.forecast
+    time = f"{lasting(found.seconds)} an attempt, 9 of 10 under {lasting(found.seconds_p90)}"
+    agent = f" by {found.agent}" if found.agent else ""
+    return inert(f"{found.category} ({found.category_why}){agent}, {time}, {found.success:.0%} land")
+
+
+def _plain(value: object) -> str:
+    """A field's value without the marks of a programming language."""
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    if isinstance(value, Mapping):
+        return f"({' '.join(f'{name}={_plain(each)}' for name, each in value.items())})"
+    if is_dataclass(value):
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        return _plain({name: each for name, each in named.items() if each not in EMPTY})
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return ", ".join(_plain(each) for each in value)
+    return str(value)
 
 
 def _short(text: str) -> str:

@@ -8,14 +8,14 @@ from interlock.events.record import Recorded
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
 
+USUAL, GIVEN = "next in order", "; given to"
+"""How the reasons of a start begin; see `schedule.round`."""
+
 # Any: each phrase takes the one kind of fact it is listed under.
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
-    f.PhaseStarted: lambda fact: (
-        "",
-        f"{fact.task}: {fact.phase} started, attempt {fact.attempt} ({fact.why})",
-    ),
+    f.PhaseStarted: lambda fact: ("", _started(fact)),
     f.WorkFinished: lambda fact: ("", f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}"),
-    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
+    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}" if fact.checks else ""),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
@@ -56,7 +56,37 @@ def sentence(row: Recorded) -> tuple[str, str] | None:
     if type(fact) not in PHRASES:
         return None
     color, text = PHRASES[type(fact)](fact)
+    if not text:
+        return None
     return color, f"{clock(row.time)} {inert(text)}"
+
+
+def _started(fact: f.PhaseStarted) -> str:
+    """An agent's start. That checks begin and that main moves is told by how they end."""
+    if not fact.agent:
+        return ""
+    what = f"{fact.task}: {fact.phase} started, attempt {fact.attempt} by {fact.agent}"
+    why = _gist(fact.why)
+    return f"{what} ({why})" if why else what
+
+
+def _gist(why: str) -> str:
+    """What is not the usual about a start; `interlock explain` has the figures."""
+    order, _, given = _without_asides(why).partition(f"{GIVEN} ")
+    place = "" if order.startswith(USUAL) else order.partition(", but ")[0]
+    choice = given.partition(": ")[2].partition(": ")[0]
+    return "; ".join(filter(None, (place, choice)))
+
+
+def _without_asides(text: str) -> str:
+    """Nothing of what stands in parentheses."""
+    kept, depth = [], 0
+    for char in text:
+        depth += char == "("
+        if not depth:
+            kept.append(char)
+        depth -= char == ")" and depth > 0
+    return "".join(kept).replace(" ;", ";").strip()
 
 
 def _of_what(fact: f.ClutchDecided) -> str:
@@ -70,8 +100,6 @@ def _files(fact: f.WorkFinished) -> str:
 
 
 def _checks(fact: f.CandidatePassed) -> str:
-    if not fact.checks:
-        return "merged onto main; there are no checks to run"
     red = sum(check.red_on_base for check in fact.checks)
     excused = f"none newly red ({red} red on main too)" if red else "none red"
     return f"{counted(len(fact.checks), 'check')} on top of main, {excused}"
