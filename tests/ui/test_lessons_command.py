@@ -42,7 +42,7 @@ def test_a_lesson_is_listed_with_its_scope_and_its_figures(taught: Lab) -> None:
     said = taught.run("lessons").out
     assert "4f1c09ab  in use  `make test` fails without the right change of conf.py" in said
     assert "of api tasks that must pass `make test` or in src/api/**" in said
-    assert "0 of 1 attempts landed with it, 0 of 0 without" in said
+    assert "0 of 1 attempts landed with it, none tried without" in said
     found = taught.run("lessons", "--json").json[0]
     assert found["scope"] == {"category": "api", "paths": ["src/api/**"], "check": "make test"}
     assert (found["with"], found["without"]) == ({"tried": 1, "landed": 0}, {"tried": 0, "landed": 0})

@@ -63,10 +63,9 @@ def useless(known: LessonState) -> str:
 
 def figures(known: LessonState) -> str:
     """With and without, in words."""
-    return (
-        f"{known.with_landed:.0f} of {known.with_tried:.0f} attempts landed with it, "
-        f"{known.without_landed:.0f} of {known.without_tried:.0f} without"
-    )
+    told, untold = round(known.with_tried), round(known.without_tried)
+    given = f"{known.with_landed:.0f} of {told} attempts landed with it" if told else "none tried with it yet"
+    return f"{given}, {f'{known.without_landed:.0f} of {untold}' if untold else 'none tried'} without"
 
 
 Shape = tuple[float, float]

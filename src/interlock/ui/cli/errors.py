@@ -42,8 +42,9 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
         for line in _lines(state, trouble):
             say(line)
     if len(shown) < len(found):
-        past = counted(len(found) - len(shown), "more failure")
-        note(f"{past} that every task is past: interlock errors --all")
+        past = counted(len(found) - len(shown), "more failure" if shown else "failure")
+        none = "" if shown else "no task is stuck; "
+        note(f"{none}{past} that every task is past: interlock errors --all")
     elif not found:
         note("nothing has failed")
 

@@ -132,8 +132,11 @@ def _list(invocation: Invocation, everything: bool) -> None:
     if not lessons:
         note(
             "nothing was learned yet: a lesson needs a check that is red on one attempt and green on a later"
+            " one; to tell agents something yourself: interlock lessons add"
         )
-    elif len(shown) < len(lessons):
+    if shown:
+        note(f"next: interlock lessons {shown[0].lesson.id}")
+    if len(shown) < len(lessons):
         note(f"{counted(len(lessons) - len(shown), 'more lesson')} retired: interlock lessons --all")
 
 
@@ -141,7 +144,7 @@ def _worth(known: LessonState) -> str:
     if known.lesson.author:
         landed = f"{known.with_landed:.0f} of {known.with_tried:.0f} attempts landed with it"
         return f"by {known.lesson.author}; {landed}"
-    return f"{figures(known)}; it helps with probability {is_better(known):.2f}"
+    return f"{figures(known)}; probably helps: {is_better(known):.0%}"
 
 
 def _scope(lesson: Lesson) -> str:

@@ -142,7 +142,7 @@ def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:
     if invocation.wants_json():
         say_json(document(reading))
         return
-    say(f"after fact {position}: {line(log[position - 1]).strip()}")
+    say(f"after fact {line(log[position - 1]).strip()}")
     for text in lines(reading, everything=True):
         say(text)
     ahead = f"--at {position + 1}" if position < len(log) else "(this is the end of the log)"

@@ -8,6 +8,8 @@ import click
 from interlock.engine.foresight import Terms, drawn, quantile, rehearse
 from interlock.engine.past_script import agents_of, as_it_stood, as_recorded, with_agent
 from interlock.engine.rehearsal import Outlook, copied
+from interlock.events.facts import PhaseStarted
+from interlock.events.fold import fold
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.learn.past import PastRun
@@ -16,7 +18,7 @@ from interlock.model.errors import UsageError
 from interlock.model.nearest import suggest
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.output import Invocation, counted, note, say, say_json
 from interlock.ui.cli.past import LAST, find_run, runs_of
 from interlock.ui.cli.reading import all_rows
 from interlock.ui.cli.session import opened, run_async
@@ -67,6 +69,9 @@ async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: 
     for line in _lines(run, cases):
         say(line)
     same = cases[1].seconds_p50 / max(cases[0].seconds_p50, 1e-9)
+    if agent:
+        tried = sum(isinstance(row.fact, PhaseStarted) and row.fact.agent == agent for row in log)
+        note(f"the log has {counted(tried, 'attempt')} of {agent}; with few it is more of a guess")
     note(f"with its own numbers the rehearsal takes {same:.2f} times what the run took: trust it that far")
 
 
@@ -86,6 +91,7 @@ def _rehearsed(log: Sequence[Recorded], run: PastRun, slots: int | None, agent: 
     if agent is None:
         outlooks = [rehearse(other, terms, as_recorded(run))]
     else:
+        other.tallies = fold(log).tallies  # that run itself, and what came after, tell of the agent too
         other = with_agent(other, _agent(other, agent))
         outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
     said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
@@ -123,10 +129,11 @@ def _lines(run: PastRun, cases: Sequence[Case]) -> list[str]:
         spread = (
             f" (9 of 10 under {lasting(case.seconds_p90)})" if case.seconds_p90 > case.seconds_p50 else ""
         )
-        ratio = f"  {case.seconds_p50 / base:.2f}x" if number > 1 else ""
+        ratio = f", {case.seconds_p50 / base:.2g} times as long" if number > 1 else ""
         cost = f", ${case.cost_usd:.2f}" if case.cost_usd else ""
+        attempts = counted(round(case.attempts), "attempt")
         lines.append(
             f"  {case.name:{width}}  {lasting(case.seconds_p50):>7}{spread}{ratio}, "
-            f"{case.attempts:.0f} attempts, {case.landed:.0f} landed{cost}"
+            f"{attempts}, {case.landed:.0f} landed{cost}"
         )
     return lines
