@@ -31,7 +31,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Paused: lambda fact: ("yellow", f"{fact.task or 'everything'}: paused{_why(fact.why)}"),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'everything'}: no longer paused"),
     f.ClutchDecided: lambda fact: (
-        "yellow" if fact.brake in ("provider", "host") else "",
+        _weight(fact),
         f"up to {counted(fact.limit, 'agent')} at once{_of_what(fact)}: {fact.why}",
     ),
     f.StopRequested: lambda fact: (
@@ -87,6 +87,13 @@ def _without_asides(text: str) -> str:
             kept.append(char)
         depth -= char == ")" and depth > 0
     return "".join(kept).replace(" ;", ";").strip()
+
+
+def _weight(fact: f.ClutchDecided) -> str:
+    """Brakes from outside, and what holds for the whole run, are worth a line on a terminal too."""
+    if fact.brake in ("provider", "host"):
+        return "yellow"
+    return "" if fact.category or fact.provider else "cyan"
 
 
 def _of_what(fact: f.ClutchDecided) -> str:
