@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.provider import AGENT, HiddenLimit, serving
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -77,6 +77,17 @@ def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(
     scratch.interlock("run", "--max-parallel", "5")
     assert limits(scratch)[-1] == (5, "max-parallel")
     assert scratch.states() == dict.fromkeys("abcdef", "done")
+
+
+def test_slots_that_look_free_come_with_the_kind_of_work_that_is_held_back(scratch: Scratch) -> None:
+    gate = scratch.gates / "gate"
+    pages(scratch, "a", "b", agent=f'{WAIT.format(gate=gate)}; echo x > "$INTERLOCK_TASK_ID.txt"')
+    run = scratch.start("run", "--max-parallel", "auto")
+    run.wait_for_line("implement started")
+    for command in ("slots", "status"):
+        assert "clutch: docs 1 of 1 (cold-start)" in scratch.interlock(command)
+    gate.touch()
+    assert run.wait() == 0
 
 
 def said_of_all(scratch: Scratch) -> str:

@@ -62,5 +62,7 @@ def _retries_used(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
     if failures <= task.spec.retries:
         return None
     times = "once" if failures == 1 else f"{failures} times"
-    why = f"failed {times}, and {task.spec.retries} retries were allowed (last: {setback.summary})"
+    retries = task.spec.retries
+    allowed = "1 retry was allowed" if retries == 1 else f"{retries or 'no'} retries were allowed"
+    why = f"{setback.summary} (failed {times}; {allowed})"
     return TaskFailed(setback.task, setback.attempt, why)

@@ -48,7 +48,10 @@ class AgentRow:
 @click.command("agents", cls=Command)
 @click.pass_obj
 def agents_command(invocation: Invocation) -> None:
-    """Show the agents that are at work: where, on what, what they did last and how long ago."""
+    """Show the agents that are at work: where, on what, what they did last and how long ago.
+
+    For example: interlock agents --json
+    """
     reading, rows = run_async(_look(invocation))
     if invocation.wants_json():
         say_json({"agents": rows, "live": reading.is_live, "time": reading.now})

@@ -22,6 +22,7 @@ def doctor_command(invocation: Invocation, proving: bool, keep: bool) -> int:
 
     With --prove, what Interlock promises is made to happen on this machine, through the real command, in a
     minute or two: a race, a crash, a conflict, an attack. Exit 1 if something did not fire.
+    For example: interlock doctor --prove --keep
     """
     if keep and not proving:
         raise UsageError("--keep is for --prove", "interlock doctor --prove --keep")

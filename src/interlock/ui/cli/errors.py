@@ -69,8 +69,8 @@ def _pick(found: list[Trouble], name: str) -> Trouble:
 def _lines(state: State, trouble: Trouble) -> Iterator[str]:
     color = "red" if trouble.open else "green"
     yield f"{trouble.id}  {paint(trouble.error, color)}: {inert(trouble.what)}"
-    first, last = trouble.cases[0].time, trouble.cases[-1].time
-    when = clock(first) if first == last else f"{clock(first)} to {clock(last)}"
+    first, last = clock(trouble.cases[0].time), clock(trouble.cases[-1].time)
+    when = first if first == last else f"{first} to {last}"
     tasks = f"{counted(len(trouble.tasks), 'task')}, {counted(len(trouble.cases), 'time')}, {when}"
     yield f"  {tasks}: {_some(trouble.tasks)}"
     if endings := trouble.endings:

@@ -24,7 +24,10 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 @click.argument("what", metavar="TASK|COMMIT")
 @click.pass_obj
 def explain_command(invocation: Invocation, what: str) -> None:
-    """Say why a TASK waits, runs, failed or landed; or which attempt made a COMMIT."""
+    """Say why a TASK waits, runs, failed or landed; or which attempt made a COMMIT.
+
+    For example: interlock explain login
+    """
     causes = run_async(_explain(invocation, what))
     if invocation.wants_json():
         say_json({"about": what, "causes": causes})

@@ -67,7 +67,7 @@ def _slots(slots: Slots) -> Iterator[Family]:
     for name, text in (
         ("limit", "How many agents may work at once."),
         ("in_use", "How many agents are at work."),
-        ("free", "How many more agents would start now."),
+        ("free", "How many more agents there is room for."),
     ):
         samples = [({"role": role}, float(getattr(part, name))) for role, part in parts.items()]
         yield _family(f"slots_{name}", "gauge", text, samples)

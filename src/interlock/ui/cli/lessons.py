@@ -66,7 +66,10 @@ def show(invocation: Invocation, lesson: str) -> None:
 def add(
     invocation: Invocation, category: str, paths: tuple[str, ...], command: str, text: tuple[str, ...]
 ) -> None:
-    """Tell every attempt in a scope something, until you take it away with `interlock lessons retire`."""
+    """Tell every attempt in a scope something, until you take it away with `interlock lessons retire`.
+
+    For example: interlock lessons add --category api "The test database needs --reset."
+    """
     words = Redactor().clean(" ".join(text).strip())
     if not 0 < len(words) <= MOST_CHARS:
         raise UsageError(
@@ -87,7 +90,10 @@ def add(
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def retire(invocation: Invocation, lesson: str, why: str) -> None:
-    """Take a lesson away: no attempt is told any more."""
+    """Take a lesson away: no attempt is told of it any more.
+
+    For example: interlock lessons retire 4f1c09ab -m "we changed the check"
+    """
     known = _pick(run_async(_read(invocation)), lesson)
     name = known.lesson.id
     if known.retired:

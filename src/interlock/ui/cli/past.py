@@ -3,6 +3,7 @@
 from interlock.learn.past import PastRun, past_runs
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
+from interlock.ui.cli.output import counted
 from interlock.ui.cli.reading import all_rows
 from interlock.ui.cli.status import run_name
 
@@ -25,5 +26,5 @@ def find_run(runs: list[PastRun], name: str) -> PastRun:
     found = [run for run in runs if run_name(run.run).startswith(name) or run.run == name]
     if len(found) == 1:
         return found[0]
-    known = f"there are {len(runs)}, and `last`" if not found else f"{len(found)} runs begin with it"
-    raise UsageError(f"there is no one run `{name}`: {known}", "interlock replay lists them all")
+    known = f"{len(found)} runs begin with `{name}`" if found else f"there is no run `{name}`"
+    raise UsageError(f"{known}; the log has {counted(len(runs), 'run')}", "interlock replay lists them all")

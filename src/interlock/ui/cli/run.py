@@ -74,6 +74,7 @@ def run_command(
     """Run agents on GRAPH (default: task-graph.yaml) until every task has landed or failed.
 
     Ctrl-C once starts nothing new and lets running tasks finish; twice stops the agents. Nothing is deleted.
+    For example: interlock run --story login --max-parallel 5
     """
     may_ask = not no_input and not invocation.json and sys.stdin.isatty()
     flags = Flags({**invocation.settings, "max_parallel": max_parallel}, unsafe, chosen)

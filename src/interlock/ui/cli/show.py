@@ -28,7 +28,10 @@ COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", 
 @click.argument("task")
 @click.pass_obj
 def show_command(invocation: Invocation, task: str) -> None:
-    """Show TASK: what it is, its attempts, the evidence and the commits."""
+    """Show TASK: what it is, its attempts, the evidence and the commits.
+
+    For example: interlock show login
+    """
     found, row, stories, forecast = run_async(_look(invocation, task))
     if invocation.wants_json():
         say_json(

@@ -5,6 +5,7 @@ import click
 from interlock.model.task import ROLES
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.brakes import brake_line
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.pool import slots_now
 from interlock.ui.cli.reading import Reading, read
@@ -15,8 +16,9 @@ from interlock.ui.cli.session import opened, run_async
 @click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
 @click.pass_obj
 def slots_command(invocation: Invocation, role: str | None) -> None:
-    """Show how many agents may work at once, how many do, and how many more would start now.
+    """Show how many agents may work at once, how many do, and how many more there is room for.
 
+    Of a kind of work that the clutch holds back fewer may start; the last line names it.
     Example: interlock slots --role critic --json
     """
     reading = run_async(_look(invocation))
@@ -32,6 +34,8 @@ def slots_command(invocation: Invocation, role: str | None) -> None:
     for name, part in slots.roles.items():
         if name == role or (role is None and (part.in_use or part.limit < slots.limit)):
             say(f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free")
+    if line := brake_line(reading.state):
+        say(line)
 
 
 async def _look(invocation: Invocation) -> Reading:

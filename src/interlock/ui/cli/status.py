@@ -38,7 +38,10 @@ MANY = 40
 )
 @click.pass_obj
 def status_command(invocation: Invocation, watch: bool, everything: bool, exit_code: bool) -> int:
-    """Show every task with its cause and the next command."""
+    """Show every task with its cause and the next command.
+
+    For example: interlock status --watch
+    """
     if watch:
         from interlock.ui.cli.watch import watch_status
 
@@ -98,7 +101,8 @@ def _alike(state: State) -> Iterator[str]:
     """One line when several tasks fail for the same cause: it is worth one look, not many."""
     if found := alike(state):
         seen, names = found[0]
-        more = f", and {counted(len(found) - 1, 'other failure')} so" if len(found) > 1 else ""
+        others = counted(len(found) - 1, "other failure")
+        more = f", {others} in several tasks" if len(found) > 1 else ""
         what = paint(f"{len(names)} tasks fail in the same way", "red")
         yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
 
