@@ -37,7 +37,7 @@ def test_without_any_file_the_defaults_hold_and_say_so(tmp_path: Path, home: dic
 
 def test_each_place_beats_the_ones_after_it(tmp_path: Path, home: dict[str, str]) -> None:
     user = tmp_path / "home" / ".config" / "interlock" / "config.toml"
-    places: list[tuple[str, int]] = [(f"{user}:1", 4), (f"{tmp_path / 'pyproject.toml'}:3", 5)]
+    places: list[tuple[str, int | str]] = [(f"{user}:1", 4), (f"{tmp_path / 'pyproject.toml'}:3", 5)]
     write(user, "max_parallel = 4\n")
     assert _origin(tmp_path, {}, home) == places[0]
     write(tmp_path / "pyproject.toml", "[project]\n[tool.interlock]\nmax_parallel = 5\n")
@@ -49,7 +49,7 @@ def test_each_place_beats_the_ones_after_it(tmp_path: Path, home: dict[str, str]
     assert _origin(tmp_path, {"max_parallel": 8}, environ) == ("--max-parallel", 8)
 
 
-def _origin(root: Path, flags: dict[str, object], environ: dict[str, str]) -> tuple[str, int]:
+def _origin(root: Path, flags: dict[str, object], environ: dict[str, str]) -> tuple[str, int | str]:
     loaded = load(root, flags, environ)
     return loaded.origins["max_parallel"], loaded.settings.max_parallel
 
