@@ -8,13 +8,11 @@ import click
 
 from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.decide import agents_at_work
-from interlock.engine.experience import state_home
 from interlock.engine.host import LocalHost, Reading
 from interlock.events.facts import ClutchDecided
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider
 from interlock.learn.clutch import counted, rate
-from interlock.run.brake import Account, look_up
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.facttext import clock
@@ -108,6 +106,9 @@ async def _look(invocation: Invocation) -> ClutchView:
 
 
 def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
+    from interlock.engine.experience import state_home  # what runs agents takes long to import
+    from interlock.run.brake import Account, look_up
+
     agents = limit.limit if limit else None
     account = look_up(state_home(os.environ) / "providers", name) or Account()
     return ProviderView(

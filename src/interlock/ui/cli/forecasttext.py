@@ -2,7 +2,6 @@
 
 from interlock.events.state import State, TaskState
 from interlock.learn.categories import category
-from interlock.learn.estimate import Estimator
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.ui.cli.output import counted, inert
@@ -10,7 +9,11 @@ from interlock.ui.cli.output import counted, inert
 
 def forecast_of(state: State, task: TaskState) -> Forecast:
     """What the log says is expected of it; before its first run, what it would say now."""
-    return task.forecast or Estimator(state).forecast(task.spec)
+    if task.forecast:
+        return task.forecast
+    from interlock.learn.estimate import Estimator  # only before the first run
+
+    return Estimator(state).forecast(task.spec)
 
 
 def category_of(task: TaskState) -> tuple[str, str]:
