@@ -2,13 +2,13 @@
 
 import pytest
 
-from interlock.events.state import State, TaskState, Work
+from interlock.events.state import Candidate, State, TaskState, Work
 from interlock.learn.cochange import CoChange
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.learn.mentions import Mentions
 from interlock.model.forecast import Chance
 from interlock.model.history import Change, Past
-from interlock.model.task import Agent, Commit, Task, TaskId
+from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
 AGENT = Agent("a", "command", ("true",))
 
@@ -98,6 +98,24 @@ def test_tasks_that_read_alike_are_expected_in_the_same_places_but_not_surely() 
     assert 0.4 < chance["shop/prices.py"].probability < 0.8
     assert "4 of 4 similar tasks edited it" in chance["shop/prices.py"].why
     assert "x.py" not in chance
+
+
+def test_what_is_declared_is_listed_once_however_many_tasks_like_it_edited_it() -> None:
+    others = [worked(f"t{number}", "a.py", touches=("a.py",)) for number in range(5)]
+    forecast = Footprints(Past(), State(tasks={one.spec.id: one for one in others}))
+    assert [chance.path for chance in forecast.of(task(touches=("a.py",)))] == ["a.py"]
+
+
+def test_a_task_is_not_like_itself() -> None:
+    done = worked("t", "a.py", goal="Paint the fence")
+    done.landed = Candidate(Commit("c"), Tree("t"), Commit("b"))
+    assert found(done, (), done) == {}
+
+
+def test_of_many_tasks_alike_the_likest_count() -> None:
+    far = [worked(f"far{n}", "far.py", goal="Paint fence blue door roof wall") for n in range(30)]
+    near = [worked(f"near{n}", "near.py", goal="Paint fence green") for n in range(20)]
+    assert set(found(task(goal="Paint fence green"), (), *far, *near)) == {"near.py"}
 
 
 def test_one_similar_task_is_weak_evidence() -> None:
