@@ -54,10 +54,13 @@ class Likeness:
         beside, size, sizes = self._beside_words(spec), len(words), self._sizes
         for at in beside:
             common.setdefault(at, 0)
+        # No goal is more like this one than the share of its words that it has: most pairs end here.
+        least = SIMILAR * size
         found = [
             (share, at)
             for at, count in common.items()
-            if (share := beside.get(at, 0.0) + count / (size + sizes[at] - count or 1)) >= SIMILAR
+            if (count >= least or at in beside)
+            and (share := beside.get(at, 0.0) + count / (size + sizes[at] - count or 1)) >= SIMILAR
         ]
         found.sort()
         # One more than wanted: the task itself may be among them.
