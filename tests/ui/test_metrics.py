@@ -73,6 +73,20 @@ def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(scra
 
 
 @pytest.mark.slow
+def test_while_a_run_goes_on_nothing_is_told_of_the_one_before(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: x}\n")
+    scratch.interlock("run")
+    gate = scratch.gates / "open"
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", f"{WAIT.format(gate=gate)}; echo x > b.txt")
+    run = scratch.start("run", "--max-parallel", "1")
+    run.wait_for_line("b: implement started")
+    [line] = [line for line in scratch.interlock("status").splitlines() if line.startswith("pool")]
+    assert line == "pool: 1 of 1 slots in use, 0 in the queue"
+    gate.touch()
+    assert run.wait() == 0
+
+
+@pytest.mark.slow
 def test_a_run_writes_its_figures_down_and_marks_what_misses_its_target(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: x}\n", "test $INTERLOCK_ATTEMPT = 2 && echo x > a.txt")
     scratch.interlock("run")
@@ -83,7 +97,9 @@ def test_a_run_writes_its_figures_down_and_marks_what_misses_its_target(scratch:
     pool = scratch.status()["pool"]
     assert pool["figures"] == fact
     assert "retry_rate" in pool["missed"]
-    assert "50% retries (target: 5%)" in scratch.interlock("status")
+    told = scratch.interlock("status")
+    assert "pool in the last run: 2 attempts, waited " in told
+    assert "50% retries (target: 5%)" in told
     assert exposition_text.read(scratch.interlock("metrics"))["interlock_retry_ratio"][""] == 0.5
     assert json.loads(scratch.interlock("metrics", "--json"))["figures"] == fact
 

@@ -29,19 +29,20 @@ def pool_object(reading: Reading, board: Board) -> dict[str, object]:
 
 
 def pool_line(reading: Reading, board: Board) -> str:
-    """The pool in one line; '' where there is nothing to say."""
-    slots, measured = slots_now(reading, board), reading.state.pool
-    parts = []
-    if reading.is_live:
-        parts.append(f"{slots.in_use} of {slots.limit} slots in use, {slots.queue} in the queue")
-    if measured and measured.figures.attempts:
-        parts += _figures(measured.figures)
-    return f"pool: {' | '.join(parts)}" if parts else ""
+    """The pool in one line; '' where there is nothing to say. Figures are of the run that goes on, or else of
+    the last one."""
+    slots, measured, run = slots_now(reading, board), reading.state.pool, reading.state.run
+    figures = list(_figures(measured.figures)) if measured and measured.figures.attempts else []
+    if not reading.is_live:
+        return f"pool in the last run: {' | '.join(figures)}" if figures else ""
+    is_of_this_run = measured is not None and run is not None and measured.run == run.run
+    now = f"{slots.in_use} of {slots.limit} slots in use, {slots.queue} in the queue"
+    return f"pool: {' | '.join([now, *(figures if is_of_this_run else [])])}"
 
 
 def _figures(figures: PoolFigures) -> Iterator[str]:
     waited = (lasting(figures.waiting_p50_seconds), lasting(figures.waiting_p99_seconds))
-    yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median) to {waited[1]} (p99)"
+    yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median), {waited[1]} (p99)"
     yield f"{figures.utilization:.0%} of the slots' time used"
     above = missed(figures)
     texts = {
