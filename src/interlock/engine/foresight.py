@@ -10,7 +10,7 @@ from interlock.events.facts import Fact
 from interlock.events.fold import apply
 from interlock.events.state import State, TaskState
 from interlock.learn.estimate import Estimator
-from interlock.learn.prospects import Prospect, Spread, prospect
+from interlock.learn.prospects import Prospect, Amount, prospect
 from interlock.model.task import TaskId
 
 MOST, LEAST = 100, 20
@@ -123,7 +123,7 @@ def drawn(state: State, seed: str) -> Script:
             prospects[name] = prospect(task, state.tallies)
         known, dice = prospects[name], _dice(seed, f"{name}/{attempt}")
 
-        def amount(spread: Spread | None, what: str) -> float:
+        def amount(spread: Amount | None, what: str) -> float:
             return spread.at(dice.gauss(0.0, 1.0), luck(f"{known.kind}/{what}")) if spread else 0.0
 
         return Fate(

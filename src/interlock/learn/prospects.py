@@ -14,7 +14,7 @@ UNKNOWN_SIGMA = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Amount:
     """A lognormal amount. Part of what is not known of it is the same for all tasks of a kind: if the first
     takes twice as long as expected because nobody knew the kind, so will the second."""
 
@@ -35,10 +35,10 @@ class Prospect:
 
     kind: str
     """Tasks with the same one have their luck in common."""
-    seconds: Spread
+    seconds: Amount
     success: float
-    check_seconds: Spread
-    cost_usd: Spread | None
+    check_seconds: Amount
+    cost_usd: Amount | None
     evidence: float
 
 
@@ -49,7 +49,7 @@ def prospect(task: TaskState, tallies: Tallies) -> Prospect:
         tally.check_seconds for tally in tallies.kinds.values() if tally.category == task.category
     )
     if forecast is None:
-        seconds = Spread(task.spec.estimate_seconds, UNKNOWN_SIGMA, 1.0)
+        seconds = Amount(task.spec.estimate_seconds, UNKNOWN_SIGMA, 1.0)
         return Prospect(task.category, seconds, 1.0, checks, None, 0.0)
     common = 1.0 / (1.0 + forecast.evidence)
     cost = None
@@ -65,14 +65,14 @@ def prospect(task: TaskState, tallies: Tallies) -> Prospect:
     )
 
 
-def _spread(median: float, p90: float, common: float) -> Spread:
+def _spread(median: float, p90: float, common: float) -> Amount:
     return (
-        Spread(median, max(0.0, math.log(p90 / median) / P90_SIGMAS), common) if median > 0 else Spread(0.0)
+        Amount(median, max(0.0, math.log(p90 / median) / P90_SIGMAS), common) if median > 0 else Amount(0.0)
     )
 
 
-def _check_spread(sums: Iterable[Sums]) -> Spread:
+def _check_spread(sums: Iterable[Sums]) -> Amount:
     """Checks are the repository's own and vary little: their mean says enough."""
     found = [each for each in sums if each.count]
     count = sum(each.count for each in found)
-    return Spread(math.exp(sum(each.y for each in found) / count)) if count else Spread(0.0)
+    return Amount(math.exp(sum(each.y for each in found) / count)) if count else Amount(0.0)
