@@ -9,7 +9,7 @@ from interlock.ui.cli.prove.proof import Outcome, Result
 from interlock.ui.cli.prove.show import prove
 
 COLORS = {Outcome.FIRED: "green", Outcome.FAILED: "red", Outcome.UNBUILT: "yellow"}
-WIDTH = 26
+WIDTH = 28
 
 
 async def tell_proofs(invocation: Invocation, keep: bool) -> int:
@@ -41,6 +41,6 @@ def _lines(result: Result) -> list[str]:
     mark = paint(f"{result.outcome.value:9}", COLORS[result.outcome])
     time_taken = f" ({result.seconds:.1f} s)" if result.seconds else ""
     return [
-        f"{mark} {result.name:{WIDTH}} {result.text}{time_taken} [{result.ids}]",
+        f"{mark} {result.name:{WIDTH}} {result.text}{time_taken}",
         *(f"            {fact}" for fact in result.facts),
     ]
