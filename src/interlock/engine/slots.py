@@ -1,14 +1,17 @@
 """The slots there are, those in use, and how the pool does: as figures for people, programs and the log."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from interlock.engine.decide import free_slots
 from interlock.events import facts as f
 from interlock.events.state import State
-from interlock.learn import Meter
 from interlock.model.pool import PoolFigures
 from interlock.model.task import ROLES
 from interlock.schedule import Board
+
+if TYPE_CHECKING:  # `status` asks for slots, and has no time to load what measures them
+    from interlock.learn.meter import Meter
 
 MEASURE_SECONDS = 60.0
 """How often a run writes its figures down at the most. In between, its metrics port knows them."""
@@ -57,7 +60,7 @@ class Gauges:
         self._written_at: float | None = None
         self._written = PoolFigures()
 
-    def due(self, state: State, board: Board, meter: Meter, now: float) -> list[f.Fact]:
+    def due(self, state: State, board: Board, meter: "Meter", now: float) -> list[f.Fact]:
         """The figures, if it is time to write them down and anything happened since."""
         if self._written_at is None:
             self._written_at = now
@@ -69,12 +72,12 @@ class Gauges:
         self._written_at, self._written = now, figures
         return [f.PoolMeasured(self._run, figures)]
 
-    def last(self, state: State, board: Board, meter: Meter) -> list[f.Fact]:
+    def last(self, state: State, board: Board, meter: "Meter") -> list[f.Fact]:
         """The figures at the end of the run, if it did anything."""
         figures = figures_of(state, board, meter)
         return [f.PoolMeasured(self._run, figures)] if figures.attempts else []
 
 
-def figures_of(state: State, board: Board, meter: Meter) -> PoolFigures:
+def figures_of(state: State, board: Board, meter: "Meter") -> PoolFigures:
     """How the pool of a run does, as of the last fact."""
     return meter.figures(state.run.limit if state.run else 0, board.queue_length)

@@ -8,9 +8,10 @@ import click
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
-from interlock.learn.errors import alike
 from interlock.model.durations import lasting
+from interlock.model.failure import Symptom
 from interlock.model.sandbox import Sandbox
+from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.brakes import brake_line, brake_object
@@ -97,9 +98,18 @@ def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
             yield f"  ... and {len(names) - len(members)} more: interlock status --all"
 
 
+def _found_alike(state: State) -> list[tuple[Symptom, list[TaskId]]]:
+    """Failures that several tasks share. Nothing has failed most of the time: then nothing is loaded."""
+    if sum(bool(task.failures) for task in state.tasks.values()) < 2:
+        return []
+    from interlock.learn.errors import alike
+
+    return alike(state)
+
+
 def _alike(state: State) -> Iterator[str]:
     """One line when several tasks fail for the same cause: it is worth one look, not many."""
-    if found := alike(state):
+    if found := _found_alike(state):
         seen, names = found[0]
         others = counted(len(found) - 1, "other failure")
         more = f", {others} in several tasks" if len(found) > 1 else ""
@@ -132,7 +142,7 @@ def document(reading: Reading) -> dict[str, object]:
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
-        "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike(state)],
+        "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in _found_alike(state)],
         "position": state.seq,
         "time": reading.now,
     }
