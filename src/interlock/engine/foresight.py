@@ -10,7 +10,7 @@ from interlock.events.facts import Fact
 from interlock.events.fold import apply
 from interlock.events.state import State, TaskState
 from interlock.learn.estimate import Estimator
-from interlock.learn.prospects import Prospect, Amount, prospect
+from interlock.learn.prospects import Amount, Prospect, prospect
 from interlock.model.task import TaskId
 
 MOST, LEAST = 100, 20
