@@ -68,7 +68,8 @@ class Tree:
 
 
 def _runs_supervisor(process: psutil.Process) -> bool:
-    return any(word.endswith("supervisor.py") for word in process.cmdline())
+    """Started for the purpose, or forked from the one that is ready."""
+    return any(word.endswith(("supervisor.py", "zygote.py")) for word in process.cmdline())
 
 
 def _is_alive(process: psutil.Process) -> bool:
