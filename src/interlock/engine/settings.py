@@ -339,6 +339,6 @@ def _example(field: Field[Any]) -> str:  # Any: a field of any type
     if field.name == "hooks":
         return 'for example: [hooks] and below it SessionEnd = ["my-command"]'
     if field.name == "slots":
-        return "for example: slots = {worker = 8, critic = 2}"
+        return "write it into the file by hand, for example: slots = {worker = 8, critic = 2}"
     shown = list(default) if isinstance(default, tuple) else default
     return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"
