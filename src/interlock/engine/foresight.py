@@ -128,7 +128,7 @@ def drawn(state: State, seed: str) -> Script:
 
         return Fate(
             amount(known.seconds, "seconds"),
-            dice.random() < known.success,
+            dice.random() < known.success_at(luck(f"{known.kind}/success")),
             amount(known.check_seconds, "checks"),
             amount(known.cost_usd, "cost"),
         )

@@ -12,6 +12,10 @@ P90_SIGMAS = 1.2815515655446004
 UNKNOWN_SIGMA = 0.7
 """Of the logarithm, where nothing is known: what people write down as an estimate is off by about this."""
 
+FAITH = 4.0
+"""Attempts that what is known beforehand is worth."""
+LEAST_SUCCESS = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -40,6 +44,12 @@ class Prospect:
     check_seconds: Amount
     cost_usd: Amount | None
     evidence: float
+
+    def success_at(self, together: float) -> float:
+        """The chance that an attempt lands, for a draw from a standard normal distribution: how often it
+        does is known no better than the attempts behind it allow."""
+        error = math.sqrt(self.success * (1 - self.success) / (self.evidence + FAITH))
+        return min(1.0, max(LEAST_SUCCESS, self.success + error * together))
 
 
 def prospect(task: TaskState, tallies: Tallies) -> Prospect:
