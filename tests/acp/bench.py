@@ -49,7 +49,7 @@ def seated(place: Path, agent: Agent, prompt: str, resume: str = "") -> Seat:
 
 
 def talk(seat: Seat, react: React = nothing, env: dict[str, str] | None = None) -> Talk:
-    """The session to its end. `react` may answer, cancel or say something at every event."""
+    """The session to its end. `react` may answer or say something at every event."""
     return asyncio.run(asyncio.wait_for(_talk(seat, react, env or {}), 90))
 
 

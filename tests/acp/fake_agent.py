@@ -1,7 +1,7 @@
 """An agent that speaks the protocol by the library's own agent side, and does what its prompt says.
 
 It follows the words of the prompt that begin with an @: `@write` writes hello.txt, `@ask` asks before it
-writes, `@wait` works until it is cancelled, `@echo` says the prompt again, `@vendor` sends messages of its
+writes, `@echo` says the prompt again, `@vendor` sends messages of its
 own, `@fail:CODE:TEXT` answers with an error, `@stop:REASON` ends with that reason, `@text:WORDS` says
 something, `@die` exits at once. Options: `--load`, `--resume` (what it can), `--key` (it wants to be
 logged in), `--noise`, `--stubborn` (the end of its input does not end it).
@@ -61,7 +61,6 @@ class Fake:
     def __init__(self, options: set[str]) -> None:
         self._options = options
         self._client: Client
-        self._cancelled = asyncio.Event()
         self._is_in = "--key" not in options
         self._last_words = ""
 
@@ -97,9 +96,6 @@ class Fake:
         if session_id != "known":
             raise RequestError.method_not_found("session/resume")
         return ResumeSessionResponse()
-
-    async def cancel(self, session_id: str, **_: Any) -> None:  # Any: as above
-        self._cancelled.set()
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:  # Any: as above
         for word in prompt[0].text.split():
@@ -150,11 +146,6 @@ class Fake:
         if answer.outcome.option_id != "no":
             await self._write(session, rest)
         return None
-
-    async def _wait(self, session: str, _rest: str) -> str:
-        await self._client.session_update(session, start_tool_call("c3", "Think", kind="think"))
-        await self._cancelled.wait()
-        return "cancelled"
 
     async def _vendor(self, session: str, _rest: str) -> None:
         await self._client.ext_notification("vendor/status", {"ok": True})

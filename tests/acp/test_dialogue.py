@@ -99,15 +99,6 @@ def test_an_answer_to_nothing_is_nothing(tmp_path: Path) -> None:
 
 
 @slow
-@pytest.mark.parametrize(("prompt", "at"), [("@wait", EventKind.TOOL), ("@ask", EventKind.ASKED)])
-def test_a_turn_is_cancelled_without_killing_the_agent(tmp_path: Path, prompt: str, at: EventKind) -> None:
-    done = talk(fake(tmp_path, prompt, permissions="ask"), on(at, "cancel"))
-    assert done.verdict.error is ErrorClass.EXIT
-    assert done.verdict.summary == "the agent stopped: cancelled"
-    assert not (tmp_path / "workspace/hello.txt").exists()
-
-
-@slow
 def test_what_a_person_says_is_the_next_turn_of_the_same_session(tmp_path: Path) -> None:
     done = talk(fake(tmp_path, "@write"), on(EventKind.TOOL, "say", "@echo please"))
     assert done.texts(EventKind.MESSAGE)[-1] == "I was told: @echo please. All done."

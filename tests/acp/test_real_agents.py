@@ -141,20 +141,3 @@ def test_a_real_agent_goes_on_or_begins_anew(name: str, tmp_path: Path, model: R
     done = work(name, again, model.url("say", f"{name}-again"))
     assert done.verdict.error is None
     assert done.texts(EventKind.MESSAGE) == ["All done."]
-
-
-class Cancelling:
-    """A person who has seen enough as soon as a command runs."""
-
-    def __call__(self, event: Event, dialogue: Dialogue) -> Sequence[Event]:
-        if event.kind is EventKind.TOOL:
-            dialogue.cancel()
-        return ()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_real_agent_stops_without_being_killed(name: str, tmp_path: Path, model: RunningModel) -> None:
-    env = ENVIRONMENT[name](model.url("longrun", f"{name}-cancel"))
-    done = talk(sit_down(name, tmp_path), Cancelling(), env)
-    assert done.verdict.error is ErrorClass.EXIT
-    assert done.verdict.summary == "the agent stopped: cancelled"

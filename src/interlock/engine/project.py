@@ -206,6 +206,11 @@ class Project(Calls):
             return "write one there, or git clone this repository and work in the clone"
         return "`interlock init` writes a first one"
 
+    def close(self) -> None:
+        """End the supervisors that were kept ready, if any program was started."""
+        if "processes" in self.__dict__:
+            self.processes.close()
+
     async def read_graph(self, name: str = "") -> Graph:
         """The task graph of the checkout, checked."""
         path = self.root / (name or self.settings.graph)
@@ -245,6 +250,10 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
     try:
         await store.identify(lineage)
         async with place.kept_open() as kept:
-            yield Project(kept, settings, store, loaded.origins)
+            project = Project(kept, settings, store, loaded.origins)
+            try:
+                yield project
+            finally:
+                project.close()
     finally:
         await store.close()

@@ -118,6 +118,10 @@ class Conversation:
             self._session = session
             exited = await self._run(replace(ready, lease_seconds=lease_left()), launch.say)
             await hooks.settle()
+            if hooks.untold:
+                self._means.tell(
+                    f"{order.task}: {hooks.untold} moments of its session were not told to your hooks"
+                )
             left = self._homes.left(place.home, launch.leaves)
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from acp.schema import (
-    CancelNotification,
     PromptRequest,
     PromptResponse,
     RequestPermissionRequest,
@@ -69,12 +68,6 @@ class AcpDialogue:
         if not self._questions.answer(call, allow):
             return []
         return self._tally.note([self._telling.decided(call, allow)])
-
-    def cancel(self) -> None:
-        self._questions.drop_all()
-        if self._session and not self.is_over:
-            asked = CancelNotification(session_id=self._session)
-            self._line.notify(AGENT_METHODS["session_cancel"], asked)
 
     def verdict(self, exited: Exit) -> Verdict:
         # Once all is said, how the program leaves (its input ends, or it is ended) means nothing.

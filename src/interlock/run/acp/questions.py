@@ -44,12 +44,6 @@ class Questions:
         kind = "allow" if allow else "reject"
         self._line.respond(question.id, _chosen([o for o in question.options if o.kind.startswith(kind)]))
 
-    def drop_all(self) -> None:
-        """The turn is cancelled, and with it every question."""
-        for question in (question for questions in self._open.values() for question in questions):
-            self._line.respond(question.id, _chosen([]))
-        self._open = {}
-
 
 def _chosen(options: Sequence[PermissionOption]) -> RequestPermissionResponse:
     """One of these, for this once if there is a choice: what was said today is not meant for ever."""

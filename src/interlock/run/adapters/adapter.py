@@ -115,10 +115,6 @@ class Dialogue(Reader, Protocol):
         """A person's answer to what it ASKED, as an event; nothing for a question that is not open."""
         ...
 
-    def cancel(self) -> None:
-        """Ask it to stop what it does, without killing it."""
-        ...
-
 
 class Adapter(Protocol):
     """One kind of agent program."""

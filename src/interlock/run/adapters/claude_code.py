@@ -156,10 +156,6 @@ class ClaudeCodeDialogue:
         del call, allow
         return []
 
-    def cancel(self) -> None:
-        asked = {"subtype": "interrupt"}
-        self._out.append(compact({"type": "control_request", "request_id": "stop", "request": asked}) + "\n")
-
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
         return self._tally.note(_noise(line) if found is None else list(self._understood(found)))

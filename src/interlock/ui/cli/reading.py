@@ -87,11 +87,6 @@ def model_calls(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.model.jsonl"
 
 
-def agent_notes(task: str, attempt: int) -> str:
-    """Where it is written what is known of a session that is over, in the state folder."""
-    return f"logs/{task}/{attempt}.notes.json"
-
-
 def agent_home(task: str, attempt: int) -> str:
     """The home folder of an agent, which outlives an attempt that came to no good end."""
     return f"homes/{task}/{attempt}"
