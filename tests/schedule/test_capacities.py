@@ -2,7 +2,7 @@
 
 from interlock.events import facts as f
 from interlock.model.reason import Why
-from interlock.model.task import Agent, Task, TaskId
+from interlock.model.task import Agent, Task, TaskId, Tree
 from tests.schedule.test_board import Floor, task
 
 
@@ -79,7 +79,7 @@ def test_places_are_not_kept_free_for_a_task_that_waits_for_a_lease() -> None:
     )
     floor.tell(limit("docs", 2))
     floor.start("a")
-    floor.tell(f.MainSeen("main", floor.journal.state.main, floor.journal.state.main_tree), after=10_000)
+    floor.tell(f.MainSeen("main", floor.journal.state.main, Tree("")), after=10_000)
     assert floor.choice() == ["c"]
 
 

@@ -174,14 +174,10 @@ class Engine:
         if delivered := acts.deliver():
             await self._ledger.append(delivered, claim)
         await self._estimates.refresh(self._ledger, claim)
-        if learned := await lessons_due(self._env, self.state):
-            await self._ledger.append(learned, claim)
-            await self._ledger.catch_up()
+        await self._decided(await lessons_due(self._env, self.state), claim)
         await self._answer_requests(acts, claim)
         now = await self._env.store.now()
-        if limits := self._clutch.ask(self.state, now):
-            await self._ledger.append(limits, claim)
-            await self._ledger.catch_up()
+        await self._decided(self._clutch.ask(self.state, now), claim)
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
         self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
         for step in steps:
@@ -197,17 +193,21 @@ class Engine:
         """Agents that want to edit more than was expected: the answer is a fact before they hear it."""
         strict, board = self._options.strict_scope, self._ledger.board
         while requests := acts.requests():  # one at a time: what is granted is held against the next
-            await self._ledger.append([board.answer(*requests[0], strict)], claim)
-            await self._ledger.catch_up()
+            await self._decided([board.answer(*requests[0], strict)], claim)
         acts.widen()
+
+    async def _decided(self, facts: Sequence[f.Fact], claim: Claim) -> None:
+        """What was decided is in the log, and folded, before anything goes by it."""
+        if facts:
+            await self._ledger.append(facts, claim)
+            await self._ledger.catch_up()
 
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""
         run = self.state.run
         if self._stop is None or run is None or (run.stopping and run.stop_agents >= self._stop):
             return
-        await self._ledger.append([f.StopRequested(run.run, self._stop)], claim)
-        await self._ledger.catch_up()
+        await self._decided([f.StopRequested(run.run, self._stop)], claim)
 
     def _is_at_rest(self, now: float) -> bool:
         run = self.state.run

@@ -57,7 +57,7 @@ def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskI
 
 
 def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
-    state.branch, state.main, state.main_tree = fact.branch, fact.commit, fact.tree
+    state.branch, state.main = fact.branch, fact.commit
     return set()
 
 

@@ -339,7 +339,6 @@ class State:
     """How many tasks are in each stage."""
     branch: str = ""
     main: Commit = Commit("")
-    main_tree: Tree = Tree("")
     paused: bool = False
     pause_why: str = ""
     run: RunState | None = None
