@@ -1,6 +1,7 @@
 """Commands that hear of a session: what they are told, and when their word counts (W13)."""
 
 import asyncio
+import gc
 import json
 import select
 import sys
@@ -227,6 +228,29 @@ def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is
     asyncio.run(asyncio.wait_for(session(), 60))
     assert len(pids()) == QUESTIONS_AT_ONCE
     assert [pid for pid in pids() if psutil.pid_exists(pid)] == []
+
+
+def test_a_question_given_up_at_any_moment_leaves_neither_process_nor_pipe(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """T1: also while its command is being started. (An open pipe is a warning, and so an error.)"""
+    hooks = desk.hooks({"Stop": f"echo $$ >> '{tmp_path}/up'; exec sleep 600"}, seconds=600)
+
+    async def give_up_after(steps: int) -> None:
+        asking = asyncio.create_task(hooks.respond(b'{"hook_event_name": "Stop"}\n'))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asking.cancel()
+        for _ in range(3):  # a busy machine: all that follows is noticed at once
+            select.select([], [], [], 0.01)
+            await asyncio.sleep(0)
+        with suppress(asyncio.CancelledError):
+            await asking
+
+    for steps in range(20):
+        asyncio.run(asyncio.wait_for(give_up_after(steps), 60))
+        gc.collect()
+    assert all(not psutil.pid_exists(int(pid)) for pid in (tmp_path / "up").read_text().split())
 
 
 def test_questions_that_had_to_wait_are_answered(desk: Desk, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import msgspec
 OBJECTS = 2
 """The exit status that objects, with the reason on standard error."""
 REASON_CHARS = 2_000
+CLOSING_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,25 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answ
     """Run a command; whether it objects. One that fails or takes too long does not."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    process = await asyncio.create_subprocess_exec(
+    # A start that is given up half-way would leave its pipes open, and the command running.
+    starting = loop.create_task(_start(command, where))
+    try:
+        process = await asyncio.shield(starting)
+        async with asyncio.timeout(seconds):
+            out, err = await process.communicate(payload)
+    except TimeoutError:
+        return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
+    finally:
+        process = await starting
+        # What it started in the background is over with it, too.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await _until_closed(process)
+    return _understood(process.returncode or 0, out, err, loop.time() - began)
+
+
+async def _start(command: str, where: Path) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",
         command,
@@ -52,17 +71,14 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answ
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
-    try:
-        async with asyncio.timeout(seconds):
-            out, err = await process.communicate(payload)
-    except TimeoutError:
-        return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
-    finally:
-        # What it started in the background is over with it, too.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    return _understood(process.returncode or 0, out, err, loop.time() - began)
+
+
+async def _until_closed(process: asyncio.subprocess.Process) -> None:
+    """Until it is gone and its pipes are closed. What left its group may hold those as long as it likes."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(CLOSING_SECONDS):
+            await process.communicate()
+    await process.wait()
 
 
 def _understood(code: int, out: bytes, err: bytes, seconds: float) -> Answer:
