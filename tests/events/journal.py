@@ -170,6 +170,9 @@ def _about_a_phase(task: TaskState, kind: int, variant: int) -> f.Fact:
         20: f.Landed(*where, commit=Commit(f"{task.spec.id}-{variant}")),
         21: started(task, "land"),
         22: f.WorkFinished(*where[:2], "implement", epoch, commit=Commit("late")),
+        23: f.CandidateBuilt(
+            *where, Commit(f"m{variant}"), Commit(f"{task.spec.id}-{task.attempt}"), Tree("t")
+        ),
     }
     if kind in odd:
         return odd[kind]

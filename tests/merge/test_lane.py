@@ -1,13 +1,16 @@
 """Whose turn it is on the way to main (W8, W12, P4)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from interlock.events import facts as f
-from interlock.merge import moves
+from interlock.merge import is_forsaken, moves
 from interlock.model.step import Start
-from interlock.model.task import Commit, Task, TaskId
-from tests.events.journal import AGENT, Journal, Move, failed, play
+from interlock.model.task import Commit, PhaseKind, Task, TaskId, Tree
+from tests.events.journal import AGENT, Journal, Move, failed, passed, play, started
 from tests.events.journal import moves as any_moves
 
 A, B = map(TaskId, "ab")
@@ -143,3 +146,151 @@ def test_from_any_history_the_lane_empties_without_anybody_being_passed_for_ever
             journal.start(start[0])
             journal.carry_on(start[0])
     assert journal.state.train == {}
+
+
+def in_lane(*names: str, depth: int = 2) -> Journal:
+    """The same in a run that checks several changes at once."""
+    journal = finished(*names)
+    journal.tell(f.RunStarted("run", "holder", 1, 3, lane_depth=depth))
+    journal.tell(f.MainSeen("main", Commit("m1"), Tree("t1")))
+    return journal
+
+
+def build(journal: Journal, name: str, base: str) -> None:
+    """Its check begins, and its commit is there."""
+    start = next(start for start in moves(journal.state, journal.time) if start.task == name)
+    journal.tell(replace(started(journal.task(name)), ahead=start.ahead))
+    assert start.onto in ("", base)
+    commit, tree = Commit(f"{name}-1"), Tree(f"tree-{name}-1")
+    journal.tell(f.CandidateBuilt(*key(journal, name), Commit(base), commit, tree))
+
+
+def key(journal: Journal, name: str) -> tuple[TaskId, int, str, int]:
+    task = journal.task(name)
+    return task.spec.id, task.attempt, task.phase.name, task.epoch
+
+
+def turn_green(journal: Journal, name: str) -> None:
+    built = journal.task(name).built
+    assert built is not None
+    journal.tell(f.CandidatePassed(*key(journal, name), built.base, built.commit, built.tree))
+
+
+def land(journal: Journal, name: str) -> None:
+    journal.start(name)
+    journal.tell(passed(journal.task(name)), f.MainSeen("main", Commit(f"{name}-1"), Tree("t")))
+
+
+def steps(journal: Journal) -> list[tuple[str, str, str]]:
+    return [(start.task, start.phase, start.onto) for start in moves(journal.state, journal.time)]
+
+
+def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() -> None:
+    journal = in_lane("a", "b", "c")
+    journal.start("a")
+    assert steps(journal) == []  # there is nothing yet that it could be on top of
+    journal.tell(f.CandidateBuilt(*key(journal, "a"), Commit("m1"), Commit("a-1"), Tree("t")))
+    (start,) = moves(journal.state, journal.time)
+    assert (start.task, start.phase, start.onto, start.ahead) == ("b", "verify", "a-1", "a")
+    assert start.why == "its turn in the lane, on top of a, which is not on main yet"
+    build(journal, "b", "a-1")
+    assert steps(journal) == []  # two at once, not three
+
+
+def test_with_a_depth_of_one_nothing_is_checked_beside_another() -> None:
+    journal = in_lane("a", "b", depth=1)
+    build(journal, "a", "m1")
+    assert steps(journal) == []
+
+
+def test_a_change_lands_while_the_next_two_are_checked() -> None:
+    journal = in_lane("a", "b", "c", "d")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    turn_green(journal, "a")
+    assert steps(journal) == [("a", "land", ""), ("c", "verify", "b-1")]
+
+
+def test_what_passed_on_top_of_another_lands_after_it() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    turn_green(journal, "b")
+    assert steps(journal) == []
+    turn_green(journal, "a")
+    assert steps(journal) == [("a", "land", "")]
+    land(journal, "a")
+    assert steps(journal) == [("b", "land", "")]
+
+
+def test_what_passed_on_top_of_a_change_that_turns_red_is_sent_to_be_built_again() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    assert not is_forsaken(journal.state, B)
+    journal.tell(failed(journal.task("a")))
+    assert is_forsaken(journal.state, B)
+    turn_green(journal, "b")
+    assert steps(journal) == [("b", "land", "")]  # main is elsewhere, as the landing finds out
+    journal.start("b")
+    journal.tell(f.CandidateStale(*key(journal, "b"), main=Commit("m1")))
+    assert steps(journal) == [("b", "verify", "")]
+
+
+def test_a_check_on_top_of_a_change_that_has_landed_goes_on() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    turn_green(journal, "a")
+    land(journal, "a")
+    assert not is_forsaken(journal.state, B)
+
+
+def test_what_passed_does_not_wait_for_a_change_that_a_person_holds_back() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    turn_green(journal, "a")
+    turn_green(journal, "b")
+    journal.tell(f.Paused(A))
+    assert steps(journal) == [("b", "land", "")]
+
+
+def test_what_went_wrong_on_top_of_another_is_no_failure_and_is_asked_again_on_main_only() -> None:
+    journal = in_lane("a", "b", "c")
+    build(journal, "a", "m1")
+    build(journal, "b", "a-1")
+    journal.tell(f.CandidateStale(*key(journal, "b"), why="red on top of a"))
+    task = journal.task("b")
+    assert (task.phase.name, task.failures, task.attempt) == ("verify", [], 1)
+    assert steps(journal) == []
+    turn_green(journal, "a")
+    land(journal, "a")
+    assert steps(journal) == [("b", "verify", "")]
+
+
+def test_nobody_is_checked_on_top_of_a_change_whose_main_has_moved_away() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "a", "m1")
+    journal.tell(f.MainSeen("main", Commit("m2"), Tree("t2")))
+    assert steps(journal) == []
+
+
+@pytest.mark.property
+@pytest.mark.slow
+@given(any_moves, st.integers(1, 3))
+def test_in_any_history_of_a_deep_lane_one_change_lands_and_the_next_is_on_top_of_a_living_one(
+    history: list[Move], depth: int
+) -> None:
+    journal = Journal()
+    play(journal, history)
+    journal.tell(f.RunStarted("run", "holder", 1, 3, lane_depth=depth))
+    state = journal.state
+    starts = moves(state, journal.time)
+    landing = [name for name in state.running if state.tasks[name].phase.kind is PhaseKind.LAND]
+    landing += [start.task for start in starts if start.phase == "land" and state.tasks[start.task].candidate]
+    assert len(starts) <= 2
+    assert len(landing) <= 1 or not starts
+    for start in starts:
+        assert bool(start.onto) == bool(start.ahead)
+        assert not start.ahead or (start.ahead in state.train and depth > 1 and start.phase == "verify")

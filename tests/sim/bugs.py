@@ -213,6 +213,21 @@ async def _land_what_was_not_tested(env: Env, turn: Turn) -> Sequence[f.Fact]:
     return facts
 
 
+async def _pass_as_if_on_main(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """The change that it was tested on will be on main any moment."""
+    facts = await hands.check(env, turn)
+    main = await turn.see_main()
+    return [
+        replace(fact, base=main.commit) if isinstance(fact, f.CandidatePassed) else fact for fact in facts
+    ]
+
+
+async def _red_is_red(env: Env, turn: Turn) -> Sequence[f.Fact]:
+    """Whatever it was tested on."""
+    facts = await hands.check(env, turn)
+    return [f.PhaseFailed(*turn.key) if isinstance(fact, f.CandidateStale) else fact for fact in facts]
+
+
 def _could_start_without_needs(state: State, task: TaskState) -> bool:
     unmet, task.unmet = task.unmet, 0
     try:
@@ -285,6 +300,8 @@ BUGS = (
     Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
+    Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
+    Bug("a red check counts whatever it was on", ((hands.HANDS, PhaseKind.CHECK, _red_is_red),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
     Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),

@@ -117,12 +117,18 @@ class Invariants:
             self._one_result(task, fact)
         if isinstance(fact, f.PhaseFailed):
             self._setbacks[fact.task].append(fact.fingerprint)
+            self._failure_is_its_own(task, fact)
         if isinstance(fact, SECOND_CHANCES):
             self._setbacks[task.spec.id].clear()
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):
             self._agent_is_gone(fact)
+
+    def _failure_is_its_own(self, task: TaskState, fact: f.PhaseFailed) -> None:
+        """What goes wrong on top of a change that never came to main is not held against the next one."""
+        if task.ahead and task.ahead not in self.landed:
+            self.violate("retries", f"{fact.task} failed on top of {task.ahead}, which is not on main")
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)
@@ -212,6 +218,8 @@ class Invariants:
         if not name:
             self.violate("I4", f"main moved to {landing.new[:12]}, which names no task")
             return
+        if commit.parent != landing.old:
+            self.violate("green", f"{name} took along to main what was landed by nobody")
         if name in self.landed:
             self.violate("I4", f"{name} landed twice: {self.landed[name][:12]} and {landing.new[:12]}")
         self.landed[name] = landing.new

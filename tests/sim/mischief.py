@@ -40,11 +40,13 @@ class Mischief:
             self.people.push(self._dice)
         elif isinstance(fact, f.PhaseStarted):
             self._after_claim(fact)
+        elif isinstance(fact, f.SessionOpened) and self._dice.random() < self._chance / 3:
+            self._put_to_sleep(OWNER.get())  # all is made ready, and the agent has not started
 
     def _after_claim(self, fact: f.PhaseStarted) -> None:
         is_landing = fact.phase == PIPELINE[-1].name
         if self._dice.random() < (self._chance if is_landing else self._chance / 3):
-            self._put_to_sleep(fact.holder)
+            self._put_to_sleep(self.incarnations[fact.holder])
             if is_landing:
                 self._interfere(fact.task)
 
@@ -75,14 +77,13 @@ class Mischief:
     def _interfere(self, task: TaskId) -> None:
         self._later(self._dice.choice([self.people.reset, self.people.cancel, self.people.pause])(task))
 
-    def _put_to_sleep(self, holder: str) -> None:
-        """Stopped between claim and act; once the lease is over, somebody starts another."""
-        who = self.incarnations[holder]
-        if who.alive and self._trouble("pause"):
-            self.simulation.note(f"{holder}: pause between claim and act")
+    def _put_to_sleep(self, who: Incarnation | None) -> None:
+        """Stopped just before the act; once the lease is over, somebody starts another."""
+        if who is not None and who.alive and self._trouble("pause"):
+            self.simulation.note(f"{who.name}: pause before the act")
             who.paused_until = self.simulation.now() + LEASE_SECONDS * self._dice.uniform(1.1, 3.0)
             after = LEASE_SECONDS + self._dice.uniform(0.0, 8.0)
-            self._later(self._start_another(f"{holder}-next{len(self._errands)}", after))
+            self._later(self._start_another(f"{who.name}-next{len(self._errands)}", after))
 
     def _wake_zombies(self, holder: str) -> None:
         """Some who slept through a takeover come back while the new one gets going."""

@@ -85,6 +85,7 @@ class World:
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
         self.weather = random_weather(dice)
         self.is_auto = dice.random() < 0.5
+        self.lane_depth = simulation.dice("lane").choice([1, 2, 2, 3])
         self.host = MoodyHost(simulation)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
@@ -171,6 +172,7 @@ class World:
         options = Options(
             max_parallel=self.graph.max_parallel,
             auto=self.is_auto,
+            lane_depth=self.lane_depth,
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,

@@ -105,6 +105,27 @@ def test_checks_that_are_asked_for_together_run_one_after_the_other(bench: Bench
     assert not (bench.state / "check" / "2").exists()
 
 
+def test_two_checks_at_once_have_a_folder_each_and_do_not_end_each_other(bench: Bench) -> None:
+    """Each ends only when the other has begun; a third one waits for a free folder."""
+    place = asyncio.run(discover(bench.root))
+    both = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(), place.state, at_once=2)
+    meet = "touch {mine}; until test -e {other}; do sleep 0.01; done; test ! -e dirt; touch dirt"
+
+    async def story() -> list[bool]:
+        one, two = bench.state / "one", bench.state / "two"
+        orders = [
+            bench.order(meet.format(mine=one, other=two)),
+            bench.order(meet.format(mine=two, other=one)),
+            bench.order("test ! -e dirt"),
+        ]
+        async with asyncio.timeout(BOUND_SECONDS):
+            found = await asyncio.gather(*map(both.check, orders))
+        return [result.passed for results in found for result in results]
+
+    assert asyncio.run(story()) == [True] * 3
+    assert not (bench.state / "check" / "3").exists()
+
+
 @pytest.mark.crash
 def test_a_stopped_controller_and_its_check_do_not_touch_the_check_of_the_next(bench: Bench) -> None:
     with bench.old_controller(LITTER, "true") as old:

@@ -19,6 +19,7 @@ from interlock.engine.perform import Performer, said
 from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
 from interlock.events.state import ScopeRequest
+from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
 from interlock.model.step import Archive, Reconcile, Recover, Start, Step
@@ -88,10 +89,11 @@ class Acts:
             del self.under_way[name]
 
     def end_unwanted(self) -> None:
-        """Stop what a person cancelled or reset, or everything when the run is told to."""
-        run = self._ledger.state.run
+        """Stop what a person took away and checks that are worthless now; all, if the run is told to."""
+        state = self._ledger.state
+        stop_all = state.run is not None and state.run.stop_agents
         for name, act in self.under_way.items():
-            if (run is not None and run.stop_agents) or self._is_taken_away(name, act):
+            if stop_all or self._is_taken_away(name, act) or is_forsaken(state, name):
                 _stop(act)
 
     def deliver(self) -> list[MessageDelivered]:

@@ -124,6 +124,7 @@ class Engine:
                 options.selection,
                 options.sandbox,
                 dict(options.slots) or None,
+                options.lane_depth,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]

@@ -192,24 +192,28 @@ def _essence(agent: Agent, report: Report) -> str:
 
 
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
-    """Build the change on top of main, in memory, and run the checks on exactly that tree."""
+    """Build the change on top of main, or of the one before it in the lane, in memory, and run the checks on
+    exactly that tree."""
     made = _there(turn.task.work)
-    main = await turn.see_main()
-    merge = await env.repository.merge(main.commit, made.commit, made.base)
+    seen = None if turn.onto else await turn.see_main()
+    base = seen.commit if seen else turn.onto
+    merge = await env.repository.merge(base, made.commit, made.base)
     if merge.tree is None:
-        return [await _conflict(env, turn, made, main, merge)]
-    # The commit is made meanwhile: if the checks are red, nobody will ever hear of it.
+        main = seen or await _arrived(turn)
+        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "it conflicts")]
+    # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
     results, commit = await asyncio.gather(
-        _run_checks(env, turn, merge.tree),
-        env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt)),
+        _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree)
     )
-    verdict = await _judge(env, turn, main, results)
+    verdict = await _verdict(env, turn, seen, results)
+    if verdict is None:
+        return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
     if verdict.red:
         return [_red(turn, made, verdict)]
     return [
         f.CandidatePassed(
             *turn.key,
-            base=main.commit,
+            base=base,
             commit=commit,
             tree=merge.tree,
             work=made.commit,
@@ -217,6 +221,24 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
             seconds=sum(result.seconds for result in results),
         )
     ]
+
+
+async def _build(env: Env, turn: Turn, base: Commit, tree: Tree) -> Commit:
+    commit = await env.repository.commit(tree, base, message(turn.task.spec, turn.attempt))
+    await turn.mention([f.CandidateBuilt(*turn.key, base=base, commit=commit, tree=tree)])
+    return commit
+
+
+async def _arrived(turn: Turn) -> Tip | None:
+    """Main, if the change that this one was built on is on it by now, and is the last."""
+    main = await turn.see_main()
+    return main if main.commit == turn.onto else None
+
+
+def stale(turn: Turn, what: str) -> f.CandidateStale:
+    """Whatever went wrong on top of a change that is not on main says nothing about this one."""
+    why = f"{what} on top of {turn.ahead}, which was not on main"
+    return f.CandidateStale(*turn.key, base=turn.onto, why=why)
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
@@ -239,6 +261,14 @@ def _check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -
         lease_seconds=max(turn.lease_left(), 1e-6),  # one that is over still is a lease
         given_at=asyncio.get_running_loop().time(),
     )
+
+
+async def _verdict(env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]) -> Verdict | None:
+    """None: something is red, and what the change was built on is not on main."""
+    if all(result.passed for result in results):
+        return judge(results, turn.task.spec.done_when, {})
+    main = seen or await _arrived(turn)
+    return await _judge(env, turn, main, results) if main else None
 
 
 async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]) -> Verdict:

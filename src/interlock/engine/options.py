@@ -21,6 +21,8 @@ class Options:
     """Work on these tasks only; None: all."""
     slots: Mapping[str, int] = field(default_factory=dict)
     """How many agents of a role may work at once; a role that is not named: as many as all together."""
+    lane_depth: int = 1
+    """How many changes may be checked at once, each on top of the one before."""
     sandbox: str = ""
     """What agents and checks run in, for the record."""
     strict_scope: bool = False

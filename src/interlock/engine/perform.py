@@ -5,6 +5,7 @@ Rules:
    moved: that is true whoever moved it.
 2. What is stopped archives what the agent wrote before it lets go.
 3. Trouble outside a task puts it off; anything else is its failure, and the breaker stops a repetition.
+   What goes wrong on top of a change that is not on main yet is nobody's failure.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from interlock.engine.env import Env
-from interlock.engine.hands import HANDS, CutShort, landed, notes_of
+from interlock.engine.hands import HANDS, CutShort, landed, notes_of, stale
 from interlock.engine.ledger import Ledger
 from interlock.engine.lessons import Offering, offer_facts
 from interlock.engine.mainline import Mainline
@@ -54,7 +55,7 @@ class Performer:
         def facts(epoch: int) -> Sequence[f.Fact]:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside)
+            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside, step.ahead)
             return [started, *offer_facts(key, offer)]
 
         taken = await self._claim(step.task, facts)
@@ -83,6 +84,8 @@ class Performer:
             base_exit=self._base_exit,
             note=self._note,
             mention=self._mention,
+            ahead=step.ahead,
+            onto=step.onto,
         )
 
     async def perform(self, turn: Turn) -> None:
@@ -115,6 +118,8 @@ class Performer:
         ref = ""
         if turn.task.phase.kind is PhaseKind.AGENT:
             ref = await self._end(turn.task.spec.id, turn.attempt)
+        if turn.onto:
+            return [stale(turn, "its check was stopped")]
         why = "stopped on request"
         return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=0.0, archived=ref)]
 
@@ -205,7 +210,9 @@ def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
     return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay, archived=archived)
 
 
-def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.PhaseFailed:
+def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.Fact:
+    if turn.onto:
+        return stale(turn, summary)
     return f.PhaseFailed(
         *turn.key, error=error, summary=summary, fingerprint=summary, retry_after_seconds=DEFER_SECONDS
     )

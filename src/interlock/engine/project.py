@@ -115,6 +115,7 @@ class Project(Calls):
             self.state_dir,
             self.settings.pass_env,
             functools.partial(check_grant, self.place),
+            at_once=self.settings.lane_depth,
         )
 
     @cached_property

@@ -50,6 +50,10 @@ class Settings:
     slots: dict[str, int] = field(default_factory=dict)
     """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named may have them all."""
+    lane_depth: int = 2
+    """How many changes may be checked at once, each on top of the one before, which is not on main yet; never
+    more than there are processors. With 1, strictly one after the other: for checks that cannot run beside
+    themselves, or that need the whole machine."""
     metrics_port: int = 0
     """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
     alone. 0: nowhere."""
@@ -319,6 +323,7 @@ GUARDED = (
 that they may change: the change would count at the next run."""
 LEAST = {
     "max_parallel": 1,
+    "lane_depth": 1,
     "hook_timeout_seconds": 0.1,
     "model_silence_seconds": 1,
     "model_hold_seconds": 0,

@@ -8,7 +8,7 @@ from interlock.events.state import TaskState
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Tip
-from interlock.model.task import Agent, Task, TaskId, Tree
+from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,10 @@ class Turn:
     """Record facts that are true whatever becomes of this turn."""
     mention: Callable[[Sequence[Fact]], Awaitable[None]]
     """The same if the log can be written right now."""
+    ahead: TaskId = TaskId("")
+    """Whose change it is checked on top of, where that is not on main yet."""
+    onto: Commit = Commit("")
+    """That change; '': it is checked on main."""
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:

@@ -23,6 +23,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
     task.agent_exited = False
+    task.ahead, task.built = fact.ahead, None
     task.questions = []
     if task.phase.kind is PhaseKind.AGENT:
         task.agent, task.offered, task.held_out, task.scope = fact.agent, (), (), ()
@@ -47,12 +48,18 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.usage += fact.usage or Usage()
     task.losses = task.deferrals = task.waits = 0
     task.cut_off = None
+    task.on_main_only = False
     task.phase_index += 1
+
+
+def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> None:
+    task.built = Candidate(fact.commit, fact.tree, fact.base)
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
     task.candidate = Candidate(fact.commit, fact.tree, fact.base)
     task.losses = task.deferrals = 0
+    task.on_main_only = False
     task.phase_index += 1
 
 
@@ -65,8 +72,12 @@ def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
 
 def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
     task.candidate = None
-    back_to(task, task.spec.phase_index(task.phase.back_to), row.time)
-    task.why = f"main moved to {fact.main[:12]} after the checks; building it again"
+    task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; building it again"
+    if task.phase.kind is PhaseKind.CHECK:
+        task.on_main_only = True
+        back_to(task, task.phase_index, row.time)
+    else:
+        back_to(task, task.spec.phase_index(task.phase.back_to), row.time)
 
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
@@ -172,6 +183,7 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PermissionAsked: _permission_asked,
     f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
+    f.CandidateBuilt: _candidate_built,
     f.CandidatePassed: _candidate_passed,
     f.Landed: _landed,
     f.CandidateStale: _stale,

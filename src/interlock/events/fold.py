@@ -66,7 +66,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     state.run = RunState(
         fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time, sandbox=fact.sandbox
     )
-    state.run.slots = fact.slots or {}
+    state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     return set(state.tasks)
 
 
@@ -225,6 +225,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
 def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskId]:
     """Put a task into a stage and keep the indexes; the dependents this frees."""
     before, task.stage = task.stage, stage
+    if stage is not Stage.RUNNING:
+        task.built = None
     if stage is not before:
         task.since = time
     state.counts[before] = state.counts.get(before, 0) - 1

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from interlock.events.facts import (
     AgentExited,
+    CandidateBuilt,
     CandidateStale,
     Fact,
     Landed,
@@ -49,6 +50,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.RUNNING, SessionOpened): Stage.RUNNING,
     (Stage.RUNNING, PermissionAsked): Stage.RUNNING,
     (Stage.RUNNING, AgentExited): Stage.RUNNING,
+    (Stage.RUNNING, CandidateBuilt): Stage.RUNNING,
     (Stage.RUNNING, PhasePassed): Stage.WAITING,  # DONE after the last phase
     (Stage.RUNNING, CandidateStale): Stage.WAITING,
     (Stage.RUNNING, PhaseFailed): Stage.WAITING,

@@ -73,7 +73,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A commit that passed the checks on top of `base`."""
+    """The change as a commit on top of `base`: being checked, or passed."""
 
     commit: Commit
     tree: Tree
@@ -224,6 +224,12 @@ class TaskState:
     deferrals: int = 0
     """Times in a row that something outside the task was in the way."""
     work: Work | None = None
+    built: Candidate | None = None
+    """What is being checked now, so that others can be checked on top of it."""
+    ahead: TaskId = TaskId("")
+    """Its last check is, or was, on top of this task's change, which was not on main yet."""
+    on_main_only: bool = False
+    """Such a check came to nothing: the next one is on main itself."""
     candidate: Candidate | None = None
     landed: Candidate | None = None
     leftover: int = 0
@@ -316,6 +322,7 @@ class RunState:
     """How many agents of a role may work at once."""
     brake: Limit | None = None
     """What the clutch said last of all agents together."""
+    lane_depth: int = 1
 
 
 @dataclass(slots=True)

@@ -4,8 +4,8 @@ Pure: it says what to do next with finished work and never touches a repository.
 """
 
 from interlock.merge.judge import Verdict, judge
-from interlock.merge.lane import moves
+from interlock.merge.lane import is_forsaken, moves
 from interlock.merge.message import message
 from interlock.merge.retry import give_up
 
-__all__ = ["Verdict", "give_up", "judge", "message", "moves"]
+__all__ = ["Verdict", "give_up", "is_forsaken", "judge", "message", "moves"]

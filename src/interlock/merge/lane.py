@@ -1,30 +1,59 @@
-"""One lane to main: work is checked on top of main and landed, one change at a time.
+"""One lane to main: work is checked and landed one after the other, and the next is checked meanwhile.
 
 Rules:
 1. First come, first served: `state.train` keeps the order in which work was finished, and work that went back
    to its agent joins again at the end. Nobody can be overtaken for ever.
-2. A change that passed its checks lands before anything else is checked: whatever landed in between makes
-   its checks worthless.
-3. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
+2. One change lands at a time, and what passed its checks lands before anything else is checked on main:
+   whatever landed in between makes its checks worthless.
+3. While a change is checked or lands, the next is checked on top of it, as if it were on main already. As
+   many as `lane_depth` may be on their way like that, besides one that lands. It is one chain: nobody joins
+   while somebody is under way who does not belong to it, or whose commit is not made yet.
+4. What passed on top of another lands after it. If the other does not land, or cannot go on now, it is built
+   again on main; and what goes wrong on top of another is asked again on main itself.
+5. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
    grows stale. A pause of one task holds that task back here too, and the lane goes on behind it.
-4. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
+6. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State, TaskState
+from interlock.events.state import Candidate, State, TaskState
 from interlock.model.step import Start
-from interlock.model.task import PhaseKind
+from interlock.model.task import Commit, PhaseKind, TaskId
 
 
 def moves(state: State, now: float) -> list[Start]:
-    """What the lane does next: nothing while a change is in it, else the one whose turn it is."""
-    if any(task in state.train for task in state.running):
+    """What the lane does next: a landing, a check, both, or nothing."""
+    depth = state.run.lane_depth if state.run else 1
+    running = _running(state)
+    if running and depth == 1:
         return []
-    following = next(_tested(state, now), None) or next(_waiting(state, now), None)
-    return [_start(following)] if following else []
+    tested = list(_tested(state, now))
+    lands = next((task for task in tested if _may_land(task, [*running, *tested])), None)
+    if any(task.phase.kind is PhaseKind.LAND for task in running):
+        lands = None
+    starts = [_start(lands)] if lands else []
+    if not running and not tested:
+        return [_start(task) for task in _waiting(state, now, 1)]
+    if depth > 1 and (last := _end_of_chain(state.main, [*running, *tested], lands, depth)):
+        starts += [_follow(task, last) for task in _waiting(state, now, 1) if _may_follow(task)]
+    return starts
+
+
+def is_forsaken(state: State, name: TaskId) -> bool:
+    """Is it being checked on top of a change that will not be on main as it was."""
+    task = state.tasks[name]
+    if not task.ahead or task.built is None or task.built.base == state.main:
+        return False
+    before = _made(state.tasks[task.ahead]) if task.ahead in state.train else None
+    return before is None or before.commit != task.built.base
+
+
+def _running(state: State) -> list[TaskState]:
+    names = sorted(state.running & state.train.keys(), key=state.train.__getitem__)
+    return [state.tasks[name] for name in names]
 
 
 def _tested(state: State, now: float) -> Iterator[TaskState]:
@@ -38,8 +67,14 @@ def _tested(state: State, now: float) -> Iterator[TaskState]:
     )
 
 
-def _waiting(state: State, now: float) -> Iterator[TaskState]:
-    return (task for name in state.train if _may_move(state, task := state.tasks[name], now))
+def _waiting(state: State, now: float, most: int) -> list[TaskState]:
+    found = (
+        task
+        for name in state.train
+        if _may_move(state, task := state.tasks[name], now)
+        and not (task.candidate and task.phase.kind is PhaseKind.LAND)
+    )
+    return [task for task, _ in zip(found, range(most), strict=False)]
 
 
 def _may_move(state: State, task: TaskState, now: float) -> bool:
@@ -53,8 +88,48 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
     )
 
 
+def _made(task: TaskState) -> Candidate | None:
+    """The commit of a change that is in the lane, passed or being checked."""
+    return task.candidate if task.phase.kind is PhaseKind.LAND else task.built
+
+
+def _may_land(task: TaskState, others: Sequence[TaskState]) -> bool:
+    """Nobody whom it is built on is still on the way. If main is elsewhere, the landing finds out."""
+    base = task.candidate.base if task.candidate else Commit("")
+    return not any((made := _made(other)) and made.commit == base for other in others)
+
+
+def _end_of_chain(
+    main: Commit, under_way: Sequence[TaskState], lands: TaskState | None, depth: int
+) -> TaskState | None:
+    """The change to check the next one on top of; None: there must be no next one now."""
+    by_base = {made.base: task for task in reversed(under_way) if (made := _made(task))}
+    chain: list[TaskState] = []
+    while (task := by_base.pop(main, None)) and (made := _made(task)):
+        chain.append(task)
+        main = made.commit
+    landing = sum(task is lands or _is_landing(task) for task in under_way)
+    is_whole = len(chain) == len(under_way)
+    return chain[-1] if is_whole and len(chain) - landing < depth else None
+
+
+def _is_landing(task: TaskState) -> bool:
+    return task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.LAND
+
+
+def _may_follow(task: TaskState) -> bool:
+    return task.phase.kind is PhaseKind.CHECK and not task.on_main_only
+
+
 def _start(task: TaskState) -> Start:
     return Start(task.spec.id, task.attempt, task.phase.name, _why(task))
+
+
+def _follow(task: TaskState, last: TaskState) -> Start:
+    made = _made(last)
+    onto, ahead = made.commit if made else Commit(""), last.spec.id
+    why = f"its turn in the lane, on top of {ahead}, which is not on main yet"
+    return Start(task.spec.id, task.attempt, task.phase.name, why, ahead=ahead, onto=onto)
 
 
 def _why(task: TaskState) -> str:

@@ -18,6 +18,10 @@ class Start:
     """Who is to have it; '' where the phase has no agent."""
     beside: tuple[Beside, ...] = ()
     """Whom it may get in the way of."""
+    ahead: TaskId = TaskId("")
+    """It is to be checked on top of this task's change, which is not on main yet."""
+    onto: Commit = Commit("")
+    """That change."""
 
 
 @dataclass(frozen=True, slots=True)

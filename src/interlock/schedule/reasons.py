@@ -91,7 +91,14 @@ def _over(_: Standing, task: TaskState) -> Reason | None:
 def _running(standing: Standing, task: TaskState) -> Reason | None:
     seconds = max(0.0, standing.now - task.since)
     text = f"{task.phase.name} is running, attempt {task.attempt}, for {lasting(seconds)}"
+    if _is_on_top(standing.state, task):
+        text += f"; being checked on top of {task.ahead}, which is not on main yet"
     return Reason(Why.RUNNING, text, (task.spec.id,))
+
+
+def _is_on_top(state: State, task: TaskState) -> bool:
+    """Is its check, or was it, on top of a change that is not on main yet."""
+    return task.ahead in state.train and task.spec.id in state.train
 
 
 def _paused(_: Standing, task: TaskState) -> Reason | None:
@@ -168,6 +175,9 @@ def _lane(standing: Standing, task: TaskState) -> Reason | None:
         return Reason(Why.LANE, "its tested change may be on main already; that is being looked up")
     if name not in state.train:
         return None
+    if task.candidate and _is_on_top(state, task):
+        text = f"passed its checks on top of {task.ahead}, which is not on main yet; it lands after that"
+        return Reason(Why.LANE, text, (task.ahead,))
     ahead = []
     for other in state.train:
         if other == name:

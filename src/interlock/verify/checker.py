@@ -1,6 +1,7 @@
 """Checks on this machine: a clean checkout, the commands in it one after the other, their output kept."""
 
 import asyncio
+import contextlib
 import os
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,15 +31,18 @@ class LocalChecker:
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
         grant: Callable[[Path], Grant] | None = None,
+        at_once: int = 1,
     ) -> None:
-        """`grant` says what commands in a folder may reach; without it they are not confined."""
+        """`grant` says what commands in a folder may reach; without it they are not confined. `at_once`: how
+        many checks there may be at the same time, each in a folder of its own."""
         self._grant = grant
         self._check_out = check_out
         self._processes = processes
         self._state_dir = state_dir
         self._pass_env = pass_env
         self._folders = Folders(state_dir / "check")
-        self._turn = asyncio.Lock()
+        self._turn = asyncio.Semaphore(at_once)
+        self._moving_in = asyncio.Lock()
         self._leases: dict[str, Lease] = {}
         """Of all orders at hand, by the name that their commands run under."""
 
@@ -60,9 +64,11 @@ class LocalChecker:
 
     async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:
         self._leases[name].left()  # whoever is in charge by now must not lose its own check to a late one
-        for note in self._folders.notes():
-            await self._processes.end_survivors(str(note))
-        with self._folders.taken() as folder:
+        with contextlib.ExitStack() as until_done:
+            async with self._moving_in:  # a check that has just begun must not be taken for a survivor
+                for note in self._folders.notes():
+                    await self._processes.end_survivors(str(note))
+                folder = until_done.enter_context(self._folders.taken())
             directory = await self._check_out(order.tree, folder)
             return [
                 await self._run(order, command, number, self._command(name, directory, folder))

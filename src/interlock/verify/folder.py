@@ -21,10 +21,12 @@ class Folders:
 
     def __init__(self, home: Path) -> None:
         self._home = home
+        self._mine: set[int] = set()
 
     def notes(self) -> list[Path]:
-        """Where the processes of running checks are noted, or of checks that were never ended."""
-        return sorted(self._home.glob("*.pid"))
+        """Where the processes of others' running checks are noted, or of checks that were never ended."""
+        mine = {self.note(number) for number in self._mine}
+        return sorted(note for note in self._home.glob("*.pid") if note not in mine)
 
     def note(self, number: int) -> Path:
         """Where the process that uses a folder is noted."""
@@ -37,10 +39,17 @@ class Folders:
             lock = self._open(self._home / f"{number}.lock")
             try:
                 if _is_free(lock):
-                    yield number
+                    yield from self._kept(number)
                     return
             finally:
                 os.close(lock)
+
+    def _kept(self, number: int) -> Iterator[int]:
+        self._mine.add(number)
+        try:
+            yield number
+        finally:
+            self._mine.discard(number)
 
     def _open(self, path: Path) -> int:
         try:

@@ -30,8 +30,9 @@ class Checker(Protocol):
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         """All commands in order, in one fresh checkout. It goes on after a red one: all evidence counts.
 
-        One check at a time: a second one waits until nothing of the first is left, also when the first was
-        cancelled. Raises `StaleEpoch` when the order's lease is over before a command starts.
+        As many at a time as it was made for, each in a directory of its own: the next one waits until nothing
+        of an earlier one is left, also when that was cancelled. Raises `StaleEpoch` when the order's lease is
+        over before a command starts.
         """
         ...
 

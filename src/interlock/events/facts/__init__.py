@@ -46,6 +46,7 @@ from interlock.events.facts.people import (
 from interlock.events.facts.phases import (
     AgentExited,
     BaseChecked,
+    CandidateBuilt,
     CandidateDropped,
     CandidatePassed,
     CandidateStale,
@@ -65,6 +66,7 @@ from interlock.events.facts.phases import (
 __all__ = [
     "AgentExited",
     "BaseChecked",
+    "CandidateBuilt",
     "CandidateDropped",
     "CandidatePassed",
     "CandidateStale",

@@ -20,6 +20,8 @@ class RunStarted(Fact):
     """What keeps its agents and checks from the rest of the machine; `none`: a person said so."""
     slots: dict[str, int] | None = None
     """How many agents of a role may work at once, where that is less than all together."""
+    lane_depth: int = 1
+    """How many changes may be checked at once, each on top of the one before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ class PhaseStarted(PhaseFact):
     agent: str = ""
     beside: tuple[Beside, ...] = ()
     """Tasks under way that it may get in the way of: started all the same, as a slot would idle."""
+    ahead: TaskId = TaskId("")
+    """It is checked on top of this task's change, which is not on main yet; '': on main itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,18 @@ class WorkFinished(PhasePassed):
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateBuilt(PhaseFact):
+    """The change was merged onto `base` without a conflict, and its checks have begun: the next change can be
+    checked on top of `commit`."""
+
+    base: Commit = Commit("")
+    commit: Commit = Commit("")
+    tree: Tree = Tree("")
+
+
+@dataclass(frozen=True, slots=True)
 class CandidatePassed(PhasePassed):
-    """The change on top of main passed the checks. `commit` may land, as it is, on `base` only."""
+    """The change on top of `base` passed the checks. `commit` may land, as it is, on `base` only."""
 
     base: Commit = Commit("")
     commit: Commit = Commit("")
@@ -88,10 +100,12 @@ class Landed(PhasePassed):
 
 @dataclass(frozen=True, slots=True)
 class CandidateStale(PhaseFact):
-    """Main moved on after the checks; the candidate is built again on `main`."""
+    """Main is not, or will never be, where the candidate was built; it is built again on `main`."""
 
     base: Commit = Commit("")
     main: Commit = Commit("")
+    why: str = ""
+    """Empty: main moved on after the checks."""
 
 
 @dataclass(frozen=True, slots=True)

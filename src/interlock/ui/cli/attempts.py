@@ -94,7 +94,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     phase.commit = getattr(fact, "commit", None) or ""
     phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "")
     if isinstance(fact, f.CandidateStale):
-        phase.text = f"main moved to {fact.main[:12]} after the checks"
+        phase.text = fact.why or f"main moved to {fact.main[:12]} after the checks"
 
 
 def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:

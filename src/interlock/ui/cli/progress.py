@@ -19,7 +19,9 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
-        f"{fact.task}: main moved after the checks; built again on {fact.main[:12]}",
+        f"{fact.task}: {fact.why}; built again"
+        if fact.why
+        else f"{fact.task}: main moved after the checks; built again on {fact.main[:12]}",
     ),
     f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
     f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),

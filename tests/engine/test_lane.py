@@ -1,0 +1,87 @@
+"""Two changes are checked at once through the real command, and main is green at every commit (W8, P4)."""
+
+import pytest
+
+from tests.engine.scratch import WAIT, Scratch
+
+pytestmark = pytest.mark.slow
+
+MEET = """\
+test -e a.txt || exit 0
+touch "$GATES/$INTERLOCK_TASK_ID"
+n=0
+until test -e "$GATES/a" && test -e "$GATES/b"; do
+  n=$((n+1)); test $n -lt 400 || exit 1; sleep 0.05
+done
+"""
+"""A check that ends only while that of the other change is there too."""
+AGENT = 'echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"'
+FIRST_WRONG = 'test "$INTERLOCK_TASK_ID$INTERLOCK_ATTEMPT" != a1 || { echo wrong > a.txt; exit; }\n'
+
+
+def after_a(scratch: Scratch) -> str:
+    """For an agent: b is made when a is being checked."""
+    gate = WAIT.format(gate=scratch.gates / "a")
+    return f'if test "$INTERLOCK_TASK_ID" = b; then {gate}; fi\n'
+
+
+def verdicts(scratch: Scratch) -> list[tuple[str, str, str]]:
+    """Kind, task and base of what became of each candidate, in order."""
+    found = scratch.facts("CandidatePassed", "CandidateStale", "PhaseFailed", "Landed")
+    return [(fact["kind"], fact["fact"]["task"], fact["fact"]["base"]) for fact in found]
+
+
+def main_commits(scratch: Scratch, count: int) -> list[str]:
+    return scratch.git("log", "--format=%H", f"-{count}", "main").split()
+
+
+def test_two_changes_are_checked_at_the_same_time_and_both_land(scratch: Scratch) -> None:
+    """Neither check could end if it had to wait for the other."""
+    scratch.write(check__sh=f'GATES="{scratch.gates}"\n{MEET}')
+    scratch.graph(
+        "  a: {goal: a}\n  b: {goal: b}\n",
+        after_a(scratch) + AGENT,
+        verify="sh check.sh",
+    )
+    start = scratch.git("rev-parse", "main")
+    scratch.interlock("run", "--unsafe-no-sandbox")  # so that the checks can meet in a folder outside
+    assert scratch.states() == {"a": "done", "b": "done"}
+    _, first = main_commits(scratch, 2)
+    assert sorted(verdicts(scratch)) == [
+        ("CandidatePassed", "a", start),
+        ("CandidatePassed", "b", first),
+        ("Landed", "a", start),
+        ("Landed", "b", first),
+    ]
+    (begun,) = [fact["fact"] for fact in scratch.facts("PhaseStarted") if fact["fact"]["ahead"]]
+    assert (begun["task"], begun["ahead"]) == ("b", "a")
+    assert "on top of a, which is not on main yet" in scratch.interlock("explain", "b")
+
+
+def test_when_the_first_turns_red_the_second_is_built_again_and_lands(scratch: Scratch) -> None:
+    """What was checked on top of a change that did not land never reaches main."""
+    scratch.write(check__sh=f'GATES="{scratch.gates}"\n{MEET}grep -qx a a.txt\n')
+    scratch.graph(
+        "  a: {goal: a, retries: 1}\n  b: {goal: b}\n",
+        after_a(scratch) + FIRST_WRONG + AGENT,
+        verify="sh check.sh",
+    )
+    scratch.interlock("run", "--unsafe-no-sandbox")
+    assert scratch.states() == {"a": "done", "b": "done"}
+    found = [verdict[:2] for verdict in verdicts(scratch)]
+    assert [task for kind, task in found if kind == "PhaseFailed"] == ["a"]
+    assert ("CandidateStale", "b") in found
+    for commit in main_commits(scratch, 2):
+        names = scratch.git("ls-tree", "--name-only", commit).split()
+        assert "a.txt" not in names or scratch.git("show", f"{commit}:a.txt") == "a"
+
+
+def test_with_a_lane_depth_of_one_changes_are_checked_one_after_the_other(scratch: Scratch) -> None:
+    scratch.write(interlock__toml="lane_depth = 1\n")
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n  c: {goal: c}\n", verify="'true'")
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done", "c": "done"}
+    starts = [fact["fact"] for fact in scratch.facts("PhaseStarted", "CandidatePassed", "Landed")]
+    assert not any(fact.get("ahead") for fact in starts)
+    lane = [fact["fact"]["task"] for fact in scratch.facts("CandidatePassed", "Landed")]
+    assert lane[0::2] == lane[1::2]
