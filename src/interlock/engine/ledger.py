@@ -5,7 +5,6 @@ counts only the first.
 """
 
 import asyncio
-import gc
 from collections.abc import Awaitable, Callable, Sequence
 
 from interlock.events.facts import Fact
@@ -16,6 +15,7 @@ from interlock.events.state import State
 from interlock.learn import Meter
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
+from interlock.model.garbage import nothing_is_garbage
 from interlock.schedule import Board
 from interlock.store.protocol import Store
 
@@ -93,14 +93,8 @@ class Ledger:
 
 
 def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
-    # Ten thousand tasks are half a million objects and none is garbage: looking takes four times as long.
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with nothing_is_garbage():  # ten thousand tasks are half a million objects
         return unpack(data, hash_then)
-    finally:
-        if was_on:
-            gc.enable()
 
 
 async def load_state(store: Store) -> State:

@@ -3,7 +3,7 @@
 Importing this module imports pydantic and the YAML parser; `parse` does so when it is called.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -11,18 +11,26 @@ from pydantic import ValidationError
 
 from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import check, explain
-from interlock.plan.candidates import Candidates, wanted, written
+from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
 from interlock.plan.problem import GraphProblems, Notes, Place, Severity
-from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, TaskPart
+from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings
 from interlock.plan.yaml_text import Document, Value, read, split_lines
 
-_FIELDS = {"timeout": "timeout_seconds", "idle_timeout": "idle_seconds", "check_timeout": "check_seconds"}
-_FIELDS |= {"estimate": "estimate_seconds"}
+_FIELDS = {
+    "timeout": "timeout_seconds",
+    "idle_timeout": "idle_seconds",
+    "check_timeout": "check_seconds",
+    "estimate": "estimate_seconds",
+}
 _FIELDS |= {
-    name: name for name in ("retries", "priority", "category", "story", "subsystem", "role", "complexity")
+    name: name
+    for name in ("goal", "retries", "priority", "category", "story", "subsystem", "role", "complexity")
 }
 """Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""
+_COMMANDS = frozenset({"verify", "done_when"})
+"""Lists in which a word may stand twice."""
+_WORDS = frozenset({"needs", "touches", "exclusive", "shared", "uses", "labels", "requires"})
 
 _NO_GOAL = "?"
 """Stands in for a goal that is missing or broken, in a graph that will be refused."""
@@ -39,15 +47,8 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     if part is None:
         raise AssertionError("a graph that cannot be read must have a problem")
     agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
-    defaults, candidates = written(part.defaults), Candidates(part.agents)
-    tasks = []
-    for id, task in part.tasks.items():
-        given = defaults | written(task)  # the task's own word comes before the default
-        able = tuple(agents[name] for name in candidates.of(wanted(given)).able)
-        tasks.append(_task(TaskId(id), task, given, able))
-    return Graph(
-        tuple(tasks), sha256(raw).hexdigest(), source, notes.sorted(Severity.WARNING), tuple(agents.values())
-    )
+    warnings = notes.sorted(Severity.WARNING)
+    return Graph(_tasks(part, agents), sha256(raw).hexdigest(), source, warnings, tuple(agents.values()))
 
 
 def _decode(text: str | bytes, source: str) -> str:
@@ -131,22 +132,25 @@ def _agent(name: str, part: AgentPart) -> Agent:
     )
 
 
-# Any: the settings are of many types.
-def _task(id: TaskId, part: TaskPart, given: dict[str, Any], able: tuple[Agent, ...]) -> Task:
-    settings = {field: given[key] for key, field in _FIELDS.items() if key in given}
-    return Task(
-        id=id,
-        goal=part.goal,
-        agent=able[0],
-        agents=able if len(able) > 1 else (),
-        needs=tuple(TaskId(need) for need in dict.fromkeys(part.needs)),
-        touches=tuple(dict.fromkeys(part.touches)),
-        exclusive=tuple(dict.fromkeys(part.exclusive)),
-        shared=tuple(dict.fromkeys(part.shared)),
-        uses=tuple(dict.fromkeys(part.uses)),
-        done_when=tuple(part.done_when),
-        verify=tuple(given.get("verify", ())),
-        labels=tuple(dict.fromkeys(part.labels)),
-        requires=tuple(dict.fromkeys(given.get("requires", ()))),
-        **settings,
-    )
+def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
+    defaults, candidates = _settings(part.defaults), Candidates(part.defaults, part.agents)
+    tasks: list[Task] = []
+    for id, task in part.tasks.items():
+        able = tuple([agents[name] for name in candidates.of(candidates.want(task)).able])
+        given = defaults | _settings(task)  # the task's own word comes before the default
+        tasks.append(Task(id=TaskId(id), agent=able[0], agents=able if len(able) > 1 else (), **given))
+    return tuple(tasks)
+
+
+def _settings(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
+    """What the file says, and nothing that it leaves out."""
+    settings: dict[str, Any] = {}
+    for key in part.model_fields_set:
+        value = getattr(part, key)
+        if key in _WORDS:
+            settings[key] = tuple(dict.fromkeys(value))
+        elif key in _COMMANDS:
+            settings[key] = tuple(value)
+        elif key in _FIELDS:
+            settings[_FIELDS[key]] = value
+    return settings

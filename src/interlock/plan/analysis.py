@@ -3,12 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from interlock.model.garbage import nothing_is_garbage
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Task, TaskId
 from interlock.plan.conflicts import Conflicts, find_conflicts
 from interlock.plan.glob_index import GlobIndex
 from interlock.plan.network import Network, needs_first
-from interlock.plan.simulate import simulate
+from interlock.plan.simulate import Wants, simulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Analysis:
 
 def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHING_KNOWN) -> Analysis:
     """Look at what is still to do."""
+    with nothing_is_garbage():
+        return _analysis(tasks, max_parallel, standing)
+
+
+def _analysis(tasks: Sequence[Task], max_parallel: int, standing: Standing) -> Analysis:
     ordered, circular = needs_first(tasks)
     unscheduled = _unscheduled(ordered, circular, standing)
     chosen = set(standing.selected) if standing.selected is not None else {task.id for task in tasks}
@@ -61,6 +67,7 @@ def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHI
     index = GlobIndex(
         glob for task in network.tasks for glob in (*task.touches, *task.exclusive, *task.shared)
     )
+    wants = Wants(network, index)
     path = network.critical_path()
     return Analysis(
         order=_ids(network, range(len(network.tasks))),
@@ -69,10 +76,10 @@ def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHI
         work_seconds=sum(network.seconds),
         tails={task.id: tail for task, tail in zip(network.tasks, network.tails, strict=True)},
         conflicts=find_conflicts(network, index),
-        waves=_waves(network, index, max_parallel),
+        waves=_waves(wants, max_parallel),
         unscheduled={id: reason for id, reason in unscheduled.items() if id in chosen},
         lower_bound_seconds=_lower_bound(network, max_parallel),
-        makespan_seconds=simulate(network, index, max_parallel, network.seconds).end,
+        makespan_seconds=simulate(wants, max_parallel, network.seconds).end,
     )
 
 
@@ -80,11 +87,12 @@ def _ids(network: Network, numbers: Sequence[int]) -> tuple[TaskId, ...]:
     return tuple(network.tasks[i].id for i in numbers)
 
 
-def _waves(network: Network, index: GlobIndex, slots: int) -> tuple[tuple[TaskId, ...], ...]:
+def _waves(wants: Wants, slots: int) -> tuple[tuple[TaskId, ...], ...]:
     """If every task took the same time, all that start together are one wave."""
-    timeline = simulate(network, index, slots, [1.0] * len(network.tasks))
+    tasks = wants.network.tasks
+    timeline = simulate(wants, slots, [1.0] * len(tasks))
     waves: list[list[TaskId]] = [[] for _ in range(int(timeline.end))]
-    for task, start in zip(network.tasks, timeline.starts, strict=True):
+    for task, start in zip(tasks, timeline.starts, strict=True):
         waves[int(start)].append(task.id)
     return tuple(map(tuple, waves))
 
@@ -108,6 +116,8 @@ def _unscheduled(
 ) -> dict[TaskId, Reason]:
     """Why each task that cannot run cannot, from the first needs on."""
     known = {task.id for task in (*ordered, *circular)}
+    fine = known if standing.selected is None else known.intersection(standing.selected)
+    fine = fine.difference(standing.given_up).union(standing.done)
     found: dict[TaskId, Reason] = {}
     for task in ordered:
         if task.id in standing.done:
@@ -115,6 +125,8 @@ def _unscheduled(
         if task.id in standing.given_up:
             found[task.id] = Reason(Why.FAILED, "it was given up; `interlock retry` gives it another try")
             continue
+        if fine.issuperset(task.needs) and found.keys().isdisjoint(task.needs):
+            continue  # nearly always, and seen at once; what follows finds the words
         blocks = (_block(need, known, found, standing) for need in task.needs if need not in standing.done)
         if reason := next(filter(None, blocks), None):
             found[task.id] = reason

@@ -30,27 +30,25 @@ class Found:
     short: dict[str, str]
 
 
-def written(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
-    """Only what the file says."""
-    return {key: getattr(part, key) for key in part.model_fields_set}
-
-
-def wanted(given: Mapping[str, Any]) -> Wanted:  # Any: the settings are of many types
-    """What the settings of a task, its defaults filled in, say about its agent."""
-    return Wanted(
-        tuple(given.get("agent", ())),
-        given.get("role", WORKER),
-        tuple(dict.fromkeys(given.get("requires", ()))),
-        given.get("complexity", ""),
-    )
+_SAID = frozenset({"agent", "role", "requires", "complexity"})
+"""The settings that say who could have a task."""
 
 
 class Candidates:
     """Finds the agents of tasks. Most tasks want the same, so each answer is worked out once."""
 
-    def __init__(self, agents: Mapping[str, AgentPart]) -> None:
+    def __init__(self, defaults: Settings, agents: Mapping[str, AgentPart]) -> None:
         self._agents = agents
         self._known: dict[Wanted, Found] = {}
+        self._defaults = {key: getattr(defaults, key) for key in _SAID & defaults.model_fields_set}
+        self._by_default = _wanted(self._defaults)
+
+    def want(self, task: Settings) -> Wanted:
+        """What the task says about its agent, and the defaults where it says nothing."""
+        said = _SAID & task.model_fields_set
+        if not said:
+            return self._by_default
+        return _wanted(self._defaults | {key: getattr(task, key) for key in said})
 
     def of(self, want: Wanted) -> Found:
         """The agents for a task that wants this, in order of preference."""
@@ -60,6 +58,15 @@ class Candidates:
             able = tuple(name for name in named if not short[name])
             self._known[want] = Found(able, {name: text for name, text in short.items() if text})
         return self._known[want]
+
+
+def _wanted(given: Mapping[str, Any]) -> Wanted:  # Any: some are words and some are lists
+    return Wanted(
+        tuple(given.get("agent", ())),
+        given.get("role", WORKER),
+        tuple(dict.fromkeys(given.get("requires", ()))),
+        given.get("complexity", ""),
+    )
 
 
 def named_by(word: str, agents: Mapping[str, AgentPart]) -> Sequence[str]:

@@ -10,7 +10,7 @@ def cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     needs comes back to where it was. Cutting one circle out may free more, so this is repeated until nothing
     is left.
     """
-    left = _Left(needs)
+    left = _Left(_unordered(needs))
     found: list[list[str]] = []
     order = {id: number for number, id in enumerate(needs)}
     for start in needs:
@@ -20,6 +20,18 @@ def cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
             found.append(circle[first:] + circle[:first])
             left.remove(circle)
     return found
+
+
+def _unordered(needs: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    """All but those whose needs stand above them, as most do: they are on no circle, and seen at a glance."""
+    above: set[str] = set()
+    left: dict[str, Sequence[str]] = {}
+    for id, wanted in needs.items():
+        if above.issuperset(wanted):
+            above.add(id)
+        else:
+            left[id] = wanted
+    return left
 
 
 class _Left:

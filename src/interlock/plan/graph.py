@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from interlock.model.garbage import nothing_is_garbage
 from interlock.model.task import Agent, Task
 from interlock.plan.problem import Problem
 
@@ -25,7 +26,8 @@ def parse(text: str | bytes, source: str, files: Collection[str] | None = None) 
     """The graph, or `GraphProblems` with all of them. With `files` it also warns of empty globs."""
     from interlock.plan.accept import accept  # noqa: PLC0415 - YAML and schema libraries are slow to import
 
-    return accept(text, source, files)
+    with nothing_is_garbage():
+        return accept(text, source, files)
 
 
 def json_schema() -> dict[str, Any]:  # Any: a JSON Schema is open by nature

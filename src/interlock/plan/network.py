@@ -3,30 +3,34 @@
 Plain lists: at 10,000 tasks a graph library takes longer than everything else in this package.
 """
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from interlock.model.task import Task, TaskId
+from interlock.model.task import Task
 
 
 def needs_first(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
     """The tasks in an order in which needs come first, and those that are on a circle or behind one."""
-    by_id = {task.id: task for task in tasks}
-    missing = {task.id: sum(need in by_id for need in task.needs) for task in tasks}
-    needed_by: dict[TaskId, list[Task]] = {}
-    for task in tasks:
-        for need in task.needs:
-            needed_by.setdefault(need, []).append(task)
-    free = deque(task for task in tasks if not missing[task.id])
-    order: list[Task] = []
-    while free:
-        order.append(task := free.popleft())
-        for other in needed_by.get(task.id, ()):
-            missing[other.id] -= 1
-            if not missing[other.id]:
-                free.append(other)
-    return order, [task for task in tasks if missing[task.id]]
+    needs, needed_by = _by_number(tasks)
+    missing = [len(needed) for needed in needs]
+    order = [i for i, count in enumerate(missing) if not count]
+    for i in order:  # which grows meanwhile
+        for other in needed_by[i]:
+            missing[other] -= 1
+            if not missing[other]:
+                order.append(other)
+    return [tasks[i] for i in order], [task for task, count in zip(tasks, missing, strict=True) if count]
+
+
+def _by_number(tasks: Sequence[Task]) -> tuple[list[list[int]], list[list[int]]]:
+    """What each task needs and who needs it, as places in `tasks`. Needs that are not there are left out."""
+    number = {task.id: i for i, task in enumerate(tasks)}
+    needs = [[number[need] for need in task.needs if need in number] for task in tasks]
+    needed_by: list[list[int]] = [[] for _ in tasks]
+    for i, needed in enumerate(needs):
+        for need in needed:
+            needed_by[need].append(i)
+    return needs, needed_by
 
 
 class Network:
@@ -35,12 +39,7 @@ class Network:
     def __init__(self, ordered: Sequence[Task]) -> None:
         self.tasks = ordered
         self.seconds = [task.estimate_seconds for task in ordered]
-        number = {task.id: i for i, task in enumerate(ordered)}
-        self.needs = [[number[need] for need in task.needs if need in number] for task in ordered]
-        self.needed_by: list[list[int]] = [[] for _ in ordered]
-        for i, needs in enumerate(self.needs):
-            for need in needs:
-                self.needed_by[need].append(i)
+        self.needs, self.needed_by = _by_number(ordered)
 
     @cached_property
     def heads(self) -> list[float]:

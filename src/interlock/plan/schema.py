@@ -28,6 +28,7 @@ MAX_TASKS = 10_000
 MAX_SECONDS = 30 * 86_400.0
 MAX_RETRIES = 100
 
+_DRIVE = re.compile("[A-Za-z]:")
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 OURS = "INTERLOCK_"
 """Environment names that begin like this are set by us."""
@@ -90,7 +91,7 @@ def _priority(value: object) -> object:
 
 def _path(value: str) -> str:
     segments = value.split("/")
-    if value.startswith(("/", "~")) or re.match(r"[A-Za-z]:", value):
+    if value.startswith(("/", "~")) or _DRIVE.match(value):
         raise problem(
             f"`{value}` is an absolute path", "write paths relative to the top of the repository, like src/**"
         )

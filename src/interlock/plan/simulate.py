@@ -9,7 +9,6 @@ Rules:
    when it is free again. So thousands of tasks that use one thing cost no more than thousands that do not.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -33,47 +32,33 @@ class Timeline:
     end: float
 
 
-def simulate(network: Network, index: GlobIndex, slots: int, seconds: Sequence[float]) -> Timeline:
-    """Run all tasks, each for as long as `seconds` says."""
-    return _Simulation(network, index, slots, seconds).run()
+class Wants:
+    """What each task, by its number, holds while it runs, and what it cannot start beside."""
+
+    def __init__(self, network: Network, index: GlobIndex) -> None:
+        self.network = network
+        self.held = [_held(task) for task in network.tasks]
+        self.barred = [_barred(task, index) for task in network.tasks]
 
 
-class _Leases:
-    """What running tasks hold."""
+def _held(task: Task) -> list[str]:
+    keys = [f"use:{name}" for name in task.uses]
+    keys += [f"own:{glob}" for glob in task.exclusive]
+    return keys + [f"any:{glob}" for glob in (*task.touches, *task.exclusive, *task.shared)]
 
-    def __init__(self, index: GlobIndex) -> None:
-        self._index = index
-        self._held: Counter[str] = Counter()
 
-    def is_held(self, key: str) -> bool:
-        return self._held[key] > 0
-
-    def blocked_by(self, task: Task) -> str:
-        """The first thing held that it cannot do without, or nothing."""
-        wanted = [f"use:{name}" for name in task.uses]
-        wanted += [f"any:{near}" for glob in task.exclusive for near in self._index.near(glob)]
-        wanted += [f"own:{near}" for glob in (*task.touches, *task.shared) for near in self._index.near(glob)]
-        return next((key for key in wanted if self._held[key]), "")
-
-    def take(self, task: Task) -> None:
-        self._held.update(self._keys(task))
-
-    def give_back(self, task: Task) -> list[str]:
-        """Free what it held; what nobody holds any more."""
-        keys = self._keys(task)
-        self._held.subtract(keys)
-        return [key for key in dict.fromkeys(keys) if not self._held[key]]
-
-    def _keys(self, task: Task) -> list[str]:
-        keys = [f"use:{name}" for name in task.uses]
-        keys += [f"own:{glob}" for glob in task.exclusive]
-        return keys + [f"any:{glob}" for glob in (*task.touches, *task.exclusive, *task.shared)]
+def _barred(task: Task, index: GlobIndex) -> list[str]:
+    keys = [f"use:{name}" for name in task.uses]
+    keys += [f"any:{near}" for glob in task.exclusive for near in index.near(glob)]
+    return keys + [f"own:{near}" for glob in (*task.touches, *task.shared) for near in index.near(glob)]
 
 
 class _Simulation:
-    def __init__(self, network: Network, index: GlobIndex, slots: int, seconds: Sequence[float]) -> None:
-        self._network, self._slots, self._seconds = network, slots, seconds
-        self._leases = _Leases(index)
+    def __init__(self, wants: Wants, slots: int, seconds: Sequence[float]) -> None:
+        network = wants.network
+        self._wants, self._network, self._slots, self._seconds = wants, network, slots, seconds
+        self._held: dict[str, int] = {}
+        """How many running tasks hold a thing, where any does."""
         self._unmet = [len(needs) for needs in network.needs]
         self._ready: list[tuple[_Key, str]] = []
         """Each with the queue it comes from."""
@@ -103,25 +88,44 @@ class _Simulation:
         while self._ready and len(self._running) < self._slots:
             key, origin = heappop(self._ready)
             i = key[-1]
-            task = self._network.tasks[i]
-            blocker = self._leases.blocked_by(task)
+            blocker = next(filter(self._held.__contains__, self._wants.barred[i]), None)
             if blocker:
                 heappush(self._queues.setdefault(blocker, []), key)
             else:
-                self._leases.take(task)
+                self._take(i)
                 self._starts[i] = now
                 heappush(self._running, (now + self._seconds[i], i))
-            self._call_next(origin)
+            if origin:
+                self._call_next(origin)
+
+    def _take(self, i: int) -> None:
+        held = self._held
+        for thing in self._wants.held[i]:
+            held[thing] = held.get(thing, 0) + 1
 
     def _end(self, i: int, now: float) -> None:
-        for thing in self._leases.give_back(self._network.tasks[i]):
-            self._call_next(thing)
+        self._give_back(i)
         for other in self._network.needed_by[i]:
             self._unmet[other] -= 1
             if not self._unmet[other]:
                 self._make_ready(other, now)
 
+    def _give_back(self, i: int) -> None:
+        freed: list[str] = []
+        for thing in self._wants.held[i]:
+            self._held[thing] -= 1
+            if not self._held[thing]:
+                del self._held[thing]
+                freed.append(thing)
+        for thing in freed:
+            self._call_next(thing)
+
     def _call_next(self, thing: str) -> None:
         """If it is free, let the first that waits for it try again."""
-        if self._queues.get(thing) and not self._leases.is_held(thing):
+        if self._queues.get(thing) and thing not in self._held:
             heappush(self._ready, (heappop(self._queues[thing]), thing))
+
+
+def simulate(wants: Wants, slots: int, seconds: Sequence[float]) -> Timeline:
+    """Run all tasks, each for as long as `seconds` says."""
+    return _Simulation(wants, slots, seconds).run()

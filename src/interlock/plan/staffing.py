@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from interlock.model.nearest import suggest
 from interlock.model.task import ANY, COMPLEXITIES
-from interlock.plan.candidates import Candidates, Found, Wanted, named_by, wanted, written
+from interlock.plan.candidates import Candidates, Found, Wanted, named_by
 from interlock.plan.problem import Notes
 from interlock.plan.schema import GraphPart, Settings
 from interlock.plan.yaml_text import Places
@@ -53,14 +53,14 @@ class _Staff:
 
     def note_unmanned(self) -> None:
         """Tasks that name no agent, or none that can have them."""
-        defaults, candidates = written(self._part.defaults), Candidates(self._part.agents)
+        candidates = Candidates(self._part.defaults, self._part.agents)
         has_default = "agent" in self._places.inside("defaults")
         for id, task in self._part.tasks.items():
             if not has_default and "agent" not in self._places.inside("tasks", id):
                 hint = f"add `agent:` here or under `defaults:`; {self._listing()}"
                 self._notes.add(self._places.of(("tasks", id), at_key=True), f"`{id}` has no agent", hint)
                 continue
-            want = wanted(defaults | written(task))
+            want = candidates.want(task)
             found = candidates.of(want)
             if not found.able and found.short and self._all_described(want):
                 self._note_unable(id, want, found)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
+from yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent
 
 from interlock.plan.problem import Notes, Place
 
@@ -177,7 +178,7 @@ class _Reader:
                 f"tags are not allowed (`{event.tag.replace(_YAML_TAG, '!!')}`)",
                 "remove it; put text in quotes",
             )
-        if kind is yaml.ScalarEvent:
+        if kind is ScalarEvent:
             return self._scalar(event), _at(event.start_mark)
         if depth > MAX_DEPTH:
             self._note(
@@ -194,7 +195,7 @@ class _Reader:
     def _list(self, start: _Event, depth: int) -> tuple[Value, Places]:
         values: list[Value] = []
         items: list[Places | int] = []
-        while type(event := self._next()) is not yaml.SequenceEndEvent:
+        while type(event := self._next()) is not SequenceEndEvent:
             value, place = self._value(event, depth + 1)
             values.append(value)
             items.append(place)
@@ -203,7 +204,7 @@ class _Reader:
     def _mapping(self, start: _Event, depth: int) -> tuple[Value, Places]:
         values: dict[str, Value] = {}
         keys: dict[str, tuple[int, Places | int]] = {}
-        while type(event := self._next()) is not yaml.MappingEndEvent:
+        while type(event := self._next()) is not MappingEndEvent:
             key = self._key(event, depth)
             value, place = self._value(self._next(), depth + 1)
             if key is None:
@@ -217,9 +218,9 @@ class _Reader:
         return values, Places(_at(start.start_mark), keys=keys)
 
     def _key(self, event: _Event, depth: int) -> str | None:
-        if type(event) is not yaml.ScalarEvent or event.anchor is not None or event.tag is not None:
+        if type(event) is not ScalarEvent or event.anchor is not None or event.tag is not None:
             self._value(event, depth + 1)  # notes what is not allowed, and reads a collection to its end
-        if type(event) is not yaml.ScalarEvent:
+        if type(event) is not ScalarEvent:
             self._note(event, "a key must be plain text", "write `name: value`")
             return None
         if event.value == "<<" and event.implicit[0]:
