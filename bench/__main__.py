@@ -30,14 +30,18 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="smaller sizes; under a minute in all")
     parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
     parser.add_argument("--plot", default="", help="where to draw the ratios of `schedule`, as an SVG file")
+    parser.add_argument("--projects", default="", help="which of them `forecast` is to try, as 0:20")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    extras = {
+        "schedule": {"instances": options.instances, "plot": options.plot},
+        "forecast": {"projects": options.projects},
+    }
     for name in options.names or NAMES:
         # Only what is asked for is imported: the size of this process is one of the things measured.
         module = importlib.import_module(f"bench.{name}")
-        extra = {"instances": options.instances, "plot": options.plot} if name == "schedule" else {}
-        show(module.TITLE, module.measure(short=options.short, **extra))
+        show(module.TITLE, module.measure(short=options.short, **extras.get(name, {})))
 
 
 if __name__ == "__main__":

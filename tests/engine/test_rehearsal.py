@@ -100,6 +100,15 @@ def test_what_attempts_took_and_cost_is_foretold_of_the_next() -> None:
     assert foreseen.evidence > 15
 
 
+@pytest.mark.parametrize("lands_at", [1, 2])
+def test_what_checks_took_is_foretold_of_the_next(lands_at: int) -> None:
+    """A8: they hold up the lane, so a run of short work is mostly checks. Those that fail take as long."""
+    state = state_of(task("a", category="docs"))
+    rehearse(state, Terms(0.0, 1), lambda _task, attempt: Fate(1.0, attempt >= lands_at, 300.0))
+    foreseen = foresee(planned(state, [f.TaskAccepted(task("b", category="docs"))]), Terms(state.time, 1))
+    assert foreseen.seconds_p50 > 300.0
+
+
 def test_nobody_says_a_price_that_nobody_paid() -> None:
     assert foresee(planned(state_of(task("a")), []), Terms(0.0, 1)).cost_usd_p50 is None
     assert Usage().cost_usd is None

@@ -204,10 +204,15 @@ class Rehearsal:
             self._landed[task.spec.id] = self._now - self._start
             self._last = self._now
         elif fate.lands:
-            self._fold(f.CandidatePassed(*key, commit=commit))
+            self._fold(f.CandidatePassed(*key, commit=commit, seconds=fate.check_seconds))
         else:
             # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.
-            red = f.PhaseFailed(*key, error=ErrorClass.CHECK, fingerprint=f"{self._attempts}")
+            red = f.PhaseFailed(
+                *key,
+                error=ErrorClass.CHECK,
+                fingerprint=f"{self._attempts}",
+                seconds=fate.check_seconds,
+            )
             end = give_up(task, red)
             self._fold(red)
             if end:
