@@ -20,7 +20,8 @@ from interlock.run.adapters import ADAPTERS
         (Agent("c", "built-in", url="http://[::1]:8000", key_env="K"), "[::1]:8000 K"),
         (Agent("c", "command", ("sh",), wire="openai"), "api.openai.com OPENAI_API_KEY"),
         (Agent("c", "command", ("sh",)), ""),
-        (Agent("c", "claude-code", login=True), ""),
+        (Agent("c", "claude-code", login=True), "login:claude-code"),
+        (Agent("c", "acp", ("mine",), login=True), ""),
     ],
 )
 def test_an_agent_has_the_provider_that_its_calls_go_to(agent: Agent, name: str) -> None:

@@ -21,6 +21,7 @@ from interlock.events import facts as f
 from interlock.events.state import Limit, Provider, State
 from interlock.events.tallies import Goodput
 from interlock.learn.clutch import Advice, Arm, Brake, Past, Standing, arms, beginning, next_step, outlook
+from interlock.model.provider import is_account
 
 CALLS_TO_AGENTS = 1.5
 """Agents for each call that a provider takes at once: they also read, edit and run checks. Too few would keep
@@ -124,7 +125,7 @@ def _for_all(state: State, reading: Reading, options: Options, now: float) -> It
 
 def _for_providers(state: State, most: int, now: float) -> Iterator[f.ClutchDecided]:
     for name, provider in state.providers.items():
-        places, until = provider_places(provider, most, now)
+        places, until = provider_places(name, provider, most, now)
         before = state.provider_limits.get(name)
         if (before.limit, before.until) == (places, until) if before else places == most:
             continue
@@ -134,13 +135,14 @@ def _for_providers(state: State, most: int, now: float) -> Iterator[f.ClutchDeci
         )
 
 
-def provider_places(provider: Provider, most: int, now: float) -> tuple[int, float]:
+def provider_places(name: str, provider: Provider, most: int, now: float) -> tuple[int, float]:
     """How many agents of a provider may work, and if it is none, until when."""
     if provider.until > now:
         return 0, provider.until
     if not provider.refused:
         return most, 0.0
-    return min(most, max(1, math.ceil(CALLS_TO_AGENTS * provider.limit))), 0.0
+    each = 1.0 if is_account(name) else CALLS_TO_AGENTS
+    return min(most, max(1, math.ceil(each * provider.limit))), 0.0
 
 
 def _for_category(state: State, category: str, options: Options) -> f.ClutchDecided | None:

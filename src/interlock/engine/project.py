@@ -32,7 +32,7 @@ from interlock.model.moment import Moment
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.plan import Graph, changes, parse
-from interlock.run.brake import Books, Brake, NoBrakes
+from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
@@ -158,6 +158,7 @@ class Project(Calls):
                 self.settings.hook_timeout_seconds,
                 self.root,
             ),
+            self.brake or NoAccounts(),
         )
         if self.brake:
             self.brake.books.tell = tell

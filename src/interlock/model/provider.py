@@ -21,14 +21,24 @@ HOMES = {
     Wire.GEMINI: Home("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
     Wire.OLLAMA: Home("http://127.0.0.1:11434", ""),
 }
+ACCOUNT = "login:"
+"""What the name of an account begins with that a program is logged in with; no host has such a port."""
 _ADDRESS = re.compile(r"(?P<scheme>https?)://(?:[^@/?#]*@)?(?P<netloc>[^/?#]+)", re.IGNORECASE)
 _HOST = re.compile(r"(?:\[(?P<bare>[\da-f:.]*)\]|(?P<name>[\w.-]*))(?::\d*)?", re.IGNORECASE | re.ASCII)
 
 
 def provider_of(agent: Agent) -> str:
-    """The provider that an agent's calls go to through the model proxy; '' if none of them do."""
+    """The provider that an agent's calls go to, through the model proxy or with its own account; '' if there
+    is none. All programs of a kind are logged in with the same account: the user's."""
+    if agent.login:
+        return f"{ACCOUNT}{agent.use}" if KINDS[agent.use].wire else ""
     wire = agent.wire or KINDS[agent.use].wire
-    return "" if agent.login or not wire else provider_name(Wire(wire), agent.url, agent.key_env)
+    return provider_name(Wire(wire), agent.url, agent.key_env) if wire else ""
+
+
+def is_account(provider: str) -> bool:
+    """Nobody sees its calls, so agents are counted there."""
+    return provider.startswith(ACCOUNT)
 
 
 def provider_name(wire: Wire, url: str, key_env: str) -> str:

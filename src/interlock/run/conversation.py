@@ -16,11 +16,13 @@ from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
 from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.process import Command, Ended, Exit, Processes
+from interlock.model.provider import provider_of
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
 from interlock.run.adapters import ADAPTERS
 from interlock.run.adapters.adapter import Dialogue, Launch
 from interlock.run.adapters.installed import as_installed
+from interlock.run.brake import Attendance, NoAccounts
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.door import RELAY, relays
@@ -115,6 +117,7 @@ class Conversation:
             await self._announce(news, session.id)
             session.on_event.append(lambda event: self._note(event, news))
             session.on_event.append(hooks.hear)
+            account = self._attended(stack, session)
             self._session = session
             exited = await self._run(replace(ready, lease_seconds=lease_left()), launch.say)
             await hooks.settle()
@@ -125,13 +128,25 @@ class Conversation:
             left = self._homes.left(place.home, launch.leaves)
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)
-            return how_it_went(report, order, exited, verdict, way.seen())
+            report = how_it_went(report, order, exited, verdict, way.seen())
+            account.ended(report.error, report.summary)
+            return report
 
     async def _way_to_model(self, stack: AsyncExitStack) -> Way:
         wire = Wire(self._order.agent.wire) if self._order.agent.wire else self._adapter.wire
         if wire is None or self._order.agent.login:
             return Way()
         return await stack.enter_async_context(self._means.network.to_model(self._order, wire))
+
+    def _attended(self, stack: AsyncExitStack, session: Session) -> Attendance:
+        """Of a program that is logged in, only what it says of its model is known."""
+        agent = self._order.agent
+        accounts = self._means.accounts if agent.login else NoAccounts()
+        account = stack.enter_context(accounts.attend(provider_of(agent)))
+        session.on_event.append(
+            lambda event: account.hear(event.error, event.text) if event.kind is EventKind.RETRY else None
+        )
+        return account
 
     async def _way_to_hooks(self, stack: AsyncExitStack, hooks: SessionHooks) -> Way:
         if not hooks.native:

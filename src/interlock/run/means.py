@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
+from interlock.run.brake import Accounts, NoAccounts
 from interlock.run.hooks import Hooks
 from interlock.run.network import Network, NoNetwork
 
@@ -21,3 +22,5 @@ class Means:
     tell: Callable[[str], None] = lambda _text: None
     hooks: Hooks = field(default_factory=Hooks)
     """The user's commands that hear of sessions."""
+    accounts: Accounts = field(default_factory=NoAccounts)
+    """Where it is heard how attempts fare whose programs are logged in."""

@@ -51,9 +51,10 @@ class ProviderBraked(Fact):
     """A model server or credential takes more, or less, than it did."""
 
     provider: str
-    """The host, and the name (never the value) of the credential's variable."""
+    """The host, and the name (never the value) of the credential's variable; or `login:` and the kind of
+    program that has an account of its own."""
     limit: float
-    """Calls at once that are let through now."""
+    """Calls at once that are let through now; of an account, agents at once."""
     why: str
     until: float = 0.0
     """Nothing goes there before this time; 0: it may at once."""

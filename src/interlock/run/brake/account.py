@@ -51,6 +51,19 @@ class Account:
         alone = len(self.members) == 1
         return max(seconds, 0.001) if alone else min(max(seconds, 0.001), POLL_SECONDS)
 
+    def join(self, now: float, me: str, mine: Member) -> Ticket:
+        """An attempt of mine has begun that is not held back here. `mine` is how things stand without it."""
+        ticket = self.throttle.begin(now, self.under_way)
+        self.report(now, me, Member(mine.under_way + 1, mine.waiting))
+        if not self.throttle.was_stopped:
+            self.throttle.limit.move(max(self.throttle.limit.at_once, float(ticket.at_once)))
+        return ticket
+
+    def hear(self, now: float, ticket: Ticket, ending: Ending) -> None:
+        """What is heard of such an attempt goes for all that are at work now: it may have begun alone."""
+        at_work = self.under_way
+        self.throttle.end(now, Ticket(ticket.at, at_work), ending, held_back=at_work >= self.throttle.places)
+
     def give_back(self, now: float, me: str, mine: Member, ticket: Ticket, ending: Ending) -> None:
         """A call of mine has ended. `mine` is how things stand without it."""
         self.report(now, me, Member(mine.under_way + 1, mine.waiting))

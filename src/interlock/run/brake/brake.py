@@ -2,11 +2,13 @@
 
 1. One account for each provider, shared by all attempts of this process, and by all processes of the user.
 2. A call waits here at most as long as programs bear; then it is answered as the provider would answer it.
+3. Where a program has an account of its own and no call can be seen, the attempt counts as one long call. It
+   never waits here: what its program says of refusals holds back those that have not started.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -14,10 +16,11 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.provider import provider_name
 from interlock.run.brake.account import BEAT_SECONDS, Account, Member
 from interlock.run.brake.books import Books
-from interlock.run.brake.judging import ending_of
+from interlock.run.brake.judging import ending_of, ending_told
 from interlock.run.brake.limit import Ticket
 from interlock.run.brake.line import Line
 from interlock.run.brake.news import News, Teller
+from interlock.run.brake.protocol import Attendance
 from interlock.run.brake.throttle import REFUSALS, Answer, Ending
 from interlock.run.proxy.gate import Refused, Turn
 from interlock.run.proxy.order import CallOutcome, EndpointOrder, ModelCall
@@ -47,6 +50,26 @@ class Passage:
 
 
 @dataclass(slots=True)
+class _Visit:
+    """An attempt with an account. Implements `Attendance`: what it says twice counts once, for it may ask
+    again every few seconds."""
+
+    pass_on: Callable[[Ending], None]
+    said: set[ErrorClass] = field(default_factory=set)
+
+    def hear(self, error: ErrorClass | None, text: str) -> None:
+        ending = ending_told(error, text)
+        if error and error not in self.said and ending.answer in REFUSALS:
+            self.said.add(error)
+            self.pass_on(ending)
+
+    def ended(self, error: ErrorClass | None, text: str) -> None:
+        """One that got over a refusal shows neither that there is room nor that there is less."""
+        if not self.said:
+            self.pass_on(ending_told(error, text))
+
+
+@dataclass(slots=True)
 class _Desk:
     """The calls of this process at one provider."""
 
@@ -62,7 +85,7 @@ class _Desk:
 
 
 class Brake:
-    """Implements `interlock.run.proxy.Gate`, and `Brakes` for whoever wants to hear of it."""
+    """Implements `interlock.run.proxy.Gate` and `Accounts`, and `Brakes` for whoever wants to hear of it."""
 
     def __init__(
         self,
@@ -91,6 +114,24 @@ class Brake:
             yield passage
         finally:
             self._give_back(desk, passage)
+
+    @contextmanager
+    def attend(self, account: str) -> Iterator[Attendance]:
+        """An attempt with an account of its own begins."""
+        desk = self._desk(account)
+        ticket = self._change(desk, lambda page, now: page.join(now, self._me, desk.standing))
+        desk.under_way += 1
+        self._let_go(desk)
+
+        def pass_on(ending: Ending) -> None:
+            self._change(desk, lambda page, now: page.hear(now, ticket, ending))
+            self._teller.count(account, ending.answer in REFUSALS)
+
+        try:
+            yield _Visit(pass_on)
+        finally:
+            desk.under_way -= 1
+            self._beat(desk)
 
     def look(self, provider: str, limit: float) -> None:
         """See how things stand with a provider before the first call."""

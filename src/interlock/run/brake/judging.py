@@ -10,6 +10,8 @@ FAR_SECONDS = 900.0
 """Who is to wait longer than this has used something up; nobody is only too fast by so much."""
 CROWDED_STATUSES = frozenset({200, 503, 529})
 """With an overload: said at once, or in the middle of an answer. Other errors of a server are its own."""
+OVERLOADED = 529
+"""What a program means that speaks of an overload."""
 _PER_TIME = re.compile(
     r"\bper[ -](?:second|minute|min|hour|day)\b|/(?:min|minute|day)\b|\b[RT]P[MDS]\b|too fast", re.IGNORECASE
 )
@@ -24,6 +26,13 @@ def ending_of(outcome: CallOutcome) -> Ending:
         return Ending(answer, tokens=outcome.usage.output_tokens or 0, allowance=outcome.allowance)
     answer = _answer(outcome.status, trouble)
     return Ending(answer, trouble.text, trouble.retry_after_seconds, allowance=outcome.allowance)
+
+
+def ending_told(error: ErrorClass | None, text: str) -> Ending:
+    """The same where only the program's word is known, whether of a call or of the whole attempt."""
+    if error is None:
+        return Ending(Answer.GOOD)
+    return Ending(_answer(OVERLOADED, Trouble(error, text)), text)
 
 
 def _answer(status: int, trouble: Trouble) -> Answer:

@@ -1,8 +1,11 @@
-"""What the engine asks of the brakes: what there is to tell of providers."""
+"""What the engine asks of the brakes: what there is to tell of providers. And what attempts tell them."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from interlock.model.outcome import ErrorClass
 from interlock.run.brake.news import News
 
 
@@ -36,3 +39,38 @@ class NoBrakes:
     def rest(self) -> list[News]:
         """There is none."""
         return []
+
+
+class Attendance(Protocol):
+    """What is heard of one attempt whose calls nobody sees."""
+
+    def hear(self, error: ErrorClass | None, text: str) -> None:
+        """Its program says that a call was turned away, and goes on."""
+        ...
+
+    def ended(self, error: ErrorClass | None, text: str) -> None:
+        """It has ended: well, or with this."""
+        ...
+
+
+class Accounts(Protocol):
+    """The accounts that programs are logged in with."""
+
+    def attend(self, account: str) -> AbstractContextManager[Attendance]:
+        """An attempt is made with it, for as long as this lasts."""
+        ...
+
+
+class NoAccounts:
+    """Nobody listens."""
+
+    @contextmanager
+    def attend(self, account: str) -> Iterator[Attendance]:  # noqa: ARG002 - by its name, as `Accounts` has it
+        """Whichever it is."""
+        yield self
+
+    def hear(self, error: ErrorClass | None, text: str) -> None:
+        """Whatever it says."""
+
+    def ended(self, error: ErrorClass | None, text: str) -> None:
+        """However."""

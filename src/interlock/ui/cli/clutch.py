@@ -13,6 +13,7 @@ from interlock.events.facts import ClutchDecided
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider
 from interlock.learn.clutch import counted, rate
+from interlock.model.provider import is_account
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.facttext import clock
@@ -177,6 +178,8 @@ def _category_lines(view: CategoryView) -> Iterator[str]:
 def _provider_lines(view: ProviderView) -> Iterator[str]:
     agents = "any number of agents" if view.agents is None else counted(view.agents)
     calls = f"{view.under_way} of {view.calls_at_once:.0f} calls under way, {view.waiting} waiting"
+    if is_account(view.provider):
+        calls = f"{view.under_way} of {view.calls_at_once:.0f} at work"
     refused = f"{view.refused} of {view.calls} turned away so far"
     yield f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {refused}"
     if view.why:
