@@ -82,10 +82,17 @@ class Marked:
         self.wait_until(lambda: not self.alive())
 
     def wait_until(self, holds: Callable[[], object]) -> None:
-        give_up_at = time.monotonic() + BOUND_SECONDS
-        while not holds():
-            assert time.monotonic() < give_up_at, f"alive: {self.alive()}"
-            select.select([], [], [], 0.01)
+        until(holds, lambda: f"alive: {self.alive()}")
+
+
+def until(
+    holds: Callable[[], object], otherwise: Callable[[], str] = lambda: "it never came to that"
+) -> None:
+    """Wait for it; what to say if it does not come."""
+    give_up_at = time.monotonic() + BOUND_SECONDS
+    while not holds():
+        assert time.monotonic() < give_up_at, otherwise()
+        select.select([], [], [], 0.01)
 
 
 def marked(folder: Path) -> Marked:

@@ -1,12 +1,17 @@
 """`interlock doctor --prove`: what is promised is seen to happen, and what does not happen is said (D13)."""
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.run.tree import linux, until
 from tests.ui.conftest import GIT, Result
 
 NAMES = {
@@ -25,10 +30,46 @@ NAMES = {
 
 def doctor(folder: Path, *words: str, path: str = "") -> Result:
     """The command as a person starts it, with a place for scratch files that can be looked at."""
-    env = os.environ | GIT | {"TMPDIR": str(folder), "PATH": path + os.environ["PATH"]}
-    argv = [sys.executable, "-m", "interlock", "--project", str(folder), "doctor", *words]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=240)
+    env = environment(folder) | {"PATH": path + os.environ["PATH"]}
+    done = subprocess.run(
+        argv(folder, *words), env=env, capture_output=True, text=True, check=False, timeout=240
+    )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def argv(folder: Path, *words: str) -> list[str]:
+    return [sys.executable, "-m", "interlock", "--project", str(folder), "doctor", *words]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | GIT | {"TMPDIR": str(folder)}
+
+
+@contextmanager
+def proving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Proofs under way, as far as the first run of one of them."""
+    command = argv(folder, "--prove")
+    with subprocess.Popen(command, env=environment(folder), stdout=subprocess.DEVNULL) as started:
+        try:
+            until(lambda: any(runs_in(folder)))
+            yield started
+        finally:
+            started.kill()
+
+
+def runs_in(folder: Path, what: str = " run ") -> Iterator[psutil.Process]:
+    """The commands that proofs have started below a folder; with '' whatever names it."""
+    for process in psutil.process_iter():
+        try:
+            words = " ".join(process.cmdline())
+            if (
+                f"{folder}/interlock-prove-" in words
+                and what in words
+                and process.status() != psutil.STATUS_ZOMBIE
+            ):
+                yield process
+        except psutil.Error:
+            continue
 
 
 @pytest.mark.slow
@@ -60,3 +101,32 @@ def test_a_mechanism_that_does_not_fire_is_said_and_its_repository_kept(tmp_path
 def test_keep_alone_makes_no_sense(tmp_path: Path) -> None:
     result = doctor(tmp_path, "--keep")
     assert (result.code, "--prove" in result.err) == (2, True)
+
+
+@linux
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_whoever_ends_it_finds_no_process_and_no_folder_left(tmp_path: Path, number: signal.Signals) -> None:
+    with proving(tmp_path) as doctor:
+        doctor.send_signal(number)
+        assert doctor.wait(60) == 130
+    assert list(runs_in(tmp_path, "")) == []
+    assert list(tmp_path.glob("interlock-prove-*")) == []
+
+
+@linux
+@pytest.mark.slow
+def test_what_a_killed_one_left_is_ended_by_the_next(tmp_path: Path) -> None:
+    """Even a process that was stopped, which nothing but a signal ends."""
+    with proving(tmp_path) as killed:
+        stopped = next(runs_in(tmp_path))
+        stopped.suspend()
+        killed.kill()
+    (left,) = tmp_path.glob("interlock-prove-*")
+    with proving(tmp_path) as following:
+        until(lambda: not left.exists())
+        assert stopped not in list(runs_in(tmp_path))
+        until(lambda: any(runs_in(tmp_path)))
+        following.terminate()
+        following.wait(60)
+    assert list(tmp_path.glob("interlock-prove-*")) == []

@@ -1,11 +1,8 @@
 """Running the proofs, and telling of them."""
 
 import asyncio
-import shutil
-import tempfile
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import AsyncGenerator
 
 from interlock.engine.settings import Settings
 from interlock.model.errors import InterlockError
@@ -21,6 +18,7 @@ from interlock.ui.cli.prove.landing import (
 )
 from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_next, provider_brakes
 from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
+from interlock.ui.cli.prove.scratch import Scratch, close_left, new_scratch
 from interlock.ui.cli.prove.stage import Stage, TookTooLong
 
 AT_ONCE = 2
@@ -52,25 +50,35 @@ UNBUILT = {
 """What the mission has and the code does not, so that nobody takes it for granted."""
 
 
-async def prove(settings: Settings, keep: bool) -> AsyncIterator[Result]:
+async def prove(settings: Settings, keep: bool) -> AsyncGenerator[Result, None]:
     """Every proof as it ends, then what there is nothing to prove about."""
-    folder = Path(tempfile.mkdtemp(prefix="interlock-prove-"))
-    turns = asyncio.Semaphore(AT_ONCE)
+    close_left()
+    scratch, turns = new_scratch(), asyncio.Semaphore(AT_ONCE)
+    running = [asyncio.create_task(_run(proof, scratch, settings, turns)) for proof in PROOFS]
     results = []
     try:
-        for ended in asyncio.as_completed([_run(proof, folder, settings, turns) for proof in PROOFS]):
+        for ended in asyncio.as_completed(running):
             results.append(await ended)
             yield results[-1]
     finally:
-        if not keep and results and all(result.outcome is Outcome.FIRED for result in results):
-            shutil.rmtree(folder, ignore_errors=True)
+        await _stop(running)
+        is_over = len(results) == len(PROOFS)
+        failed = any(result.outcome is Outcome.FAILED for result in results)
+        scratch.close(keep or (is_over and failed))
     for name, ids in UNBUILT.items():
         yield Result(name, ids, Outcome.UNBUILT, "nothing to show yet")
 
 
-async def _run(proof: Proof, folder: Path, settings: Settings, turns: asyncio.Semaphore) -> Result:
+async def _stop(running: list[asyncio.Task[Result]]) -> None:
+    """Those that are not over clear up behind themselves."""
+    for task in running:
+        task.cancel()
+    await asyncio.wait(running)
+
+
+async def _run(proof: Proof, scratch: Scratch, settings: Settings, turns: asyncio.Semaphore) -> Result:
     async with turns:
-        stage = Stage(folder / proof.name.replace(" ", "-"), settings)
+        stage = Stage(scratch.folder / proof.name.replace(" ", "-"), settings, scratch.mark)
         began = time.monotonic()
         try:
             seen, outcome = await proof.act(stage), Outcome.FIRED

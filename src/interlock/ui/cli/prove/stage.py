@@ -16,6 +16,7 @@ from interlock.engine.settings import Settings
 from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
+from interlock.run.survivors import MARK
 from interlock.ui.cli.reading import all_rows
 
 PATIENCE_SECONDS = 40.0
@@ -35,6 +36,8 @@ class Stage:
 
     folder: Path
     settings: Settings
+    mark: str
+    """By which its processes are known to belong here, even if this one is killed."""
     started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     @property
@@ -119,6 +122,7 @@ class Stage:
             "XDG_CONFIG_HOME": str(self.folder / "config"),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "NO_COLOR": "1",
+            MARK: self.mark,
         }
         kept = {name: value for name, value in os.environ.items() if not name.startswith("INTERLOCK_")}
         return kept | own

@@ -1,6 +1,9 @@
 """The report of `doctor --prove`."""
 
+import asyncio
+import signal
 import time
+from contextlib import aclosing
 
 from interlock.engine.settings import load
 from interlock.ui.cli.exits import ExitCode
@@ -16,11 +19,13 @@ async def tell_proofs(invocation: Invocation, keep: bool) -> int:
     """Each proof as it ends, with its facts; the exit code."""
     began = time.monotonic()
     results: list[Result] = []
-    async for result in prove(load(invocation.project, {}).settings, keep):
-        results.append(result)
-        if not invocation.wants_json():
-            for line in _lines(result):
-                say(line)
+    _end_as_with_ctrl_c()
+    async with aclosing(prove(load(invocation.project, {}).settings, keep)) as proofs:
+        async for result in proofs:
+            results.append(result)
+            if not invocation.wants_json():
+                for line in _lines(result):
+                    say(line)
     failed = [result for result in results if result.outcome is Outcome.FAILED]
     seconds = time.monotonic() - began
     if invocation.wants_json():
@@ -35,6 +40,12 @@ async def tell_proofs(invocation: Invocation, keep: bool) -> int:
             if result.repository:
                 note(f"to look at: interlock --project {result.repository} events")
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _end_as_with_ctrl_c() -> None:
+    """Whoever ends this: proofs have processes and folders to give up first."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, signal.raise_signal, signal.SIGINT)
 
 
 def _lines(result: Result) -> list[str]:
