@@ -109,12 +109,13 @@ _Belongs = Callable[[Tally, Kind], bool]
 _RELATED: tuple[tuple[float, _Belongs], ...] = (
     (6.0, lambda tally, wanted: (tally.category, tally.agent) == (wanted.category, wanted.agent)),
     (4.0, lambda tally, wanted: tally.category == wanted.category),
-    (2.0, lambda tally, wanted: tally.agent == wanted.agent),
-    (1.0, lambda _tally, _wanted: True),
+    (1.0, lambda tally, wanted: tally.agent == wanted.agent),
+    (0.5, lambda _tally, _wanted: True),
 )
 """In this project, the nearest first: another model; another agent; another kind of work; anything at all.
 Within a kind two thirds of the times lie within a factor of two. Between agents at one kind of work the
-averages differ by less than half of that, between kinds of work by more: hence four, and two."""
+averages differ by less than half of that, between kinds of work by as much: hence four, and one. More would
+draw the longest work towards the rest, and that is the work which decides how long a run takes."""
 _ELSEWHERE: tuple[tuple[float, _Belongs], ...] = (
     (4.0, lambda t, wanted: (t.category, t.agent, t.model) == (wanted.category, wanted.agent, wanted.model)),
     (
