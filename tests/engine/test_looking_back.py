@@ -59,6 +59,7 @@ def test_a_past_run_can_be_tried_with_other_numbers(done: Scratch) -> None:
     assert same["attempts"] == other["attempts"] == was["attempts"] == 3
     assert other["seconds_p50"] < same["seconds_p50"]
     assert 0.3 < same["seconds_p50"] / was["seconds_p50"] < 3
+    assert [case["cost_usd"] for case in cases] == [None] * 3, "nobody said what an attempt costs"
     assert "what is to be different" in done.interlock("what-if", code=2)
 
 
@@ -66,6 +67,7 @@ def test_another_agent_is_judged_by_what_the_log_knows_of_it(done: Scratch) -> N
     agent = json.loads(done.interlock("status", "--json"))["tasks"][0]["agent"]
     cases = json.loads(done.interlock("what-if", "--agent", agent, "--json"))["cases"]
     assert 60 > cases[2]["seconds_p90"] >= cases[2]["seconds_p50"] > 0, "not by the default of ten minutes"
+    assert [case["cost_usd"] for case in cases] == [None] * 3
     assert f"the log has 3 attempts of {agent}" in done.interlock("what-if", "--agent", agent)
     assert agent in done.interlock("what-if", "--agent", f"{agent}x", code=2)
 

@@ -34,7 +34,7 @@ def as_recorded(run: PastRun) -> Script:
             return Fate(task.expected_seconds)
         number = attempt - first.setdefault(name, attempt)  # earlier runs may have tried it too
         one = tries[min(number, len(tries) - 1)]
-        return Fate(one.seconds, one.landed or number >= len(tries), one.check_seconds, one.cost_usd)
+        return Fate(one.seconds, one.landed or number >= len(tries), one.check_seconds, one.cost_usd or 0.0)
 
     return fate
 

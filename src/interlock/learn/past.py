@@ -19,7 +19,8 @@ class Try:
     check_seconds: float = 0.0
     """Of the import, the check and the landing, together."""
     landed: bool = False
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
+    """None: nobody said."""
     agent: str = ""
 
 
@@ -46,6 +47,12 @@ class PastRun:
     def seconds(self) -> float:
         """From its start to its end."""
         return self.ended - self.started
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of those attempts that say what they cost; None: none does."""
+        said = [one.cost_usd for tries in self.tries.values() for one in tries if one.cost_usd is not None]
+        return sum(said) if said else None
 
 
 def past_runs(rows: Iterable[Recorded]) -> list[PastRun]:
@@ -111,9 +118,13 @@ def _end_phase(run: PastRun, begun: _Begun, fact: f.PhaseFact, time: float) -> N
         so_far.seconds + agent,
         so_far.check_seconds + check,
         landed,
-        so_far.cost_usd + ((usage.cost_usd or 0.0) if usage else 0.0),
+        _plus(so_far.cost_usd, usage.cost_usd if usage else None),
         so_far.agent,
     )
     if landed or isinstance(fact, f.PhaseFailed | f.PhaseLost):
         run.tries.setdefault(name, []).append(begun.tries.pop(name))
         run.landed += landed
+
+
+def _plus(one: float | None, other: float | None) -> float | None:
+    return one if other is None else (one or 0.0) + other

@@ -46,7 +46,8 @@ class ProviderView:
     refused: int
     agents: int | None
     """How many may work; None: as many as there are."""
-    until: float
+    until: float | None
+    """When it opens again; None: it is open."""
     why: str
     under_way: int
     """Calls right now, and those that wait for their turn: of all runs of this user."""
@@ -118,7 +119,7 @@ def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderVie
         provider.calls,
         provider.refused,
         agents,
-        provider.until,
+        provider.until or None,
         provider.why,
         account.under_way,
         account.waiting,

@@ -13,6 +13,7 @@ from interlock.events.fold import fold
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.learn.past import PastRun
+from interlock.learn.prospects import prospect
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.nearest import suggest
@@ -51,7 +52,8 @@ class Case:
     name: str
     seconds_p50: float
     seconds_p90: float
-    cost_usd: float
+    cost_usd: float | None
+    """None: nothing in the log says what an attempt costs."""
     attempts: float
     landed: float
 
@@ -76,14 +78,14 @@ async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: 
 
 
 def _recorded(run: PastRun) -> Case:
-    cost = sum(one.cost_usd for tries in run.tries.values() for one in tries)
-    return Case("as it was", run.seconds, run.seconds, cost, run.attempts, run.landed)
+    return Case("as it was", run.seconds, run.seconds, run.cost_usd, run.attempts, run.landed)
 
 
 def _rehearsed(log: Sequence[Recorded], run: PastRun, slots: int | None, agent: str | None) -> list[Case]:
     state = as_it_stood(log, run)
     terms = Terms(run.started, run.slots, run.selection)
-    cases = [_case("rehearsed with the same numbers", [rehearse(copied(state), terms, as_recorded(run))])]
+    same, is_priced = [rehearse(copied(state), terms, as_recorded(run))], run.cost_usd is not None
+    cases = [_case("rehearsed with the same numbers", same, is_priced)]
     other = copied(state)
     if slots:
         other.clutch = {}  # what was learned per kind of work is what is being asked about
@@ -93,9 +95,10 @@ def _rehearsed(log: Sequence[Recorded], run: PastRun, slots: int | None, agent: 
     else:
         other.tallies = fold(log).tallies  # that run itself, and what came after, tell of the agent too
         other = with_agent(other, _agent(other, agent))
+        is_priced = any(prospect(other.tasks[name], other.tallies).cost_usd for name in run.tries)
         outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
     said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
-    return [*cases, _case(f"with {' '.join(said)}", outlooks)]
+    return [*cases, _case(f"with {' '.join(said)}", outlooks, is_priced)]
 
 
 def _agent(state: State, name: str) -> Agent:
@@ -108,14 +111,14 @@ def _agent(state: State, name: str) -> Agent:
     return agents[name]
 
 
-def _case(name: str, outlooks: Sequence[Outlook]) -> Case:
+def _case(name: str, outlooks: Sequence[Outlook], is_priced: bool) -> Case:
     seconds = sorted(outlook.seconds for outlook in outlooks)
     count = len(outlooks)
     return Case(
         name,
         quantile(seconds, 0.5),
         quantile(seconds, 0.9),
-        sum(outlook.cost_usd for outlook in outlooks) / count,
+        sum(outlook.cost_usd for outlook in outlooks) / count if is_priced else None,
         sum(outlook.attempts for outlook in outlooks) / count,
         sum(len(outlook.ends) for outlook in outlooks) / count,
     )
@@ -130,7 +133,7 @@ def _lines(run: PastRun, cases: Sequence[Case]) -> list[str]:
             f" (9 of 10 under {lasting(case.seconds_p90)})" if case.seconds_p90 > case.seconds_p50 else ""
         )
         ratio = f", {case.seconds_p50 / base:.2g} times as long" if number > 1 else ""
-        cost = f", ${case.cost_usd:.2f}" if case.cost_usd else ""
+        cost = f", ${case.cost_usd:.2f}" if case.cost_usd is not None else ""
         attempts = counted(round(case.attempts), "attempt")
         lines.append(
             f"  {case.name:{width}}  {lasting(case.seconds_p50):>7}{spread}{ratio}, "
