@@ -47,6 +47,17 @@ def test_the_same_failure_in_two_tasks_is_one_line_with_the_command_that_helps(f
     assert found[0]["first"] <= found[0]["last"]
 
 
+def test_what_was_taken_out_to_compare_is_shown_as_it_was_printed_the_first_time(lab: Lab) -> None:
+    lab.accept(task("a"), task("b"))
+    fail(lab, "a", "app/db.py:31: OperationalError: no answer from 10.0.0.7 port 5433 after 30.5 s")
+    fail(lab, "b", "app/jobs.py:7: OperationalError: no answer from 10.0.0.9 port 5434 after 31 s")
+    said = lab.run("errors").out
+    assert "OperationalError: no answer from # port # after <time>" in said
+    assert "  in a: app/db.py:31: OperationalError: no answer from 10.0.0.7 port 5433 after 30.5 s" in said
+    (found,) = lab.run("errors", "--json").json
+    assert (found["tasks"], found["example"][:13]) == (["a", "b"], "app/db.py:31:")
+
+
 def test_status_says_in_one_line_that_tasks_fail_alike(failing: Lab) -> None:
     lines = [line for line in failing.run("status").out.splitlines() if "in the same way" in line]
     assert len(lines) == 1

@@ -46,7 +46,9 @@ class Trouble:
     id: str
     error: str
     what: str
-    """The line that tells it."""
+    """The line that tells it, without what differs from one time to the next."""
+    example: str = ""
+    """That line as it was printed the first time."""
     cases: list[Case] = field(default_factory=list)
     lesson: str = ""
     """What was learned from it, by the lesson's id."""
@@ -112,7 +114,8 @@ def _failed(errors: Errors, fact: f.PhaseFailed, time: float) -> None:
     case = Case(fact.task, fact.attempt, fact.phase, time, fact.summary, fact.log)
     if fact.error in WAITS:
         provider = _provider(errors, fact.task)
-        _keep(errors, _named(WAIT, f"the model of {provider} could not be had"), WAIT, case)
+        said = f"the model of {provider} could not be had"
+        _keep(errors, _named(WAIT, said, fact.summary), WAIT, case)
         return
     _end(errors, fact.task, HAD_AGAIN, waits_only=True)
     _keep(errors, _symptom(errors, fact), fact.error.value, case)
@@ -135,15 +138,15 @@ def _interrupted(errors: Errors, fact: f.PhaseLost | f.PhaseDeferred, time: floa
     if not fact.why.startswith(STOPPED):
         error = LOST if isinstance(fact, f.PhaseLost) else PUT_OFF
         case = Case(fact.task, fact.attempt, fact.phase, time, fact.why)
-        _keep(errors, _named(error, normalised(fact.why)), error, case)
+        _keep(errors, _named(error, normalised(fact.why), fact.why), error, case)
 
 
-def _named(error: str, line: str) -> Symptom:
-    return Symptom(sha256(f"{error}\0{line}".encode()).hexdigest()[:DIGITS], line)
+def _named(error: str, line: str, example: str) -> Symptom:
+    return Symptom(sha256(f"{error}\0{line}".encode()).hexdigest()[:DIGITS], line, example)
 
 
 def _keep(errors: Errors, seen: Symptom, error: str, case: Case) -> None:
-    trouble = errors.found.setdefault(seen.id, Trouble(seen.id, error, seen.line))
+    trouble = errors.found.setdefault(seen.id, Trouble(seen.id, error, seen.line, seen.example))
     trouble.cases.append(case)
     errors.open.setdefault(case.task, []).append((trouble, case))
 

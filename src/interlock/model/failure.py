@@ -11,7 +11,7 @@ the one line that tells it.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from interlock.model.outcome import ErrorClass
@@ -64,6 +64,8 @@ class Symptom:
 
     id: str
     line: str
+    example: str = field(default="", compare=False)
+    """The same line as it was printed."""
 
 
 NAMED = re.compile(r"(?:Error|Exception|Failure|Panic)\b\s*:\s*\S")
@@ -88,12 +90,14 @@ LINES_COMPARED = 20
 def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
     """What a failure looks like, whoever it happens to."""
     text = re.sub(ESCAPE, "", feedback) if "\x1b" in feedback else feedback
-    line = _telling(text)
+    told = _telling(text)
+    line = normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]
+    example = " ".join((told or summary).split())[:LINE_CHARS]
     if error is not ErrorClass.CONFLICT and len(re.findall(r"[A-Za-z_]{2,}", line)) >= TELLING_WORDS:
-        return Symptom(_name(error, line), line)
+        return Symptom(_name(error, line), line, example)
     whole = normalised(summary)
     end = normalised("\n".join(text.splitlines()[-LINES_COMPARED:]))
-    return Symptom(_name(error, whole, end), line or whole[:LINE_CHARS])
+    return Symptom(_name(error, whole, end), line or whole[:LINE_CHARS], example)
 
 
 def _telling(text: str) -> str:
@@ -104,8 +108,7 @@ def _telling(text: str) -> str:
     # A quotation begins with its source, which may be a command with such a word.
     said = [line for line in lines if not NOISE.match(line) and not line.endswith("`:")]
     named = next((line for line in said if NAMED.search(line)), "")
-    told = named or (said[0] if said else "")
-    return normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]
+    return named or (said[0] if said else "")
 
 
 def _has_any(line: str, words: list[str]) -> bool:

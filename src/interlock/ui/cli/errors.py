@@ -69,6 +69,8 @@ def _pick(found: list[Trouble], name: str) -> Trouble:
 def _lines(state: State, trouble: Trouble) -> Iterator[str]:
     color = "red" if trouble.open else "green"
     yield f"{trouble.id}  {paint(trouble.error, color)}: {inert(trouble.what)}"
+    if trouble.example and trouble.what not in trouble.example:
+        yield f"  in {trouble.tasks[0]}: {inert(trouble.example)}"
     first, last = clock(trouble.cases[0].time), clock(trouble.cases[-1].time)
     when = first if first == last else f"{first} to {last}"
     tasks = f"{counted(len(trouble.tasks), 'task')}, {counted(len(trouble.cases), 'time')}, {when}"
@@ -102,6 +104,7 @@ def _document(state: State, trouble: Trouble) -> dict[str, object]:
         "id": trouble.id,
         "error": trouble.error,
         "what": trouble.what,
+        "example": trouble.example or None,
         "tasks": trouble.tasks,
         "open": trouble.open,
         "times": len(trouble.cases),
