@@ -31,11 +31,12 @@ def main() -> None:
     parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
     parser.add_argument("--plot", default="", help="where to draw the ratios of `schedule`, as an SVG file")
     parser.add_argument("--projects", default="", help="which of them `forecast` is to try, as 0:20")
+    parser.add_argument("--part", default="", choices=("", "order", "optimum", "theta"), help="of `schedule`")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     extras = {
-        "schedule": {"instances": options.instances, "plot": options.plot},
+        "schedule": {"instances": options.instances, "plot": options.plot, "part": options.part},
         "forecast": {"projects": options.projects},
     }
     for name in options.names or NAMES:

@@ -11,11 +11,6 @@ from interlock.model.task import Task, TaskId
 from interlock.plan import analyse
 
 
-def lower_bound(tasks: list[Task], workers: int) -> float:
-    """No schedule is faster: the longest chain, the work by all workers, the users of each thing in turn."""
-    return analyse(tasks, workers).lower_bound_seconds
-
-
 def ours(tasks: list[Task], workers: int) -> float:
     """The board, with the times that the tasks say."""
     return Drive(tasks, workers).run()

@@ -28,12 +28,11 @@ from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, demands
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
+from interlock.schedule.outline import NOBODY, Outline
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
 from interlock.schedule.scope import answer_request
-from interlock.schedule.tails import Tails
 
-NOBODY = TaskId("")
 RESERVE_AFTER_SECONDS = 3_600.0
 """Longer than most attempts take. Sooner, leases would lie idle for a task that is about to get them."""
 
@@ -43,7 +42,7 @@ class Board:
 
     def __init__(self, state: State, now: float = 0.0) -> None:
         self._state = state
-        self._tails = Tails(state)
+        self._outline = Outline(state)
         self._needs = Needs(state)
         self._capacities = Capacities(state)
         self._holds = Holds(self._capacities.places)
@@ -54,8 +53,8 @@ class Board:
         self._timers: list[tuple[float, TaskId]] = []
         self._order: list[tuple[Key, TaskId]] = []
         for name in state.tasks:
-            self._tails.note(name)
-        self._tails.refresh()
+            self._outline.note(name)
+        self._outline.refresh()
         self.update(state.tasks)
         self._settle(now)
 
@@ -64,7 +63,7 @@ class Board:
         self._needs.forget()
         for name in changed:
             task = self._state.tasks[name]
-            self._tails.note(name)
+            self._outline.note(name)
             self._note_hold(name, task)
             self._note_line(name, task)
 
@@ -74,7 +73,7 @@ class Board:
         if slots <= 0 or self._state.paused:
             return []
         reserved = self._reserve(now)
-        picking = Round(self._state, self._holds, (self._lines, self._stories), self._tails, now)
+        picking = Round(self._state, self._holds, (self._lines, self._stories), self._outline, now)
         picks = picking.run(slots)
         for holder in [*(pick.task for pick in picks), *reserved]:
             self._release(holder)
@@ -136,7 +135,7 @@ class Board:
     def _join(self, name: TaskId) -> None:
         task = self._state.tasks[name]
         wanted = demands(task)
-        key = sort_key(task, self._tails.seconds(name))
+        key = sort_key(task, self._outline.weight(name))
         if name not in self._lines:
             self._popular.update(wanted)
         if not self._is_in_order(key, name):
@@ -147,12 +146,12 @@ class Board:
         self._lines.put(name, key, max(waited_for, key=self._popular.__getitem__, default=FREE))
 
     def _settle(self, now: float) -> None:
-        """Let tails, keys, timers and capacities catch up."""
+        """Let urgencies, keys, timers and capacities catch up."""
         self._capacities.now = now
         for capacity in self._lines.full:
             if self._holds.hard(capacity, NOBODY) is None:
                 self._lines.reopen(capacity)
-        for name in self._tails.refresh():
+        for name in self._outline.refresh():
             if name in self._lines:
                 self._join(name)
         while self._timers and self._timers[0][0] <= now:

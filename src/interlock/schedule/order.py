@@ -2,9 +2,9 @@
 
 Rules:
 1. Within a day, critical tasks go first; then by score, the greater first:
-   tail + bonus of the priority + RATE * (time since it became ready).
+   urgency (`outline`) + bonus of the priority + RATE * (time since it became ready).
 2. Every score grows at the same rate, so the order of two tasks never changes while they wait, and the key
-   that sorts them can be fixed when a task becomes ready: -(tail + bonus) + RATE * ready_since.
+   that sorts them can be fixed when a task becomes ready: -(urgency + bonus) + RATE * ready_since.
 3. Nothing starves. A task that became ready on day d has a key that starts with d (critical: d - 1), so what
    becomes ready from day d + 2 on sorts behind it, however critical. Only finitely many can ever pass it.
    (The score alone would not do: a steady stream of critical tasks would always come first.)
@@ -18,16 +18,16 @@ Key = tuple[float, bool, float, str]
 
 DAY_SECONDS = 86_400.0
 RATE = 0.1
-"""Ten minutes of waiting weigh as much as one minute of tail: enough to break ties in favour of the older,
+"""Ten minutes of waiting weigh as much as one minute of urgency: enough to break ties in favour of the older,
 too little to undo critical-path order within a run (`python -m bench schedule` shows the makespan)."""
 BONUS_SECONDS = 1_800.0
 """One step of priority weighs as much as half an hour of work that hangs on the task."""
 
 
-def sort_key(task: TaskState, tail_seconds: float) -> Key:
+def sort_key(task: TaskState, urgency_seconds: float) -> Key:
     """Where the task stands among all that are ready."""
     spec = task.spec
     critical = spec.priority <= CRITICAL
-    score = tail_seconds + BONUS_SECONDS * (NORMAL - spec.priority)
+    score = urgency_seconds + BONUS_SECONDS * (NORMAL - spec.priority)
     day = task.ready_since // DAY_SECONDS - critical
     return (day, not critical, RATE * task.ready_since - score, spec.id)

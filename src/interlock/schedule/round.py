@@ -11,8 +11,8 @@ from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Gate, Lines
 from interlock.schedule.order import Key
+from interlock.schedule.outline import Outline
 from interlock.schedule.overlaps import SECOND_CHOICES, venture
-from interlock.schedule.tails import Tails
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Round:
     Afterwards all tasks are back in their lines. The picks still hold: whoever asked gives that back.
     """
 
-    def __init__(self, state: State, holds: Holds, places: Places, tails: Tails, now: float) -> None:
+    def __init__(self, state: State, holds: Holds, places: Places, outline: Outline, now: float) -> None:
         self._state = state
         self._holds = holds
         self._lines, self._stories = places
-        self._tails = tails
+        self._outline = outline
         self._now = now
         self._picks: dict[TaskId, Choice] = {}
         self._aside: list[tuple[TaskId, Key, Demand]] = []
@@ -111,7 +111,8 @@ class Round:
     def _place_in_order(self, name: TaskId, warm: str) -> str:
         task = self._state.tasks[name]
         spec = task.spec
-        hanging = self._tails.seconds(name) - task.expected_seconds
-        chain = f", {lasting(hanging)} of work behind it" if 0 < hanging < float("inf") else ""
+        hanging = self._outline.seconds(name) - task.expected_seconds
+        what = "work and queues for leases" if self._outline.has_queues else "work"
+        chain = f", {lasting(hanging)} of {what} behind it" if 0 < hanging < float("inf") else ""
         place = f"next in order (priority {spec.priority}{chain})"
         return f"{place}, a little early: {warm}" if warm else place

@@ -1,0 +1,158 @@
+"""How urgent each task is: how long it takes from its start to the end of everything, as far as can be seen.
+
+Rules:
+1. Where no hard lease is wanted twice, that is the longest chain behind the task (`tails`).
+2. Where tasks queue for leases, chains do not show who holds up whom. So the run is gone through in the times
+   that are expected (`passes`): forwards in order of urgency, and then backwards from its end, whoever ended
+   last first. How far from the end a task then starts is its new urgency: chains, queues and slots in one
+   figure. The figures that made the shortest run are kept. (Project scheduling knows this as justification.)
+3. What is gone through is all that was not over when the run began, and not what is left now. So the figures
+   stay the same while tasks end, and depend on State alone.
+4. Age counts from when a task was expected to be ready, not from when it is: who becomes ready early by plan
+   is no older for that (`order`, rule 1).
+5. No more than LARGEST tasks: in larger graphs it is chains again.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from interlock.events.state import State, TaskState
+from interlock.model.task import Task, TaskId
+from interlock.schedule.holds import Demand, Holds, Kind
+from interlock.schedule.order import RATE
+from interlock.schedule.passes import Layout, make_plan
+from interlock.schedule.tails import Tails
+
+LARGEST = 1_000
+SLOTS_WITHOUT_RUN = 8
+"""As long as nobody has said how many. Too many cost little; too few, more than all of this gains."""
+NOBODY = TaskId("")
+
+
+class _Place(NamedTuple):
+    """Of one task in the plan."""
+
+    urgency: float
+    ready: float
+
+
+class Outline:
+    """The urgency of every task, kept up to date lazily."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._tails = Tails(state)
+        self._planned: dict[TaskId, _Place] = {}
+        """Where leases are queued for."""
+        self._seen: dict[TaskId, _Part] = {}
+        self._setting: tuple[str, int] | None = None
+        """What it was worked out for; None: for something else than what is known now."""
+
+    def seconds(self, task: TaskId) -> float:
+        """From its start to the end of everything, as of the last `refresh`."""
+        place = self._planned.get(task)
+        return place.urgency if place else self._tails.seconds(task)
+
+    def weight(self, task: TaskId) -> float:
+        """What its place in the order goes by: the same, made up for the age that it was expected to lack."""
+        place = self._planned.get(task)
+        return place.urgency + RATE * place.ready if place else self._tails.seconds(task)
+
+    @property
+    def has_queues(self) -> bool:
+        """Do tasks queue for leases, so that more than chains is behind a task."""
+        return bool(self._planned)
+
+    def note(self, task: TaskId) -> None:
+        """Something about the task changed."""
+        self._tails.note(task)
+        known = self._state.tasks[task]
+        part = _Part(known.spec, known.expected_seconds, _is_in_play(self._state, known))
+        before = self._seen.get(task)
+        if before is None or before.spec is not part.spec or before[1:] != part[1:]:
+            self._seen[task] = part
+            self._setting = None
+
+    def refresh(self) -> Iterable[TaskId]:
+        """Bring everything up to date; of which tasks the urgency changed."""
+        changed = set(self._tails.refresh())
+        setting = _setting(self._state)
+        if setting != self._setting:
+            before, self._setting = self._planned, setting
+            self._planned = self._work_out(setting[1])
+            both = before.keys() | self._planned.keys()
+            changed |= {name for name in both if before.get(name) != self._planned.get(name)}
+        return changed
+
+    def _work_out(self, slots: int) -> dict[TaskId, _Place]:
+        tasks = [task for task in self._state.tasks.values() if _is_in_play(self._state, task)]
+        names = [task.spec.id for task in tasks]
+        tails = list(map(self._tails.seconds, names))
+        # On a circle nothing ever starts; the rest of a new graph will soon arrive.
+        if not 1 < len(tasks) <= LARGEST or math.inf in tails:
+            return {}
+        layout = _layout(tasks)
+        if not layout.leases:
+            return {}
+        return dict(zip(names, map(_Place, *make_plan(layout, slots, tails)), strict=True))
+
+
+class _Part(NamedTuple):
+    """All that matters here of a task."""
+
+    spec: Task
+    seconds: float
+    is_in_play: bool
+
+
+def _setting(state: State) -> tuple[str, int]:
+    """Which run it is, and how many may work at once."""
+    return (state.run.run, max(1, state.run.limit)) if state.run else ("", SLOTS_WITHOUT_RUN)
+
+
+def _is_in_play(state: State, task: TaskState) -> bool:
+    """Has the run anything to do with it, or had when it began (rule 3)."""
+    if not state.is_selected(task.spec.id):
+        return False
+    return not task.is_over or (state.run is not None and task.since > state.run.started)
+
+
+def _layout(tasks: Sequence[TaskState]) -> Layout:
+    number = {task.spec.id: at for at, task in enumerate(tasks)}
+    needs = [[number[need] for need in task.spec.needs if need in number] for task in tasks]
+    needed_by: list[list[int]] = [[] for _ in tasks]
+    for job, wanted in enumerate(needs):
+        for need in wanted:
+            needed_by[need].append(job)
+    takes: list[list[int]] = [[] for _ in tasks]
+    shares: list[list[int]] = [[] for _ in tasks]
+    queues = _queues([task.spec for task in tasks])
+    for lease, (want, users) in enumerate(queues):
+        for name in users:
+            spec = tasks[number[name]].spec
+            alone = want[0] is Kind.USE or want[1] in spec.exclusive
+            (takes if alone else shares)[number[name]].append(lease)
+    seconds = [task.expected_seconds for task in tasks]
+    return Layout(seconds, needs, needed_by, takes, shares, len(queues))
+
+
+def _queues(specs: Sequence[Task]) -> list[tuple[Demand, list[TaskId]]]:
+    """Hard leases that several tasks want, and who they are."""
+    everybody = Holds()
+    for spec in specs:
+        everybody.take(spec.id, _wanted(spec))
+    hard = dict.fromkeys(
+        want for spec in specs for want in _wanted(spec) if want[0] in (Kind.USE, Kind.EXCLUSIVE)
+    )
+    users = ((want, sorted(everybody.hard(want, NOBODY) or ())) for want in hard)
+    return [(want, names) for want, names in users if len(names) > 1]
+
+
+def _wanted(spec: Task) -> list[Demand]:
+    return [
+        *((Kind.USE, name) for name in spec.uses),
+        *((Kind.EXCLUSIVE, glob) for glob in spec.exclusive),
+        *((Kind.SHARED, glob) for glob in spec.shared),
+        *((Kind.TOUCH, glob) for glob in spec.touches),
+    ]
