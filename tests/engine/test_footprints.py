@@ -16,10 +16,10 @@ ASK = "echo '::interlock scope notes.md -- the change belongs there'"
 
 
 def habits(scratch: Scratch, companions: dict[str, str]) -> None:
-    """A history in which two modules change with another file each."""
-    for number in range(8):
-        module = "ab"[number % 2]
-        for path in (f"{module}/code.py", companions[module]):
+    """A history in which two modules change with another file each, and a third one by itself."""
+    for number in range(12):
+        module = "abc"[number % 3]
+        for path in filter(None, (f"{module}/code.py", companions.get(module))):
             file = scratch.root / path
             file.parent.mkdir(exist_ok=True)
             file.write_text(f"{number}\n")

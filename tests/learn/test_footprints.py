@@ -6,9 +6,11 @@ from interlock.events.state import Candidate, State, TaskState, Work
 from interlock.learn.cochange import CoChange
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.learn.mentions import Mentions
+from interlock.learn.twins import Twins
 from interlock.model.forecast import Chance
 from interlock.model.history import Change, Past
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
+from interlock.schedule.footprint import LIKELY
 
 AGENT = Agent("a", "command", ("true",))
 
@@ -63,8 +65,47 @@ def test_a_folder_where_every_change_goes_somewhere_new_stays_a_folder() -> None
     assert forecast["src/**"].probability == 0.9
 
 
-def test_what_came_together_once_or_twice_is_chance() -> None:
-    assert list(found(task(touches=("a.py",)), changes("a.py b.py", times=2))) == ["a.py"]
+OTHERS = tuple(f"other/{number}.py" for number in range(20))
+
+
+@pytest.mark.parametrize(("times", "is_held"), [(1, False), (2, True), (4, True)])
+def test_what_came_together_once_may_be_chance_and_is_not_held(times: int, is_held: bool) -> None:
+    past = (*changes(*OTHERS), *changes("a.py b.py", times=times))
+    assert (found(task(touches=("a.py",)), past)["b.py"].probability >= LIKELY) == is_held
+
+
+def test_a_new_file_goes_with_what_its_neighbours_go_with() -> None:
+    past = (*changes(*OTHERS), *changes("shop/a.py REGISTRY", "shop/b.py REGISTRY", times=4))
+    registry = found(task(touches=("shop/new.py",)), past)["REGISTRY"]
+    assert registry.probability > 0.5
+    assert registry.why == "changes with shop in 8 of 8 commits"
+    assert found(task(touches=("other/new.py",)), past)["REGISTRY"].probability < LIKELY / 2
+
+
+def test_the_folder_above_speaks_where_a_folder_is_new() -> None:
+    past = (*changes(*OTHERS), *changes("shop/eu/a.py REGISTRY", "shop/us/b.py REGISTRY", times=4))
+    inside = found(task(touches=("shop/asia/new.py",)), past)["REGISTRY"].probability
+    assert inside > 0.5
+
+
+def test_a_folder_does_not_count_again_what_its_file_has_counted() -> None:
+    flat, deep = (
+        found(task(touches=(path,)), (*changes(*OTHERS), *changes(f"{path} b.py")))["b.py"].probability
+        for path in ("a.py", "p/q/r/s/t/a.py")
+    )
+    assert deep == pytest.approx(flat, abs=0.02)
+
+
+def test_a_file_that_nearly_every_change_edits_is_expected_of_a_place_without_a_past() -> None:
+    chance = found(task(touches=("new/**",)), changes("a.py CHANGES", "b.py CHANGES", times=10))["CHANGES"]
+    assert chance.probability > 0.7
+    assert chance.why == "in 20 of all 20 commits"
+
+
+def test_two_paths_that_say_it_are_believed_more_than_one_of_many() -> None:
+    past = (*changes(*OTHERS), *changes("a.py x.py", "b.py x.py", "c.py y.py", times=4))
+    forecast = found(task(touches=("a.py", "b.py", "c.py")), past)
+    assert forecast["x.py"].probability > 1.5 * forecast["y.py"].probability
 
 
 def test_a_change_of_many_files_ties_none_of_them_to_each_other() -> None:
@@ -75,8 +116,21 @@ def test_a_change_of_many_files_ties_none_of_them_to_each_other() -> None:
 
 def test_what_was_so_long_ago_counts_less_than_what_is_so_now() -> None:
     once, now = changes("a.py old.py", times=100), changes("a.py new.py", times=100)
-    companions = {one.path: one.probability for one in CoChange((*once, *now)).near(["a.py"]).companions}
+    companions = dict(CoChange((*once, *now)).companions(["a.py"]))
     assert companions["new.py"] > 1.5 * companions["old.py"]
+
+
+def test_the_tests_of_a_module_are_expected_by_their_name_as_often_as_such_pairs_change_together() -> None:
+    past = changes("src/a/x.py tests/a/test_x.py", "src/b/y.py tests/b/test_y.py", "src/a/x.py", times=6)
+    tree = "src/a/x.py src/b/y.py tests/a/test_x.py tests/b/test_y.py src/c/z.py tests/c/test_z.py"
+    tests = found(task(touches=("src/c/z.py",)), past, files=tree)["tests/c/test_z.py"]
+    assert (tests.source, tests.why) == (
+        "companion",
+        "named like src/c/z.py; such pairs change together 12 of 18 times",
+    )
+    assert 0.55 < tests.probability < 0.7
+    module = found(task(touches=("tests/c/test_z.py",)), past, files=tree)["src/c/z.py"]
+    assert module.why == "named like tests/c/test_z.py; such pairs change together 12 of 12 times"
 
 
 def test_a_file_that_is_gone_is_nobodys_companion() -> None:
@@ -175,3 +229,22 @@ def test_words_that_name_files(goal: str, meant: dict[str, float]) -> None:
     tree = ["ui/login_page.tsx", "lib/widget.py", "index.html", "tests/one.py"]
     same = [f"{folder}/a.py" for folder in "pqrs"]
     assert Mentions([*tree, *same]).of(goal) == meant
+
+
+@pytest.mark.parametrize(
+    ("path", "twin"),
+    [
+        ("src/cart.py", "tests/test_cart.py"),
+        ("web/Cart.tsx", "web/Cart.spec.tsx"),
+        ("java/CartTest.java", "java/Cart.java"),
+        ("pkg/cart_test.go", "pkg/cart.go"),
+        ("src/latest.py", None),
+        ("lib/one/same.py", None),
+        ("README.md", None),
+    ],
+)
+def test_the_twin_of_a_file_is_the_one_that_its_name_means(path: str, twin: str | None) -> None:
+    tree = ["src/cart.py", "tests/test_cart.py", "web/Cart.tsx", "web/Cart.spec.tsx", "java/CartTest.java"]
+    more = ["java/Cart.java", "pkg/cart.go", "pkg/cart_test.go", "src/latest.py", "README.md"]
+    several = ["lib/one/same.py", "checks/p/test_same.py", "checks/q/test_same.py"]
+    assert Twins([*tree, *more, *several], ()).of(path) == twin

@@ -1,16 +1,18 @@
 """Which files are edited together, from the changes of the past.
 
 Rules:
-1. A change counts by how much of what was asked for it touched, less the older it is, and less the more files
-   it has.
-2. A ratio of few is drawn towards how often the file is edited at all.
-3. What happened once may be chance: a companion needs to have been there `SUPPORT` times.
+1. A change counts less the older it is, and less the more files it has.
+2. A ratio of few is drawn towards that of the folder, the folder's towards that of the folder above, and so
+   on up to how often the file is edited at all. So a file that is new, or was edited once, is expected to go
+   with what its neighbours go with.
+3. Of several paths the two that say it loudest count, on average: one alone may be chance, and many that say
+   nothing are no reason to doubt the two.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from posixpath import dirname
 
 from interlock.model.globs import is_literal, matches, stem
 from interlock.model.history import Change
@@ -19,29 +21,32 @@ HALF_LIFE = 150
 """Changes after which one counts half."""
 USUAL_FILES = 6
 """A change of twice as many counts a quarter: it ties each of its files to each."""
-DRAWN = 2.0
-"""Changes' worth of doubt."""
-SUPPORT = 3
+DRAWN = 2.5
+"""Changes' worth of doubt: what came together once is not yet likely enough to be held (0.3)."""
 LOOKED_AT = 200
-"""The latest changes near a task: older ones add little, and a bound on the work for each task."""
+"""The latest changes near a path: older ones add little, and a bound on the work for each task."""
+LOUDEST = 2
+LEAST = 0.05
+"""What is less likely is not worth planning with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Companion:
-    """A file, and how often it was edited when others were."""
+class _Rates:
+    """How often files were edited in some changes."""
 
-    path: str
-    probability: float
+    sums: Mapping[str, float]
+    total: float
+    above: "_Rates | None" = None
+    likely: dict[str, float] = field(default_factory=dict)
+    """Those worth planning with."""
 
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """The changes that touched some paths."""
-
-    companions: tuple[Companion, ...]
-    """What else they touched, and which of those paths, the likeliest first."""
-    shares: dict[int, float]
-    """How much each of the changes counts (rule 1)."""
+    def of(self, path: str, inner: "_Rates | None" = None) -> float:
+        """The probability that a change edits the path; what `inner` has counted is not counted again."""
+        edited, total = self.sums.get(path, 0.0), self.total
+        if inner:
+            edited, total = max(0.0, edited - inner.sums.get(path, 0.0)), max(0.0, total - inner.total)
+        drawn = DRAWN * self.above.of(path, self) if self.above else 0.0
+        return (edited + drawn) / (total + DRAWN)
 
 
 class CoChange:
@@ -63,57 +68,66 @@ class CoChange:
             folders = tuple(path.split("/"))
             for depth in range(len(folders)):
                 self._below[folders[:depth]].append(path)
-        self._usual = self._how_often()
-        self._near: dict[tuple[str, ...], Near] = {}
         self._touched: dict[str, frozenset[int]] = {}
-        self._elsewhere: dict[str, float] = {}
+        self._rates: dict[str, _Rates] = {"": self._counted(range(len(changes)), None)}
 
-    def near(self, globs: Iterable[str]) -> Near:
-        """The changes that touched any of these, and everything that they touched."""
-        key = tuple(sorted(set(globs)))
-        if key not in self._near:
-            self._near[key] = self._look(key)
-        return self._near[key]
+    @property
+    def files(self) -> Iterable[str]:
+        """All that were ever edited."""
+        return self._at.keys()
+
+    def companions(self, globs: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """What is edited with them, and which of the files they mean, each with its probability."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for glob in globs:
+            for path, rate in self._of(glob).likely.items():
+                found[path].append(rate)
+        count = min(LOUDEST, len(globs))
+        for path, rates in found.items():
+            probability = sum(sorted(rates)[-count:]) / count
+            if probability >= LEAST:
+                yield path, probability
 
     def together(self, glob: str, path: str) -> tuple[int, int]:
         """How many of the changes that touched a glob touched a path as well, and of how many."""
         touched = self._touching(glob)
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
 
-    def elsewhere(self, glob: str) -> float:
-        """The share of the changes there, counted as in rule 1, that touched a file for the only time."""
-        if glob not in self._elsewhere:
-            self._elsewhere[glob] = self._outside_habits(glob)
-        return self._elsewhere[glob]
+    def news(self, glob: str) -> float:
+        """The share of the changes there that touched a file which had not been touched before."""
+        first = {self._at[file][0] for file in self._files(glob)}
+        touched = self._latest(glob)
+        total = sum((self._weights[at] for at in touched), DRAWN)
+        return sum((self._weights[at] for at in touched if at in first), DRAWN) / total
 
-    def _how_often(self) -> dict[str, float]:
-        total = sum(self._weights) or 1.0
-        return {path: sum(self._weights[at] for at in ats) / total for path, ats in self._at.items()}
+    def _of(self, glob: str) -> _Rates:
+        """By the path itself, drawn towards the folder it is in."""
+        if glob not in self._rates:
+            above = self._around(dirname("/".join(stem(glob))))
+            self._rates[glob] = self._counted(self._latest(glob), above)
+        return self._rates[glob]
 
-    def _look(self, globs: tuple[str, ...]) -> Near:
-        hit = Counter(chain.from_iterable(map(self._touching, globs)))
-        latest = sorted(hit)[-LOOKED_AT:]
-        share = {at: self._weights[at] * hit[at] / len(globs) for at in latest}
-        seen = Counter(chain.from_iterable(self._changes[at] for at in latest))
+    def _around(self, folder: str) -> _Rates:
+        """By everything in a folder, drawn towards the folder above it."""
+        if folder not in self._rates:
+            self._rates[folder] = self._counted(self._latest(folder), self._around(dirname(folder)))
+        return self._rates[folder]
+
+    def _counted(self, ats: Iterable[int], above: _Rates | None) -> _Rates:
         sums: dict[str, float] = defaultdict(float)
-        for at, counts in share.items():
+        total = 0.0
+        for at in ats:
+            total += self._weights[at]
             for path in self._changes[at]:
-                sums[path] += counts
-        total = sum(share.values())
-        companions = [
-            Companion(path, (sums[path] + DRAWN * self._usual[path]) / (total + DRAWN))
-            for path, count in seen.items()
-            if count >= SUPPORT
-        ]
-        companions.sort(key=lambda one: (-one.probability, one.path))
-        return Near(tuple(companions), share)
+                sums[path] += self._weights[at]
+        rates = _Rates(dict(sums), total, above)
+        for path in {*sums, *(above.likely if above else ())}:
+            if (rate := rates.of(path)) >= LEAST:
+                rates.likely[path] = rate
+        return rates
 
-    def _outside_habits(self, glob: str) -> float:
-        shares = self.near((glob,)).shares
-        seen = Counter(chain.from_iterable(self._changes[at] for at in shares))
-        rare = {file for file in self._files(glob) if seen[file] < SUPPORT}
-        alone = sum(share for at, share in shares.items() if not rare.isdisjoint(self._changes[at]))
-        return (alone + DRAWN) / (sum(shares.values()) + DRAWN)
+    def _latest(self, glob: str) -> list[int]:
+        return sorted(self._touching(glob))[-LOOKED_AT:]
 
     def _touching(self, glob: str) -> frozenset[int]:
         if glob not in self._touched:

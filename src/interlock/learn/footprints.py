@@ -11,20 +11,21 @@ Rules:
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from heapq import nlargest
+from posixpath import dirname
 
 from interlock.events.state import State, TaskState
-from interlock.learn.cochange import CoChange
+from interlock.learn.cochange import LEAST, CoChange
 from interlock.learn.likeness import Done, Likeness
 from interlock.learn.mentions import Mentions
+from interlock.learn.twins import Twins
 from interlock.model.forecast import Chance, Forecast
-from interlock.model.globs import is_literal, matches
+from interlock.model.globs import is_literal, matches, stem
 from interlock.model.history import Past
 from interlock.model.task import Task
 
 LISTED_MOST = 24
 """Paths of one forecast, beside the declared ones. Others are too unlikely to plan with."""
-LEAST = 0.05
 TOUCHED = 0.85
 """An attempt edits again most of what the one before it did."""
 DOUBT = 1.5
@@ -48,6 +49,7 @@ class Footprints:
     def __init__(self, past: Past, state: State) -> None:
         self._cochange = CoChange(past.changes)
         self._mentions = Mentions(past.files)
+        self._twins = Twins(past.files or self._cochange.files, past.changes)
         self._files = past.files
         worked_on = sorted(
             (t for t in state.tasks.values() if t.work), key=lambda t: t.work.seq if t.work else 0
@@ -66,10 +68,7 @@ class Footprints:
             found += self._companions(declared)
         else:
             found += [one for guess in _surest(found)[:ANCHORS_MOST] for one in self._companions_of(guess)]
-        best = {chance.path: chance for chance in sorted(found, key=lambda chance: chance.probability)}
-        for path in declared:
-            best.pop(path, None)
-        listed = _surest(best.values())
+        listed = _surest(one for one in _best(found) if one.path not in declared)
         return (*self._declared(declared, listed), *listed)
 
     def _known(self, task: TaskState, declared: Sequence[str]) -> Iterator[Chance]:
@@ -99,7 +98,7 @@ class Footprints:
     def _companions(self, declared: tuple[str, ...]) -> tuple[Chance, ...]:
         """What changes with them, and which files of the declared folders change most."""
         if declared not in self._with:
-            self._with[declared] = tuple(islice(self._together(declared), LISTED_MOST))
+            self._with[declared] = tuple(_surest(_best(self._together(declared))))
         return self._with[declared]
 
     def _companions_of(self, guess: Chance) -> Iterator[Chance]:
@@ -110,26 +109,44 @@ class Footprints:
             yield Chance(one.path, one.probability * guess.probability, one.source, one.why)
 
     def _together(self, globs: Sequence[str]) -> Iterator[Chance]:
-        for one in self._cochange.near(globs).companions:
-            if one.probability < LEAST:
-                return
-            if one.path in globs or (self._files and one.path not in self._files):
-                continue
-            is_inside = any(self._is_inside(glob, one.path) for glob in globs)
-            source = "history" if is_inside else "companion"
-            yield Chance(one.path, min(0.99, one.probability), source, self._counted(globs, one.path))
+        others = (
+            (probability, path)
+            for path, probability in self._cochange.companions(globs)
+            if path not in globs and self._is_there(path)
+        )
+        for probability, path in nlargest(LISTED_MOST, others):
+            source = "history" if self._is_among(globs, path) else "companion"
+            yield Chance(path, min(0.99, probability), source, self._counted(globs, path))
+        for glob in globs:
+            twin = self._twins.of(glob)
+            if twin and not self._is_among(globs, twin) and self._is_there(twin):
+                both, of = self._twins.seen(glob)
+                why = f"named like {glob}; such pairs change together {both} of {of} times"
+                yield Chance(twin, self._twins.probability(glob), "companion", why)
+
+    def _is_there(self, path: str) -> bool:
+        return not self._files or path in self._files
+
+    def _is_among(self, globs: Sequence[str], path: str) -> bool:
+        return any(self._is_inside(glob, path) for glob in globs)
 
     def _counted(self, globs: Sequence[str], path: str) -> str:
-        """The count that speaks loudest."""
-        counts = ((*self._cochange.together(glob, path), glob) for glob in globs)
-        together, of, glob = max(counts, key=lambda count: ((count[0] + 1) / (count[1] + 2), count[0]))
-        return f"changes with {glob} in {together} of {of} commits"
+        """The count that speaks loudest; where the paths have none, that of the folders they are in."""
+        places = tuple(globs)
+        while True:
+            counts = ((*self._cochange.together(place, path), place) for place in places)
+            together, of, place = max(counts, key=lambda count: ((count[0] + 1) / (count[1] + 2), count[0]))
+            if place == "":
+                return f"in {together} of all {of} commits"
+            if together:
+                return f"changes with {place} in {together} of {of} commits"
+            places = tuple(dict.fromkeys(dirname("/".join(stem(one))) for one in places))
 
     def _declared(self, declared: Sequence[str], listed: Sequence[Chance]) -> Iterator[Chance]:
         for glob in declared:
             probability, why = self._kept_word, "the task says so"
             if not is_literal(glob) and any(self._is_inside(glob, chance.path) for chance in listed):
-                probability *= self._cochange.elsewhere(glob)
+                probability *= self._cochange.news(glob)
                 why = "the task says so; beside the files listed there"
             yield Chance(glob, round(probability, 4), "declared", why)
 
@@ -154,6 +171,11 @@ def steady(new: tuple[Chance, ...], before: Forecast | None) -> tuple[Chance, ..
     old = {chance.path: chance.probability for chance in before.footprint}
     moved = (abs(chances.get(path, 0.0) - old.get(path, 0.0)) for path in {*chances, *old})
     return before.footprint if max(moved, default=0.0) <= A_LITTLE else new
+
+
+def _best(chances: Iterable[Chance]) -> Iterable[Chance]:
+    """Each path once, by its surest answer."""
+    return {one.path: one for one in sorted(chances, key=lambda one: one.probability)}.values()
 
 
 def _surest(chances: Iterable[Chance]) -> list[Chance]:

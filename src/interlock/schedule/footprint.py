@@ -4,16 +4,22 @@ Rules:
 1. What the definition declares, and what its agent was granted, is certain; a forecast adds what it expects.
 2. Only what is likely enough is held (`held_paths`): a footprint of everything that may happen would overlap
    with everybody's, and then no task could be preferred to another.
+3. Of a folder whose usual files are listed by themselves only the rest is left, new files above all: two
+   tasks that are both expected there seldom mean the same one.
 """
 
 from collections.abc import Iterable
 
 from interlock.events.state import TaskState
 from interlock.model.forecast import Chance
-from interlock.model.globs import overlap
+from interlock.model.globs import is_literal, overlap
 
 LIKELY = 0.3
 """From this probability on a path that was only forecast is held like a declared one."""
+
+SAME_FILE = 0.4
+"""Of two changes in the rest of a folder: how often they share a file. The best on the teaching part of this
+project's history (`python -m bench footprint`), where 0.2 and 1 are hardly worse."""
 
 
 def footprint_of(task: TaskState) -> tuple[Chance, ...]:
@@ -39,8 +45,24 @@ def held_paths(task: TaskState) -> Iterable[str]:
 
 def shared_paths(one: TaskState, other: TaskState) -> float:
     """How many paths of `one` the other will edit too, as expected."""
-    theirs = footprint_of(other)
+    mine, theirs = footprint_of(one), footprint_of(other)
+    my_rests, their_rests = _rests(mine), _rests(theirs)
     return sum(
-        mine.probability * max((c.probability for c in theirs if overlap(mine.path, c.path)), default=0.0)
-        for mine in footprint_of(one)
+        own.probability
+        * max(
+            (
+                c.probability * (SAME_FILE if own.path in my_rests or c.path in their_rests else 1.0)
+                for c in theirs
+                if overlap(own.path, c.path)
+            ),
+            default=0.0,
+        )
+        for own in mine
     )
+
+
+def _rests(footprint: Iterable[Chance]) -> frozenset[str]:
+    """The globs whose usual files stand beside them."""
+    if not any(chance.source == "history" for chance in footprint):
+        return frozenset()
+    return frozenset(c.path for c in footprint if c.source == "declared" and not is_literal(c.path))
