@@ -22,6 +22,7 @@ from interlock.git.checkout import (
     in_the_way,
     worktrees_on,
 )
+from interlock.git.edits import is_untouched
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.place import Place
 from interlock.model.outcome import Move
@@ -132,10 +133,17 @@ class Branch:
             return Move.HELD
         if tree.is_locked:
             return Move.BUSY
-        changed, covered = await asyncio.gather(
-            dirty(tree), in_the_way(tree, self._git, advance.old, advance.new)
+        clean, covered = await asyncio.gather(
+            self._is_clean(tree, advance.old), in_the_way(tree, self._git, advance.old, advance.new)
         )
-        return Move.HELD if changed or covered else None
+        return None if clean and not covered else Move.HELD
+
+    async def _is_clean(self, tree: Worktree, commit: str) -> bool:
+        """Has the user changed nothing there. The quick answer counts only if it is yes."""
+        (held,) = await self._git.names(f"{commit}^{{tree}}")
+        index = tree.git_dir / "index"
+        quick = await asyncio.to_thread(is_untouched, self._place, tree.path, index, held or "")
+        return quick or not await dirty(tree)
 
     async def _move(self, advance: Advance, trees: Sequence[Worktree]) -> Move:
         if trees:
