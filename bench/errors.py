@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from bench.table import Row, Watch
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.events.facts import (
     Fact,
     Landed,

@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.drive import Drive
 from bench.graphs import big_graph
 from bench.table import Row, Watch
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.events.facts import Fact
 from interlock.events.record import verify_chain
 from interlock.events.snapshot import pack

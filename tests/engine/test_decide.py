@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from interlock.engine.decide import decide, free_slots
+from interlock.engine.decide import decide
+from interlock.engine.slots import free_slots
 from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.record import GENESIS, Recorded, seal

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.engine import control, decide, engine, hands
+from interlock.engine import control, decide, engine, hands, slots
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
@@ -305,7 +305,7 @@ BUGS = (
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
     Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),
-    Bug("more agents than there are slots", ((decide, "agents_at_work", lambda _state: 0),)),
+    Bug("more agents than there are slots", ((slots, "agents_at_work", lambda _state: 0),)),
     Bug("recovery ends and archives nothing", ((FakeExecutor, "recover", _recover_nothing),)),
     Bug("archived under a ref that is not there", ((Machine, "archive", _archive_later),)),
     Bug("lost phases are not recovered", ((decide, "_recoveries", _nothing),)),

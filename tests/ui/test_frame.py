@@ -42,7 +42,10 @@ def test_help_imports_no_command_and_nothing_heavy(repository: Path) -> None:
 @pytest.mark.slow
 def test_status_imports_nothing_heavy(lab: Lab) -> None:
     lab.accept(task("api"))
-    assert imported(["status"], lab.root).isdisjoint(HEAVY)
+    found = imported(["status"], lab.root)
+    assert found.isdisjoint(
+        {*HEAVY, "random", "tempfile", "zipfile"}
+    )  # each takes as long as reading the log
 
 
 @pytest.mark.slow

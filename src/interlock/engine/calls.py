@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from interlock.engine.identity import in_charge
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.engine.slots import Slots, slots_of
 from interlock.model.task import TaskId
 from interlock.schedule import Board

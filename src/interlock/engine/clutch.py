@@ -14,9 +14,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from interlock.engine.decide import agents_at_work
 from interlock.engine.host import READ_SECONDS, Host, Load, Reading, host_step
 from interlock.engine.options import Options
+from interlock.engine.slots import agents_at_work
 from interlock.events import facts as f
 from interlock.events.state import Limit, Provider, State
 from interlock.events.tallies import Goodput

@@ -9,6 +9,7 @@ Rules:
 from collections.abc import Collection
 
 from interlock.engine.identity import described
+from interlock.engine.slots import free_slots
 from interlock.events.state import State
 from interlock.merge import moves
 from interlock.model.step import Archive, Reconcile, Recover, Start, Step
@@ -32,16 +33,6 @@ def _one_a_task(steps: list[Step]) -> list[Step]:
     for step in steps:
         first.setdefault(step.task, step)
     return list(first.values())
-
-
-def free_slots(state: State) -> int:
-    """How many more agents may work right now."""
-    return max(0, (state.run.limit if state.run else 0) - agents_at_work(state))
-
-
-def agents_at_work(state: State) -> int:
-    """How many there are now. One that a person took the task from may still be at work."""
-    return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
 
 
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:

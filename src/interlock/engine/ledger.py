@@ -7,15 +7,15 @@ counts only the first.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from interlock.engine.loading import load_state
 from interlock.events.facts import Fact
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
-from interlock.events.snapshot import pack, unpack
+from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.learn import Meter
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
-from interlock.model.garbage import nothing_is_garbage
 from interlock.schedule import Board
 from interlock.store.protocol import Store
 
@@ -90,18 +90,3 @@ class Ledger:
                 self.tell(f"the log cannot be written: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
                 delay = min(MAX_RETRY_SECONDS, delay * 2)
-
-
-def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
-    with nothing_is_garbage():  # ten thousand tasks are half a million objects
-        return unpack(data, hash_then)
-
-
-async def load_state(store: Store) -> State:
-    """The state of a log, by way of its snapshot if that fits."""
-    saved = await store.load_snapshot()
-    state = (_unpack(*saved) if saved else None) or State()
-    while rows := await store.read(state.seq, 10_000):
-        for row in rows:
-            apply(state, row)
-    return state

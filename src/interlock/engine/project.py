@@ -16,7 +16,8 @@ from interlock.engine.env import Env
 from interlock.engine.experience import Experience, NoExperience, SharedExperience, state_home
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
-from interlock.engine.ledger import SNAPSHOT_EVERY, Tell, load_state
+from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
+from interlock.engine.loading import load_state
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.template import template_of
 from interlock.events.snapshot import pack

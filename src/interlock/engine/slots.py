@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from interlock.engine.decide import free_slots
 from interlock.events import facts as f
 from interlock.events.state import State
 from interlock.model.pool import PoolFigures
@@ -50,6 +49,16 @@ def slots_of(state: State, board: Board, is_live: bool) -> Slots:
         most, used = min(limit, own.get(role, limit)), at_work.count(role)
         roles[role] = RoleSlots(most, used, max(0, min(free, most - used)))
     return Slots(limit, len(at_work), free, board.queue_length, roles)
+
+
+def free_slots(state: State) -> int:
+    """How many more agents may work right now."""
+    return max(0, (state.run.limit if state.run else 0) - agents_at_work(state))
+
+
+def agents_at_work(state: State) -> int:
+    """How many there are now. One that a person took the task from may still be at work."""
+    return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
 
 
 class Gauges:

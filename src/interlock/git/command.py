@@ -15,7 +15,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -259,6 +258,8 @@ def _as_file(feed: bytes | BinaryIO) -> Iterator[int | BinaryIO]:
 def _memory_file() -> BinaryIO:
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("feed"), "w+b")
+    import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to import
+
     return tempfile.TemporaryFile()
 
 

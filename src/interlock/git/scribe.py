@@ -3,7 +3,6 @@
 Not for the user's branch: a process that stays puts the time of its first write into every reflog.
 """
 
-import tempfile
 from pathlib import Path
 
 from interlock.git.command import Git
@@ -23,6 +22,8 @@ class Scribe:
 
     async def commit(self, content: bytes) -> str:
         """Write a commit object; its id."""
+        import tempfile  # noqa: PLC0415 - slow to import, and only landing needs it
+
         self._scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self._scratch, prefix="commit-") as file:
             file.write(content)

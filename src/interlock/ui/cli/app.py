@@ -13,6 +13,7 @@ import click
 
 from interlock import __version__
 from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
+from interlock.model.garbage import nothing_is_garbage
 from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, go_quiet, note, paint, say_line
@@ -108,7 +109,9 @@ class Interlock(CommandGroup):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(import_module(entry.module), f"{cmd_name.replace('-', '_')}_command")
+        with nothing_is_garbage():
+            module = import_module(entry.module)
+        command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command), cmd_name  # noqa: S101 - the table above promises it
         return command
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import click
 
 from interlock.engine.clutch import CategoryView, category_views
-from interlock.engine.decide import agents_at_work
 from interlock.engine.host import LocalHost, Reading
+from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider

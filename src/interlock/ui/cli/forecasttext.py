@@ -1,7 +1,6 @@
 """What is expected of a task, in words for people."""
 
 from interlock.events.state import State, TaskState
-from interlock.learn.categories import category
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.ui.cli.output import counted, inert
@@ -20,6 +19,8 @@ def category_of(task: TaskState) -> tuple[str, str]:
     """Its kind of work, and what says so."""
     if task.forecast:
         return task.forecast.category, task.forecast.category_why
+    from interlock.learn.categories import category  # only before the first run
+
     found = category(task.spec)
     return found.name, found.why
 

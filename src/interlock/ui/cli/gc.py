@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.engine.project import Project
 from interlock.git.files import remove_tree
 from interlock.git.trash import Left, LeftState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.learn.categories import DECLARED, category

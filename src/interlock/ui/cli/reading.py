@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State

@@ -13,7 +13,7 @@ import click
 from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.identity import in_charge
-from interlock.engine.ledger import load_state
+from interlock.engine.loading import load_state
 from interlock.engine.options import Options
 from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project

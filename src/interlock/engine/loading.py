@@ -1,0 +1,22 @@
+"""From a store to the state of its log. Apart from the ledger: who only reads loads nothing that writes."""
+
+from interlock.events.fold import apply
+from interlock.events.snapshot import unpack
+from interlock.events.state import State
+from interlock.model.garbage import nothing_is_garbage
+from interlock.store.protocol import Store
+
+
+def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
+    with nothing_is_garbage():  # ten thousand tasks are half a million objects
+        return unpack(data, hash_then)
+
+
+async def load_state(store: Store) -> State:
+    """The state of a log, by way of its snapshot if that fits."""
+    saved = await store.load_snapshot()
+    state = (_unpack(*saved) if saved else None) or State()
+    while rows := await store.read(state.seq, 10_000):
+        for row in rows:
+            apply(state, row)
+    return state
