@@ -8,6 +8,7 @@ from interlock.git.discover import discover
 from interlock.git.history import read_changes
 from interlock.model.errors import InterlockError
 from interlock.model.history import Change
+from interlock.model.task import Commit
 
 WORTHWHILE = 60
 """A shallow clone has fewer, and nothing to judge by."""
@@ -16,6 +17,27 @@ WORTHWHILE = 60
 def own_history(folder: Path) -> tuple[Change, ...]:
     """All changes of the branch; nothing if there is no history to speak of."""
     return asyncio.run(_read(folder))
+
+
+def own_sizes(folder: Path) -> dict[Commit, dict[str, int]]:
+    """How many lines each commit of the branch changed in each file."""
+    return asyncio.run(_sizes(folder))
+
+
+async def _sizes(folder: Path) -> dict[Commit, dict[str, int]]:
+    place = await discover(folder)
+    words = ("log", "--first-parent", "--numstat", "--no-renames", "-z", "--format=%x01%H")
+    said = await place.git.run(*words, place.ref, "--", limit_bytes=64 << 20, timeout=60.0)
+    sizes: dict[Commit, dict[str, int]] = {}
+    lines: dict[str, int] = {}
+    for item in said.items:
+        text = item.lstrip("\n")
+        if text.startswith("\x01"):
+            lines = sizes.setdefault(Commit(text[1:]), {})
+        elif text:
+            added, removed, path = text.split("\t")
+            lines[path] = sum(int(count) for count in (added, removed) if count != "-")  # "-": no text
+    return sizes
 
 
 async def _read(folder: Path) -> tuple[Change, ...]:
