@@ -56,6 +56,14 @@ def test_a_task_that_never_lands_is_given_up_and_what_needs_it_is_left() -> None
     assert (outlook.attempts, outlook.left, outlook.ends) == (3, 1, {})
 
 
+@pytest.mark.parametrize(("depth", "seconds"), [(1, 300.0), (2, 180.0), (4, 120.0)])
+def test_checks_that_run_beside_each_other_do_so_in_the_mind_too(depth: int, seconds: float) -> None:
+    """P3: four changes at once, a minute of checks each; the lane lands them one after the other."""
+    state = state_of(*(task(f"t{number}") for number in range(4)))
+    outlook = rehearse(state, Terms(0.0, 4, lane_depth=depth), lambda *_: Fate(60.0, True, 60.0))
+    assert (outlook.seconds, len(outlook.ends)) == (seconds, 4)
+
+
 def test_exclusive_paths_are_kept_apart_in_the_mind_too() -> None:
     """K4."""
     state = state_of(task("a", exclusive=("x",)), task("b", exclusive=("x",)))

@@ -48,6 +48,8 @@ class Terms:
     """Begin a run with so many; None: one is going on."""
     selection: tuple[TaskId, ...] | None = None
     seed: int = 0
+    lane_depth: int = 1
+    """How many changes such a run checks at once."""
 
 
 def foresee(state: State, terms: Terms) -> Foreseen:
@@ -90,7 +92,7 @@ def rehearse(state: State, terms: Terms, script: Script) -> Outlook:
     """One way it may go. `state` is used up."""
     rehearsal = Rehearsal(state, terms.now, script)
     if terms.slots is not None:
-        rehearsal.begin(terms.slots, terms.selection)
+        rehearsal.begin(terms.slots, terms.selection, terms.lane_depth)
     return rehearsal.run()
 
 

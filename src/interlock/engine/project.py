@@ -116,7 +116,7 @@ class Project(Calls):
             self.state_dir,
             self.settings.pass_env,
             functools.partial(check_grant, self.place),
-            at_once=self.settings.lane_depth,
+            at_once=self.lane_depth,
         )
 
     @cached_property
@@ -184,6 +184,11 @@ class Project(Calls):
     def host(self) -> Host:
         """The machine that agents run on."""
         return LocalHost() if self.settings.host_brake else IdleHost()
+
+    @cached_property
+    def lane_depth(self) -> int:
+        """How many changes are checked at once here."""
+        return min(self.settings.lane_depth, self.host.read().cores)
 
     def experience(self, tell: Tell = lambda _text: None) -> Experience:
         """Where this user's projects hear of each other."""

@@ -18,7 +18,7 @@ from interlock.events.state import State, TaskState
 from interlock.merge import give_up
 from interlock.model.outcome import ErrorClass
 from interlock.model.step import Start
-from interlock.model.task import Commit, PhaseKind, TaskId
+from interlock.model.task import Commit, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
 
@@ -125,9 +125,9 @@ class Rehearsal:
         self._last = now
         self._board = Board(state, now)
 
-    def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None) -> None:
+    def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None, lane_depth: int = 1) -> None:
         """As if `interlock run` was typed now."""
-        self._fold(f.RunStarted("rehearsal", "rehearsal", 1, slots, selection))
+        self._fold(f.RunStarted("rehearsal", "rehearsal", 1, slots, selection, lane_depth=lane_depth))
 
     def run(self) -> Outlook:
         """To its end."""
@@ -160,7 +160,11 @@ class Rehearsal:
     def _begin(self, step: Start) -> None:
         task = self.state.tasks[step.task]
         kind = task.phase.kind
-        self._fold(f.PhaseStarted(step.task, step.attempt, step.phase, task.epoch + 1, "rehearsal"))
+        key = (step.task, step.attempt, step.phase, task.epoch + 1)
+        self._fold(f.PhaseStarted(*key, "rehearsal", ahead=step.ahead))
+        if kind is PhaseKind.CHECK:  # from here on the next one can be checked on top of it
+            base = step.onto or self.state.main
+            self._fold(f.CandidateBuilt(*key, base=base, commit=_commit(task), tree=Tree("")))
         self._busy.add(step.task)
         if kind is PhaseKind.AGENT:
             fate = self._fate(task, step.attempt)
@@ -191,7 +195,7 @@ class Rehearsal:
 
     def _end(self, task: TaskState) -> None:
         key = (task.spec.id, task.attempt, task.phase.name, task.epoch)
-        commit = Commit(f"{task.spec.id}-{task.attempt}")
+        commit = _commit(task)
         if task.stage is not Stage.RUNNING:
             return
         fate = self._fates[task.spec.id]
@@ -201,10 +205,12 @@ class Rehearsal:
             )
         elif task.phase.kind is PhaseKind.LAND:
             self._fold(f.Landed(*key, commit=commit))
+            self._fold(f.MainSeen(self.state.branch, commit, Tree("")))
             self._landed[task.spec.id] = self._now - self._start
             self._last = self._now
         elif fate.lands:
-            self._fold(f.CandidatePassed(*key, commit=commit, seconds=fate.check_seconds))
+            base = task.built.base if task.built else self.state.main
+            self._fold(f.CandidatePassed(*key, base=base, commit=commit, seconds=fate.check_seconds))
         else:
             # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.
             red = f.PhaseFailed(
@@ -221,3 +227,7 @@ class Rehearsal:
 
     def _fold(self, fact: f.Fact) -> None:
         self._board.update(apply(self.state, imagined(self.state, self._now, fact)))
+
+
+def _commit(task: TaskState) -> Commit:
+    return Commit(f"{task.spec.id}-{task.attempt}")

@@ -36,6 +36,8 @@ class PastRun:
     ended: float
     slots: int
     selection: tuple[TaskId, ...] | None
+    lane_depth: int = 1
+    """How many changes it checked at once."""
     why: str = ""
     """How it ended; empty: it was cut off, or still goes on."""
     landed: int = 0
@@ -62,7 +64,16 @@ def past_runs(rows: Iterable[Recorded]) -> list[PastRun]:
         fact = row.fact
         if isinstance(fact, f.RunStarted):
             runs.append(
-                PastRun(fact.run, row.seq, row.seq, row.time, row.time, fact.max_parallel, fact.selection)
+                PastRun(
+                    fact.run,
+                    row.seq,
+                    row.seq,
+                    row.time,
+                    row.time,
+                    fact.max_parallel,
+                    fact.selection,
+                    fact.lane_depth,
+                )
             )
             begun = _Begun()
         changed = apply(state, row)

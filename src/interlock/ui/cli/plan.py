@@ -56,11 +56,11 @@ def plan_command(
     For example: interlock plan --estimate --max-parallel 8
     """
     flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
-    read, state, many = run_async(_read(flags, graph))
+    read, state, many, depth = run_async(_read(flags, graph))
     picked = selected(read, chosen)
     limit = _at_once(read, state, many)
     analysis = analyse(read.tasks, limit, _standing(state, picked))
-    foreseen = _foresee(read, state, limit, picked) if estimate else None
+    foreseen = _foresee(read, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
             "graph": read,
@@ -83,10 +83,16 @@ def plan_command(
             say(f"\nnext: {paint('interlock run', 'cyan')}")
 
 
-def _foresee(graph: Graph, state: State, slots: int, picked: tuple[TaskId, ...] | None) -> "Foreseen":
+def _foresee(
+    graph: Graph, state: State, at_once: tuple[int, int], picked: tuple[TaskId, ...] | None
+) -> "Foreseen":
+    """`at_once`: so many agents, so many checks."""
     from interlock.engine.foresight import Terms, foresee, planned
 
-    return foresee(planned(state, changes(state, graph)), Terms(state.time, slots, picked))
+    return foresee(
+        planned(state, changes(state, graph)),
+        Terms(state.time, at_once[0], picked, lane_depth=at_once[1]),
+    )
 
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
@@ -108,7 +114,7 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
         yield f"               more of a guess: of attempts at some of these kinds the log has {known}"
 
 
-async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, "Parallel"]:
+async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, "Parallel", int]:
     from interlock.engine.parallel import parallel
 
     async with opened_fully(invocation) as project:
@@ -118,7 +124,7 @@ async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State
         many = parallel(said, origin, state, heard, project.host.read())
         if not many.auto:
             state.clutch = {}  # a number that a person gave holds for every kind of work
-        return graph, state, many
+        return graph, state, many, project.lane_depth
 
 
 def _at_once(graph: Graph, state: State, many: "Parallel") -> int:

@@ -136,8 +136,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
     settings = project.settings
     heard = (await project.experience().gather()).tallies
     origin = project.origins["max_parallel"]
-    reading = project.host.read()
-    many = parallel(settings.max_parallel, origin, state, heard, reading)
+    many = parallel(settings.max_parallel, origin, state, heard, project.host.read())
     return Options(
         max_parallel=many.most,
         auto=many.auto,
@@ -145,7 +144,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
         limit_why=many.why,
         selection=selection,
         slots=settings.slots,
-        lane_depth=min(settings.lane_depth, reading.cores),
+        lane_depth=project.lane_depth,
         strict_scope=settings.strict_scope,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,

@@ -83,7 +83,7 @@ def _recorded(run: PastRun) -> Case:
 
 def _rehearsed(log: Sequence[Recorded], run: PastRun, slots: int | None, agent: str | None) -> list[Case]:
     state = as_it_stood(log, run)
-    terms = Terms(run.started, run.slots, run.selection)
+    terms = Terms(run.started, run.slots, run.selection, lane_depth=run.lane_depth)
     same, is_priced = [rehearse(copied(state), terms, as_recorded(run))], run.cost_usd is not None
     cases = [_case("rehearsed with the same numbers", same, is_priced)]
     other = copied(state)
