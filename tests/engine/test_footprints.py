@@ -54,6 +54,27 @@ def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_anot
     assert found[of_b]["why"] == "changes with b/** in 4 of 4 commits"
 
 
+def test_a_new_file_is_expected_with_what_its_folder_goes_with_and_a_module_with_its_tests(
+    scratch: Scratch,
+) -> None:
+    tree = {"src/y.py": "1\n", "tests/test_y.py": "1\n"}
+    for number in range(6):
+        pair = ("shop/a.py", "REGISTRY") if number % 2 else ("src/x.py", "tests/test_x.py")
+        for path, text in {**tree, **dict.fromkeys(pair, f"{number}\n")}.items():
+            (scratch.root / path).parent.mkdir(exist_ok=True)
+            (scratch.root / path).write_text(text)
+        scratch.commit(f"change {number}")
+    scratch.graph("  new: {goal: N, touches: [shop/new.py]}\n  old: {goal: O, touches: [src/y.py]}\n")
+    scratch.interlock("run")
+    why = {
+        name: {chance["path"]: chance["why"] for chance in footprints(scratch, name)["forecast"]}
+        for name in ("new", "old")
+    }
+    assert why["new"]["REGISTRY"] == "changes with shop in 3 of 3 commits"
+    # The first commit of a repository brings everything at once, and is not counted.
+    assert why["old"]["tests/test_y.py"] == "named like src/y.py; such pairs change together 2 of 2 times"
+
+
 def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: T, touches: [code.py]}\n", "for n in 1 2 3 4; do echo $n > $n.txt; done")
     said = scratch.interlock("run")

@@ -96,6 +96,12 @@ def test_a_folder_does_not_count_again_what_its_file_has_counted() -> None:
     assert deep == pytest.approx(flat, abs=0.02)
 
 
+def test_a_path_of_any_depth_has_a_forecast() -> None:
+    deep = "shop/" + "a/" * 5000 + "x.py"
+    past = (*changes(*OTHERS), *changes("shop/a.py REGISTRY", times=4))
+    assert found(task(touches=(deep,)), past)["REGISTRY"].probability > LIKELY
+
+
 def test_a_file_that_nearly_every_change_edits_is_expected_of_a_place_without_a_past() -> None:
     chance = found(task(touches=("new/**",)), changes("a.py CHANGES", "b.py CHANGES", times=10))["CHANGES"]
     assert chance.probability > 0.7

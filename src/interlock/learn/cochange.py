@@ -26,6 +26,8 @@ DRAWN = 2.5
 LOOKED_AT = 200
 """The latest changes near a path: older ones add little, and a bound on the work for each task."""
 LOUDEST = 2
+DEEPEST = 16
+"""Folders above a path that are asked: a graph may name one of any depth."""
 LEAST = 0.05
 """What is less likely is not worth planning with."""
 
@@ -103,8 +105,7 @@ class CoChange:
     def _of(self, glob: str) -> _Rates:
         """By the path itself, drawn towards the folder it is in."""
         if glob not in self._rates:
-            above = self._around(dirname("/".join(stem(glob))))
-            self._rates[glob] = self._counted(self._latest(glob), above)
+            self._rates[glob] = self._counted(self._latest(glob), self._around(folder_of(glob)))
         return self._rates[glob]
 
     def _around(self, folder: str) -> _Rates:
@@ -142,3 +143,8 @@ class CoChange:
         below = self._below.get(folders, ())
         is_all = is_literal(glob) or glob.rstrip("/") == "/".join((*folders, "**"))
         return below if is_all else [path for path in below if matches(glob, path)]
+
+
+def folder_of(glob: str) -> str:
+    """The folder that speaks for a path of which nothing is known; of a folder the one above."""
+    return "/".join(stem(glob)[:-1][:DEEPEST])

@@ -12,15 +12,14 @@ Rules:
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
-from posixpath import dirname
 
 from interlock.events.state import State, TaskState
-from interlock.learn.cochange import LEAST, CoChange
+from interlock.learn.cochange import LEAST, CoChange, folder_of
 from interlock.learn.likeness import Done, Likeness
 from interlock.learn.mentions import Mentions
 from interlock.learn.twins import Twins
 from interlock.model.forecast import Chance, Forecast
-from interlock.model.globs import is_literal, matches, stem
+from interlock.model.globs import is_literal, matches
 from interlock.model.history import Past
 from interlock.model.task import Task
 
@@ -140,7 +139,7 @@ class Footprints:
                 return f"in {together} of all {of} commits"
             if together:
                 return f"changes with {place} in {together} of {of} commits"
-            places = tuple(dict.fromkeys(dirname("/".join(stem(one))) for one in places))
+            places = tuple(dict.fromkeys(map(folder_of, places)))
 
     def _declared(self, declared: Sequence[str], listed: Sequence[Chance]) -> Iterator[Chance]:
         for glob in declared:
