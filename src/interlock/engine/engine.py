@@ -21,7 +21,7 @@ from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
-from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
+from interlock.engine.slots import Gauges, Slots, figures_of, slots_of, would_start
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
@@ -97,6 +97,9 @@ class Engine:
             asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds, self._options.fetch_seconds)),
         ]
+        # This run is not folded yet, so its limit is not known from there.
+        foreseen = min(self._ledger.board.queue_length, self._options.max_parallel)
+        self._env.executor.foresee(foreseen, self.state.main)
         loop = asyncio.create_task(self._loop(main, acts, claim))
         halt = asyncio.create_task(self._halt(acts))
         try:
@@ -183,6 +186,7 @@ class Engine:
         self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
         for step in steps:
             await acts.begin(step)
+        self._env.executor.foresee(would_start(self.state, self._ledger.board), self.state.main)
         if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
             await self._ledger.append(measured, claim)
         if not steps and not acts.under_way and self._is_at_rest(now):

@@ -214,10 +214,12 @@ class Project(Calls):
             return "write one there, or git clone this repository and work in the clone"
         return "`interlock init` writes a first one"
 
-    def close(self) -> None:
-        """End the supervisors that were kept ready, if any program was started."""
+    async def close(self) -> None:
+        """Give up what was kept ready: supervisors, if any program was started, and workspaces."""
         if "processes" in self.__dict__:
             self.processes.close()
+        if "workspaces" in self.__dict__:
+            await self.workspaces.close()
 
     async def read_graph(self, name: str = "") -> Graph:
         """The task graph of the checkout, checked."""
@@ -262,6 +264,6 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
             try:
                 yield project
             finally:
-                project.close()
+                await project.close()
     finally:
         await store.close()

@@ -122,6 +122,17 @@ class Place:
                 file.write(f"{gap}/{STATE_FOLDER}/\n")
 
 
+def loose_ref(place: Place) -> str:
+    """What the file of the protected branch says, if it has one of its own: git goes by that first.
+
+    Everybody who starts looks where the branch is, and mostly it is where it was.
+    """
+    try:
+        return (place.common_dir / place.ref).read_text(errors="replace").strip()
+    except OSError:
+        return ""  # packed, or kept in another way: then only git knows
+
+
 def ref_word(task: str) -> str:
     """A task id as one component of a ref. Ids may hold dots that refs may not, but no percent sign."""
     unfit = ".." in task or task.endswith((".", ".lock"))

@@ -93,6 +93,10 @@ class Repository(Protocol):
 class Workspaces(Protocol):
     """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
 
+    def foresee(self, count: int, base: Commit) -> None:
+        """So many may be asked for soon, on this base: what can be made ahead may be."""
+        ...
+
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
         """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
         ...

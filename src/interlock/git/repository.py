@@ -14,7 +14,7 @@ from interlock.git.commits import commit_text
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.merge import conflict_of, tree_of
-from interlock.git.place import Place
+from interlock.git.place import Place, loose_ref
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -38,9 +38,16 @@ class GitRepository:
         self._branch = Branch(place)
         self._made: dict[Commit, Commit] = {}
         """The parents of commits made here: most merges are onto one of them."""
+        self._tip: Tip | None = None
+        """Where the branch was when git was last asked."""
 
     async def tip(self) -> Tip:
         """Where the protected branch is now."""
+        if self._tip is None or loose_ref(self.place) != self._tip.commit:
+            self._tip = await self._ask_tip()
+        return self._tip
+
+    async def _ask_tip(self) -> Tip:
         commit, tree = await self._git.names(self.place.ref, f"{self.place.ref}^{{tree}}")
         if commit is None or tree is None:
             raise EnvironmentProblem(

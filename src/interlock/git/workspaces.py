@@ -3,19 +3,18 @@
 import asyncio
 import contextlib
 import re
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 from interlock.git import include, intake, snapshot
-from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened, agent_branch
+from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
 from interlock.git.checkdir import CheckFolder
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
-from interlock.git.layout import point_to, write_git_dir
+from interlock.git.making import bring_to, dedicate, write_git_dirs
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Collected, Workspace
+from interlock.git.ready import Ready
 from interlock.git.trash import Left, Trash
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
@@ -35,30 +34,38 @@ class GitWorkspaces:
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
+        self._ready = Ready(place)
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
+
+    def foresee(self, count: int, base: Commit) -> None:
+        """So many may be asked for soon, on this base: they are made when there is nothing else to do."""
+        self._ready.foresee(count, base)
+
+    async def close(self) -> None:
+        """Remove what was made ahead and never asked for."""
+        await self._ready.close()
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
         """A fresh checkout with a git dir of its own. What an earlier try left there is kept."""
         folder = self._folder(task, attempt)
-        async with self._opening:
-            if folder.home.exists():
-                await self._clear(task, attempt)
-            await asyncio.to_thread(self._write_git_dirs, folder, task, base)
-            if start and (found := (await self._place.git.names(f"{start}^{{commit}}"))[0]):
-                (folder.private / agent_branch(task)).write_text(f"{found}\n")
-                return await self._open(folder, Opened(task, attempt, base), found)
-            return await self._open(folder, Opened(task, attempt, base), base)
-
-    async def _open(self, folder: AttemptFolder, opened: Opened, start: str) -> Workspace:
-        git, task, base = Git(folder.trusted, folder.tree), TaskId(opened.task), Commit(opened.base)
-        await asyncio.gather(
-            git.run("read-tree", "--reset", "-u", start), self._pin(task, opened.attempt, base)
-        )
-        for copy in (folder.trusted / "index.base", folder.private / "index"):
-            shutil.copy2(folder.trusted / "index", copy)  # with its time: see `_fresh_index`
-        opened = replace(opened, included=await include.include(self._place, folder.tree))
+        if folder.home.exists():
+            await self._clear(task, attempt)
+        head = (await self._place.git.names(f"{start}^{{commit}}"))[0] if start else None
+        await asyncio.gather(self._furnish(folder, head or base), self._pin(task, attempt, base))
+        dedicate(self._place, folder, task, base, head or base)
+        opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
         folder.note(opened)
         return folder.workspace(opened)
+
+    async def _furnish(self, folder: AttemptFolder, head: str) -> None:
+        """The git dirs and the files: those that are ready, or new ones."""
+        at = self._ready.take(folder, head)
+        if at == head:
+            return
+        async with self._opening:
+            if not at:
+                await asyncio.to_thread(write_git_dirs, self._place, folder)
+            await bring_to(folder, head)
 
     async def _pin(self, task: TaskId, attempt: int, base: Commit) -> None:
         """Hold on to the base. One attempt does it for all: what it leaves behind leads to the base too."""
@@ -71,6 +78,7 @@ class GitWorkspaces:
 
         Unhurried: starting the next agent and landing what is there already go first.
         """
+        self._ready.put_off()
         async with self._collecting:
             try:
                 return await self._collect(workspace, message)
@@ -141,19 +149,6 @@ class GitWorkspaces:
             with contextlib.suppress(RejectedObjects):  # then it goes to the trash as it is
                 await self.collect(left_over, "Left over from an earlier try\n")
             await self.discard(left_over)
-
-    def _write_git_dirs(self, folder: AttemptFolder, task: str, base: str) -> None:
-        folder.tree.mkdir(parents=True)
-        objects = [str(self._place.objects)]
-        branch = agent_branch(task)
-        write_git_dir(folder.trusted, self._place, "ref: refs/heads/none", objects)
-        write_git_dir(folder.private, self._place, f"ref: {branch}", objects)
-        (folder.private / branch).parent.mkdir(parents=True)
-        (folder.private / branch).write_text(f"{base}\n")
-        if self._place.branch.split("/")[0] != "task":
-            # So that an agent can ask what it changed since main.
-            (folder.private / "packed-refs").write_text(f"{base} {self._place.ref}\n")
-        point_to(folder.tree, "../private.git")
 
     async def _keep(self, ref: str, taken: snapshot.Snapshot) -> None:
         """Refs on all that was taken, and on what the same attempt brought before."""

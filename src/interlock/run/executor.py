@@ -8,6 +8,7 @@
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Generic
@@ -16,7 +17,7 @@ from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedO
 from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.process import Processes
 from interlock.model.session import Notes
-from interlock.model.task import TaskId
+from interlock.model.task import Commit, TaskId
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
@@ -25,6 +26,7 @@ from interlock.run.means import Means
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.output import shown
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
+from interlock.run.starts import Starts
 from interlock.run.supervised import lease_clock
 from interlock.run.workspaces import Collected, W, Workspaces
 
@@ -55,11 +57,13 @@ class LocalExecutor(Generic[W]):
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}
+        self._starts = Starts()
 
     async def carry_out(self, order: Order, news: News = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         order = _as_it_will_be(order)
         name = attempt_name(order)
+        self._starts.begin(name)
         passed = asyncio.get_running_loop().time() - order.given_at
         self._lease_ends[name] = lease_clock() + order.lease_seconds - passed
         start = order.resume.start if order.resume else ""
@@ -67,14 +71,23 @@ class LocalExecutor(Generic[W]):
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(order, workspace, news)
             await news.exited()
+            self._starts.over(name)  # one that never came to its start, too
+            await self._starts.let_go_first()
             report = await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
             report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
+            self._starts.over(name)
             self._lease_ends.pop(name, None)
             self._talks.pop(name, None)
         await self._attendant.close(report)
         return report
+
+    def foresee(self, count: int, base: Commit) -> None:
+        """So many attempts wait for a slot: have supervisors and workspaces ready for them."""
+        self._starts.foresee(count)
+        self._processes.foresee(count)
+        self._workspaces.foresee(count, base)
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: it ends this long from now."""
@@ -145,11 +158,13 @@ class LocalExecutor(Generic[W]):
         hooks = self._attendant.greet(order, workspace.path)
         self._talks[attempt_name(order)] = talk
         try:
-            return await talk.hold(report, workspace, lambda: self._lease_left(order), news, hooks)
+            return await talk.hold(report, workspace, lambda: self._about_to_start(order), news, hooks)
         except UserError as problem:
             return not_run(report, order, problem)
 
-    def _lease_left(self, order: Order) -> float:
+    def _about_to_start(self, order: Order) -> float:
+        """The last look before the agent starts: how long its lease is."""
+        self._starts.over(attempt_name(order))
         left = self._lease_ends[attempt_name(order)] - lease_clock()
         if self._given_up.has(order.task, order.attempt):
             raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")
@@ -157,22 +172,12 @@ class LocalExecutor(Generic[W]):
             raise StaleEpoch(f"{attempt_name(order)}: its lease was over before the agent started")
         return left
 
-    async def _collect(self, workspace: W, message: str) -> Collected:
-        """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
-        for seconds in PATIENCE_SECONDS:
-            try:
-                return await self._workspaces.collect(workspace, message)
-            except EnvironmentProblem as problem:
-                self._means.tell(
-                    f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s"
-                )
-                await asyncio.sleep(seconds)
-        return await self._workspaces.collect(workspace, message)
-
     async def _bring_home(self, report: Report, workspace: W) -> Report:
         """Import what the agent made, and only then give its directory up."""
         try:
-            collected = await self._collect(workspace, _name(report.task, report.attempt))
+            collected = await _collect(
+                self._workspaces, workspace, _name(report.task, report.attempt), self._means.tell
+            )
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(await self._set_aside(workspace)))
@@ -201,6 +206,19 @@ def _as_it_will_be(order: Order) -> Order:
     if order.resume is None or not goes_on(order.resume, order.agent.use):
         return replace(order, resume=None)
     return replace(order, base=order.resume.base, session=order.resume.session)
+
+
+async def _collect(
+    workspaces: Workspaces[W], workspace: W, message: str, tell: Callable[[str], None]
+) -> Collected:
+    """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
+    for seconds in PATIENCE_SECONDS:
+        try:
+            return await workspaces.collect(workspace, message)
+        except EnvironmentProblem as problem:
+            tell(f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s")
+            await asyncio.sleep(seconds)
+    return await workspaces.collect(workspace, message)
 
 
 def _name(task: TaskId, attempt: int) -> str:

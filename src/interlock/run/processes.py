@@ -8,7 +8,7 @@ from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Exit
-from interlock.model.sandbox import NO_LIMITS
+from interlock.model.sandbox import NO_LIMITS, Sandbox
 from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
 from interlock.run.sandbox.choice import choose_confinement
@@ -67,6 +67,12 @@ class LocalProcesses:
             return None
         key = told.containment, told.alone
         return await self._spares.setdefault(key, Spares(*key)).take()
+
+    def foresee(self, count: int) -> None:
+        """So many programs in the sandbox may start soon: have their supervisors ready."""
+        if count and self.containment.is_namespace and self.sandbox.kind is not Sandbox.CONTAINER:
+            key = self.containment, self.sandbox.alone
+            self._spares.setdefault(key, Spares(*key)).foresee(count)
 
     def close(self) -> None:
         """End what was kept ready. It is made again when it is needed."""

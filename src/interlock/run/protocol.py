@@ -4,7 +4,7 @@ from typing import Protocol
 
 from interlock.model.outcome import News, Order, Report
 from interlock.model.session import Notes
-from interlock.model.task import TaskId
+from interlock.model.task import Commit, TaskId
 
 
 class Executor(Protocol):
@@ -17,6 +17,10 @@ class Executor(Protocol):
         Cancelling ends the whole tree; what it wrote is still archived by `recover`. An order whose lease is
         over is refused with `StaleEpoch`: somebody else may be in charge by now.
         """
+        ...
+
+    def foresee(self, count: int, base: Commit) -> None:
+        """So many attempts wait for a slot, and would start from this base: what can be made ahead may be."""
         ...
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:

@@ -20,8 +20,8 @@ from interlock.run.sandbox.confinement import SYSTEM_PATH, in_memory
 from interlock.run.starting import Instructions, Pipes
 
 ZYGOTE = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("zygote.py")))
-MOST_READY = 12
-"""Each takes about a megabyte until it is used."""
+MOST_READY = 32
+"""Each takes about a megabyte until it is used. No more than were needed or foreseen at once."""
 QUIET_SECONDS = 0.1
 IDLE_SECONDS = 60.0
 """So long after the last start, half of those that wait are given up, and so on down to one: who starts an
@@ -100,6 +100,12 @@ class Spares:
                     return spare
             if not await self._wait(give_up_at):
                 return None
+
+    def foresee(self, count: int) -> None:
+        """So many may be needed at once, soon."""
+        if count > self._most:
+            self._most = min(MOST_READY, count)
+            self.fill()
 
     def close(self) -> None:
         """End those that nobody used, and what they come from."""

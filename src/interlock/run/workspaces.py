@@ -51,6 +51,10 @@ class Workspaces(Protocol[W]):
     `collect` raises `RejectedObjects` when it never will, and another `InterlockError` when it cannot now.
     """
 
+    def foresee(self, count: int, base: Commit) -> None:
+        """So many may be asked for soon, on this base."""
+        ...
+
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> W:
         """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
         ...
