@@ -22,10 +22,13 @@ def trashed(world: World) -> list[Path]:
 
 def test_a_collected_workspace_is_deleted(world: World) -> None:
     workspace = opened(world, {"x.txt": "x\n"})
-    run(world.workspaces.collect(workspace, "x\n"))
-    assert [left.state for left in world.workspaces.listing()] == [LeftState.COLLECTED]
-    run(world.workspaces.discard(workspace))
+    workspaces = world.workspaces
+    run(workspaces.collect(workspace, "x\n"))
+    assert [left.state for left in workspaces.listing()] == [LeftState.COLLECTED]
+    run(workspaces.discard(workspace))
     assert not workspace.home.exists()
+    assert workspaces.listing() == []
+    run(workspaces.close())
     assert trashed(world) == []
     assert (
         git(world.root, "for-each-ref", "--format=%(refname)", "refs/interlock") == "refs/interlock/work/t/1"

@@ -92,9 +92,10 @@ def test_files_named_in_worktreeinclude_are_copied_in(world: World) -> None:
     assert found >= {"db.log", "build/x.o"}
     assert not found & {"no.log", "build/y.c"}
     assert not collected(world, workspace).changed
-    run(world.workspaces.discard(workspace))
-    assert run(world.workspaces.find(TASK, 1)) is None
-    assert world.workspaces.listing() == []
+    workspaces = world.workspaces
+    run(workspaces.discard(workspace))
+    assert run(workspaces.find(TASK, 1)) is None
+    assert workspaces.listing() == []
 
 
 def test_a_base_that_does_not_exist_is_an_error_with_a_reason(world: World) -> None:

@@ -52,6 +52,26 @@ def is_alive(process: psutil.Process) -> bool:
         return False
 
 
+def test_as_many_are_ready_as_are_foreseen(here: Marked) -> None:
+    if not possible(KINDS[0]).is_namespace:
+        pytest.skip("spares need namespaces")
+
+    async def scenario() -> int:
+        spares = Spares(KINDS[0], alone=False)
+        spares.foresee(5)
+        spares.foresee(3)
+        try:
+            taken = [await spares.take() for _ in range(5)]
+            return len({spare.pid for spare in taken if spare})
+        finally:
+            for spare in taken:
+                if spare:
+                    spare.give_up()
+            spares.close()
+
+    assert asyncio.run(scenario()) == 5
+
+
 def test_many_that_start_at_once_each_get_a_supervisor_of_the_same_zygote(
     processes: LocalProcesses, here: Marked
 ) -> None:

@@ -28,8 +28,8 @@ def dedicate(place: Place, folder: AttemptFolder, task: str, base: str, head: st
     """The agent's git dir on a branch of the task, which stands at `head`."""
     branch = agent_branch(task)
     (folder.private / "HEAD").write_text(f"ref: {branch}\n")
-    (folder.private / branch).parent.mkdir(parents=True)
-    (folder.private / branch).write_text(f"{head}\n")
+    refs = {branch: head}
     if place.branch.split("/")[0] != "task":
-        # So that an agent can ask what it changed since main.
-        (folder.private / "packed-refs").write_text(f"{base} {place.ref}\n")
+        refs[place.ref] = base  # so that an agent can ask what it changed since main
+    # In one file: a branch by itself would take three folders more.
+    (folder.private / "packed-refs").write_text("".join(f"{refs[ref]} {ref}\n" for ref in sorted(refs)))

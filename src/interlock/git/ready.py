@@ -4,8 +4,7 @@
    (`attempt.Opened`), so that a crash on the way from here to an attempt leaves what counts as never made.
 2. Nothing depends on them. One that is on another commit is brought to the right one; without any, a
    workspace is made as it is needed.
-3. They are made when nothing was asked for or brought home for a moment, one at a time, and their git gives
-   way to all others.
+3. They are made one at a time, and their git gives way to all others.
 """
 
 import asyncio
@@ -21,7 +20,6 @@ from interlock.git.making import bring_to, write_git_dirs
 from interlock.git.place import Place
 from interlock.model.errors import InterlockError
 
-QUIET_SECONDS = 0.1
 MOST_READY = 32
 FREE_SHARE = 0.1
 """Of the disk: with less than that left, nothing is made ahead."""
@@ -30,29 +28,24 @@ FREE_SHARE = 0.1
 class Ready:
     """The workspaces that one process has ready."""
 
-    def __init__(self, place: Place, quiet_seconds: float = QUIET_SECONDS) -> None:
+    def __init__(self, place: Place) -> None:
         self._place = place
         self._all = place.state / "ready"
         self._own = self._all / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._quiet_seconds = quiet_seconds
         self._there: list[tuple[AttemptFolder, str]] = []
         """With the commit that each is on."""
         self._count = 0
         self._commit = ""
-        self._timer: asyncio.TimerHandle | None = None
-        self._filling: asyncio.Task[None] | None = None
         self._swept = False
 
-    def foresee(self, count: int, commit: str) -> None:
-        """So many may be asked for soon, on this commit."""
-        wish = min(count, MOST_READY) if commit else 0
-        if (wish, commit) != (self._count, self._commit):
-            self._count, self._commit = wish, commit
-            self.put_off()
+    def foresee(self, count: int, commit: str) -> bool:
+        """So many may be asked for soon, on this commit. Is that news."""
+        before = self._count, self._commit
+        self._count, self._commit = min(count, MOST_READY) if commit else 0, commit
+        return before != (self._count, self._commit)
 
     def take(self, folder: AttemptFolder, commit: str) -> str:
         """Make one an attempt's, at best one on this commit: the commit it is on; '' if there is none."""
-        self.put_off()
         while self._there:
             fits = (number for number, (_, at) in enumerate(self._there) if at == commit)
             ready, at = self._there.pop(next(fits, 0))
@@ -62,28 +55,8 @@ class Ready:
                 return at
         return ""
 
-    def put_off(self) -> None:
-        """There is something else to do now: what is missing is made a moment later."""
-        if self._timer:
-            self._timer.cancel()
-        if self._count or self._there:
-            self._timer = asyncio.get_running_loop().call_later(self._quiet_seconds, self._begin)
-
-    async def close(self) -> None:
-        """Remove all of them."""
-        if self._timer:
-            self._timer.cancel()
-        if self._filling:
-            self._filling.cancel()
-            await asyncio.wait([self._filling])
-        self._there.clear()
-        await asyncio.to_thread(shutil.rmtree, self._own, ignore_errors=True)
-
-    def _begin(self) -> None:
-        if self._filling is None or self._filling.done():
-            self._filling = asyncio.get_running_loop().create_task(self._fill())
-
-    async def _fill(self) -> None:
+    async def fill(self) -> None:
+        """Have as many as were foreseen, where they were foreseen to be."""
         # A full disk, a damaged repository: whoever needs a workspace will say so, better than this could.
         with contextlib.suppress(InterlockError, OSError):
             await self._sweep()
@@ -94,6 +67,11 @@ class Ready:
                 await self._add(folder, is_new=False)
             while len(self._there) < self._count and _has_room(self._place.state):
                 await self._add(AttemptFolder(self._own / uuid.uuid4().hex[:8]), is_new=True)
+
+    async def close(self) -> None:
+        """Remove all of them."""
+        self._there.clear()
+        await asyncio.to_thread(shutil.rmtree, self._own, ignore_errors=True)
 
     def _other_commit(self) -> int | None:
         return next((number for number, (_, at) in enumerate(self._there) if at != self._commit), None)

@@ -54,6 +54,8 @@ class Trash:
         self._workspaces = place.state / "workspaces"
         self._trash = place.state / "trash"
         self._id_bytes = place.id_bytes
+        self._doomed: list[Path] = []
+        """What is only there until there is time to delete it."""
 
     async def give_up(self, folder: AttemptFolder) -> Path | None:
         """Delete the folder, or move it to the trash; where it is now."""
@@ -73,8 +75,14 @@ class Trash:
             folder.home.parent.rmdir()
         if keep:
             return target
-        await asyncio.to_thread(remove_tree, target)
+        self._doomed.append(target)
         return None
+
+    async def clear(self) -> None:
+        """Delete what was given up and is not kept. Nobody waits for that, and it takes a while."""
+        while self._doomed:
+            with contextlib.suppress(OSError):  # a matter for `gc`
+                await asyncio.to_thread(remove_tree, self._doomed.pop())
 
     def listing(self) -> list[Left]:
         """Every workspace and everything in the trash."""
@@ -100,7 +108,7 @@ class Trash:
     def _trashed(self) -> Iterator[Left]:
         if not self._trash.is_dir():
             return
-        for path in sorted(self._trash.iterdir()):
+        for path in sorted(set(self._trash.iterdir()) - set(self._doomed)):
             done = path.name.startswith(_TO_DELETE) or AttemptFolder(path).kept()
             yield Left(path, LeftState.TRASH if done else LeftState.EVIDENCE, _age(path))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
 from interlock.git.checkdir import CheckFolder
+from interlock.git.chores import Chores
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
@@ -27,23 +28,29 @@ slot taken again, in a tenth of the time; all at once they are all ready last.""
 class GitWorkspaces:
     """Implements `interlock.git.protocol.Workspaces`."""
 
-    def __init__(self, place: Place, limit_bytes: int = intake.LIMIT_BYTES) -> None:
+    def __init__(
+        self, place: Place, limit_bytes: int = intake.LIMIT_BYTES, ready: Ready | None = None
+    ) -> None:
         self._place = place
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
-        self._ready = Ready(place)
+        self._ready = ready or Ready(place)
+        self._chores = Chores(self._trash.clear, self._ready.fill)
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     def foresee(self, count: int, base: Commit) -> None:
         """So many may be asked for soon, on this base: they are made when there is nothing else to do."""
-        self._ready.foresee(count, base)
+        if self._ready.foresee(count, base):
+            self._chores.put_off()
 
     async def close(self) -> None:
-        """Remove what was made ahead and never asked for."""
+        """Remove what was made ahead and never asked for, and what is no longer needed."""
+        await self._chores.close()
         await self._ready.close()
+        await self._trash.clear()
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
         """A fresh checkout with a git dir of its own. What an earlier try left there is kept."""
@@ -59,6 +66,7 @@ class GitWorkspaces:
 
     async def _furnish(self, folder: AttemptFolder, head: str) -> None:
         """The git dirs and the files: those that are ready, or new ones."""
+        self._chores.put_off()
         at = self._ready.take(folder, head)
         if at == head:
             return
@@ -78,7 +86,7 @@ class GitWorkspaces:
 
         Unhurried: starting the next agent and landing what is there already go first.
         """
-        self._ready.put_off()
+        self._chores.put_off()
         async with self._collecting:
             try:
                 return await self._collect(workspace, message)
@@ -109,6 +117,7 @@ class GitWorkspaces:
 
     async def discard(self, workspace: Workspace) -> Path | None:
         """Give up the directory. What the repository has not goes to the trash: where it is now."""
+        self._chores.put_off()
         return await self._trash.give_up(AttemptFolder(workspace.home))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:

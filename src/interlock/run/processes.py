@@ -11,6 +11,7 @@ from interlock.model.process import Command, Exit
 from interlock.model.sandbox import NO_LIMITS, Sandbox
 from interlock.run.containment import Containment, strongest
 from interlock.run.output import Output
+from interlock.run.sandbox.ceilings import cgroup_parents
 from interlock.run.sandbox.choice import choose_confinement
 from interlock.run.sandbox.confinement import Confinement
 from interlock.run.spares import Spare, Spares
@@ -69,7 +70,9 @@ class LocalProcesses:
         return await self._spares.setdefault(key, Spares(*key)).take()
 
     def foresee(self, count: int) -> None:
-        """So many programs in the sandbox may start soon: have their supervisors ready."""
+        """So many programs in the sandbox may start soon: have ready what they need."""
+        if count and self._bounds.limits != NO_LIMITS:
+            asyncio.get_running_loop().run_in_executor(None, cgroup_parents)
         if count and self.containment.is_namespace and self.sandbox.kind is not Sandbox.CONTAINER:
             key = self.containment, self.sandbox.alone
             self._spares.setdefault(key, Spares(*key)).foresee(count)

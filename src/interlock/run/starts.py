@@ -15,7 +15,8 @@ NOTICE_SECONDS = 0.01
 class Starts:
     """The attempts of one executor whose agents are about to start."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._patience_seconds = patience_seconds
         self._names: set[str] = set()
         self._none = asyncio.Event()
         self._none.set()
@@ -41,7 +42,7 @@ class Starts:
         if self._foreseen:
             await asyncio.sleep(NOTICE_SECONDS)
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self._patience_seconds):
                 await self._none.wait()
         except TimeoutError:
             pass

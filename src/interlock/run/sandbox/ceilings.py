@@ -13,6 +13,7 @@ import functools
 import os
 import resource
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from interlock.model.sandbox import Limits
 CGROUPS = Path("/sys/fs/cgroup")
 PREFIX = "interlock-"
 MEMORY, PROCESSES = "memory", "pids"
+
+_LOOKING = threading.Lock()
+"""Two that looked at once would take each other's trial away."""
 
 _FILES = {
     # controller, version: (the limit's file, the file that counts kills)
@@ -109,9 +113,14 @@ def _made(parent: Parent, controller: str, most: int, name: str) -> Path | None:
     return group
 
 
-@functools.cache
 def cgroup_parents() -> Mapping[str, Parent]:
-    """Where cgroups can be made, by controller. Looked for once, by making one."""
+    """Where cgroups can be made, by controller. Looked for once, by making one; from any thread."""
+    with _LOOKING:
+        return _cgroup_parents()
+
+
+@functools.cache
+def _cgroup_parents() -> Mapping[str, Parent]:
     found = {controller: parent for controller, parent in _candidates() if _works(parent, controller)}
     for parent in found.values():
         _sweep(parent.folder)
