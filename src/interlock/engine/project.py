@@ -214,7 +214,7 @@ class Project(Calls):
             return "write one there, or git clone this repository and work in the clone"
         return "`interlock init` writes a first one"
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Give up what was kept ready: supervisors, if any program was started, and workspaces."""
         if "processes" in self.__dict__:
             self.processes.close()
@@ -264,6 +264,6 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
             try:
                 yield project
             finally:
-                await project.close()
+                await project.aclose()
     finally:
         await store.close()

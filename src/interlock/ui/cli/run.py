@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -124,7 +124,7 @@ async def _run(
         _ask_about_removals(await load_state(project.store), graph, consent)
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
-        with closing(project):
+        async with aclosing(project):
             stopped = await _work(invocation, project, await _options(project, before, selection))
         reading = await read(project.store)
         with even_if_unread():
