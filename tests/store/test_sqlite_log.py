@@ -13,9 +13,9 @@ import pytest
 
 from interlock.events.facts import Paused
 from interlock.events.record import Recorded, verify_chain
-from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
+from interlock.model.errors import BrokenChain, EnvironmentProblem, StaleEpoch, StoreUnavailable
 from interlock.store.sqlite import SqliteStore
-from interlock.store.sqlite_file import SqliteFile
+from interlock.store.sqlite_file import SQL, SqliteFile
 from tests.store.logs import names, reset, whole_log
 
 Result = TypeVar("Result")
@@ -241,3 +241,68 @@ def test_a_log_that_was_deleted_under_a_running_loop_is_noticed_at_the_next_use(
             await store.close()
 
     asyncio.run(go_on_without_the_file())
+
+
+def test_what_is_written_at_the_same_moment_is_one_transaction_and_each_hears_of_its_own(path: Path) -> None:
+    """K4: thirty agents that end together wait for the disk once."""
+    seen: list[object] = []
+
+    async def story(store: SqliteStore) -> list[list[Recorded]]:
+        async def write(name: str) -> list[Recorded]:
+            rows = await store.append([reset(name), reset(f"{name}-too")], "anna")
+            seen.extend(sql(path, "select count(*) from facts"))
+            return rows
+
+        return await asyncio.gather(*(write(f"t{number}") for number in range(30)))
+
+    written = use(path, story)
+    assert [row.seq for rows in written for row in rows] == list(range(1, 61))
+    assert seen == [(60,)] * 30
+    verify_chain(use(path, lambda store: store.read(0)))
+
+
+def test_one_that_is_refused_does_not_take_the_others_with_it(path: Path) -> None:
+    done: list[str] = []
+
+    async def story() -> list[object]:
+        file = SqliteFile(str(path))
+
+        def claiming(name: str) -> Callable[[sqlite3.Connection], str]:
+            def work(db: sqlite3.Connection) -> str:
+                done.append(name)
+                if name == "refused":
+                    raise StaleEpoch("somebody else has it")
+                wish = {
+                    "resource": name,
+                    "holder": "anna",
+                    "generation": 0,
+                    "lease_seconds": 9,
+                    "takeover": None,
+                }
+                db.execute(SQL["claim"], wish).fetchall()
+                return name
+
+            return work
+
+        asked = map(claiming, ("a", "refused", "b"))
+        told = await asyncio.gather(*map(file.transaction, asked), return_exceptions=True)
+        file.close()
+        return [*map(str, told)]
+
+    assert asyncio.run(story()) == ["a", "somebody else has it", "b"]
+    # Together at first; and then, because of the one, each by itself.
+    assert done == ["a", "refused", "a", "refused", "b"]
+    assert sql(path, "select resource from claims order by resource") == [("a",), ("b",)]
+
+
+def test_what_was_asked_for_is_written_even_if_nobody_waits_for_it_any_more(path: Path) -> None:
+    async def story(store: SqliteStore) -> list[str]:
+        asking = asyncio.create_task(store.append([reset("a")], "anna"))
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+        await store.append([reset("b")], "anna")
+        return names(await store.read(0))
+
+    assert use(path, story) == ["a", "b"]

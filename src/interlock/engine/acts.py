@@ -7,7 +7,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,8 +65,14 @@ class Acts:
         self._ended: list[TaskId] = []
         """Acts that are over, but whose last facts may not have been read yet."""
 
-    async def begin(self, step: Step) -> None:
-        """Set one step going. A start is claimed before this returns."""
+    async def begin_all(self, steps: Sequence[Step]) -> None:
+        """Set these going, in their order. All starts are claimed before this returns, at one time."""
+        begun = await asyncio.gather(*map(self._begin, steps), return_exceptions=True)
+        for problem in begun:
+            if problem is not None:
+                raise problem
+
+    async def _begin(self, step: Step) -> None:
         match step:
             case Start():
                 await self._start(step)

@@ -1,11 +1,15 @@
 """One SQLite file: opened when it is first needed, one transaction at a time, its errors in plain words.
 
 1. No await happens inside a transaction, so within a process transactions never mix.
-2. Waiting for another process's lock gives the event loop back: a process that was stopped while it held the
+2. What is to be written at the same moment waits for the disk once, as one transaction. Who asked hears of it
+   when it is on the disk. If any of it fails, each is done by itself, so that nobody has another's trouble.
+3. What was asked for is written, even if who asked does not wait for it any more.
+4. Waiting for another process's lock gives the event loop back: a process that was stopped while it held the
    lock must not stop ours.
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,6 +42,8 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         """Which file is open: a path can come to name another."""
+        self._asked: list[tuple[Work[Any], asyncio.Future[Any]]] = []
+        self._writer: asyncio.Task[None] | None = None
 
     async def run(self, work: Work[Result]) -> Result:
         """Do `work`; while another process holds the lock, again."""
@@ -65,8 +71,40 @@ class SqliteFile:
         return await self.run(lambda db: db.execute(SQL[name], arguments).fetchall())
 
     async def transaction(self, work: Work[Result]) -> Result:
-        """Do `work` while holding the write lock: all of it is committed, or none."""
-        return await self.run(lambda db: _in_transaction(db, work))
+        """Do `work` while holding the write lock: all of it is committed, or none. It may be done twice, if
+        the first time comes to nothing."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Result] = loop.create_future()
+        done.add_done_callback(_heard)
+        self._asked.append((work, done))
+        if self._writer is None or self._writer.done():
+            self._writer = loop.create_task(self._write())
+        return await asyncio.shield(done)
+
+    async def _write(self) -> None:
+        while self._asked:
+            together = [one for one in self._asked if not one[1].get_loop().is_closed()]
+            self._asked = []
+            if not await self._done(together):
+                for one in together:
+                    await self._done([one])
+
+    # Any: each work has a result of its own type, and its own future takes that.
+    async def _done(self, together: list[tuple[Work[Any], asyncio.Future[Any]]]) -> bool:
+        """Write them in one transaction; False if they have to be tried one by one."""
+        try:
+            results = await self.run(
+                lambda db: _in_transaction(db, lambda db: [work(db) for work, _ in together])
+            )
+        except Exception as problem:  # noqa: BLE001 - whatever it is, whoever asked decides about it
+            if len(together) > 1 and not isinstance(problem, StoreUnavailable):
+                return False
+            for _, done in together:
+                done.set_exception(problem)
+            return True
+        for (_, done), result in zip(together, results, strict=True):
+            done.set_result(result)
+        return True
 
     def close(self) -> None:
         """Let go of the file."""
@@ -75,9 +113,15 @@ class SqliteFile:
             self._connection = None
 
 
+def _heard(done: asyncio.Future[Any]) -> None:
+    """Nobody may be left to hear of a failure: that is no mistake here."""
+    if not done.cancelled():
+        done.exception()
+
+
 def _identity(path: str) -> tuple[int, int] | None:
     try:
-        found = Path(path).stat()
+        found = os.stat(path)  # noqa: PTH116 - asked for each read and write, and a Path takes longer than this
     except OSError:
         return None
     return found.st_dev, found.st_ino
