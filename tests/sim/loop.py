@@ -60,6 +60,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._clock.now
 
+    def begin_anew(self) -> None:
+        """Count its turns from here on."""
+        self._clock.turns = 0
+
 
 class Simulation:
     """One run: its seed, its dice, its time and its trace."""
@@ -98,6 +102,7 @@ def simulate(seed: int, main: Callable[[Simulation], Coroutine[Any, Any, T]]) ->
         try:
             return loop.run_until_complete(main(Simulation(seed, loop)))
         finally:
+            loop.begin_anew()  # one that turned too often must still be able to end
             _drop_the_rest(loop)
             loop.close()
 

@@ -184,7 +184,8 @@ class Engine:
         await self._decided(self._clutch.ask(self.state, now), claim)
         steps = decide(self.state, self._ledger.board, now, acts.under_way)
         self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
-        await acts.begin_all(steps)
+        if steps:
+            await acts.begin_all(steps)
         self._env.executor.foresee(would_start(self.state, self._ledger.board), self.state.main)
         if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
             await self._ledger.append(measured, claim)

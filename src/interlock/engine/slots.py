@@ -62,9 +62,9 @@ def agents_at_work(state: State) -> int:
 
 
 def would_start(state: State, board: Board) -> int:
-    """How many agents would start if all slots became free now."""
+    """How many agents would start, at the most, if all that are at work ended now."""
     run = state.run
-    return 0 if run is None or run.stopping else min(board.queue_length, run.limit)
+    return 0 if run is None or run.stopping else min(board.queue_length, agents_at_work(state))
 
 
 class Gauges:
