@@ -1,8 +1,11 @@
 """Git processes that stay for a whole run say and write the same as one that is started each time (T3)."""
 
 import asyncio
+import gc
+import itertools
 import os
 import re
+import select
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,6 +19,7 @@ from interlock.git.discover import discover
 from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
+from interlock.git.resident import Resident, whole_lines
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import Landing, Move
 from interlock.model.task import TaskId
@@ -48,6 +52,31 @@ def test_differences_are_those_that_diff_tree_tells(world: World) -> None:
         assert len(await place.git.changes(old, new)) == 4
 
     staying(world, story)
+
+
+@pytest.mark.slow
+def test_a_question_given_up_at_any_moment_leaves_neither_process_nor_pipe(world: World) -> None:
+    """T1: also while git is being started. (An open pipe is a warning, and so an error.)"""
+
+    alone = Git(world.place.common_dir)
+
+    async def give_up_after(steps: int, times: int) -> None:
+        resident = Resident(alone, "cat-file", "--batch-check")
+        asking = asyncio.create_task(resident.ask(b"HEAD\n", lambda answers: whole_lines(answers, 2)))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        for _ in range(times):  # by who asked, and by the end of the run
+            asking.cancel()
+            select.select([], [], [], 0.002)
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await resident.close()
+
+    for steps, times in itertools.product(range(9), (1, 2, 3)):
+        run(give_up_after(steps, times))
+        gc.collect()
+        assert processes() == []
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -183,7 +183,18 @@ def named(line: str) -> str | None:
 
 async def start(git: Git, *argv: str, errors: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
     """Start a git command that stays, to be asked questions."""
-    return await _start(*_invocation(git, argv), errors)
+    # A start that is given up half-way would leave its pipes open, and git running.
+    starting = asyncio.create_task(_start(*_invocation(git, argv), errors))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _in_any_case(_given_up(starting))
+        raise
+
+
+async def _given_up(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+    with contextlib.suppress(EnvironmentProblem):
+        await end(await starting)
 
 
 def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str, str], Path]:
@@ -310,7 +321,25 @@ async def _stop(child: Child) -> None:
 
 
 async def end(child: asyncio.subprocess.Process) -> None:
-    """Stop a git process, and let it remove its lock files first."""
+    """Stop a git process, and let it remove its lock files first. It takes seconds at most, and is not to be
+    hurried: a process that nobody waits for keeps its pipes."""
+    await _in_any_case(_end(child))
+
+
+async def _in_any_case(work: Coroutine[None, None, None]) -> None:
+    """To its end, however often the caller is cancelled meanwhile."""
+    task, was_cancelled = asyncio.create_task(work), False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            was_cancelled = True
+    task.result()
+    if was_cancelled:
+        raise asyncio.CancelledError
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
     _signal(child, signal.SIGTERM)
     try:
         async with asyncio.timeout(_ENDING_SECONDS):
