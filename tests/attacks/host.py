@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-INSIDE = Path(__file__).with_name("inside.py")
+INSIDE = Path(__file__).with_name("inside")
 NOBODY = "12345"
 """A user with no rights at all, and no entry in the list of users."""
 OUTSIDE_TMP = next((path for path in ("/srv", "/opt") if os.access(path, os.W_OK)), str(Path.home()))
@@ -68,7 +68,7 @@ class Host:
         self.repository.mkdir()
         self._git("init", "-q", "-b", "main")
         targets = self._targets(stack)
-        (self.repository / "inside.py").write_bytes(INSIDE.read_bytes())
+        shutil.copytree(INSIDE, self.repository / "inside", ignore=shutil.ignore_patterns("__pycache__"))
         (self.repository / "targets.json").write_text(json.dumps(targets))
         (self.repository / ".gitignore").write_text(".env\nuntracked.txt\n.interlock\n")
         (self.repository / ".env").write_text(f"{self.secret}\n")

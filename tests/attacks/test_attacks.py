@@ -15,7 +15,7 @@ GRAPH = """\
 version: 1
 defaults: {{agent: hostile, timeout: 120s, retries: 0}}
 agents:
-  hostile: {{use: command, run: [python3, inside.py], wire: openai, url: "{model}", key_env: MODEL_KEY}}
+  hostile: {{use: command, run: [python3, -B, -m, inside], wire: openai, url: "{model}", key_env: MODEL_KEY}}
 tasks:
   attack: {{goal: Do what you can}}
 """

@@ -1,106 +1,21 @@
 """One attempt from order to report, with real git, real processes and a real workspace (W5, W14, D10, K4)."""
 
 import asyncio
-import gc
-import os
-import subprocess
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from interlock.git.discover import discover
-from interlock.git.place import Place
-from interlock.git.protocol import Workspace
-from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
-from interlock.model.outcome import ErrorClass, Order, Report
-from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.outcome import ErrorClass, Report
+from interlock.model.task import Commit
 from interlock.run import LocalExecutor, LocalProcesses
 from interlock.run.means import Means
 from interlock.run.sandbox.unconfined import Unconfined
-from interlock.run.seating import PID_FILE
-from interlock.run.survivors import end_survivors, take_note
-from tests.run.tree import DAEMON, Marked, driver, linux, marked
+from tests.run.desk import TASK, Desk
+from tests.run.tree import DAEMON, linux, marked
 
 pytestmark = [linux, pytest.mark.slow]
-TASK = TaskId("a")
-
-
-@dataclass
-class Desk:
-    """A repository with one commit, and an executor on it."""
-
-    folder: Path
-    place: Place
-    base: Commit
-    workspaces: GitWorkspaces
-    executor: LocalExecutor[Workspace]
-
-    def git(self, *words: str) -> str:
-        return git(self.folder, *words)
-
-    def order(self, script: str, **changed: object) -> Order:
-        order = Order(
-            task=TASK,
-            attempt=1,
-            epoch=1,
-            base=self.base,
-            agent=Agent("scripted", "command", ("sh", "-c", script)),
-            prompt="Make it so.\n",
-            session="00000000-0000-0000-0000-000000000001",
-            timeout_seconds=60.0,
-            idle_seconds=0.0,
-            lease_seconds=60.0,
-            given_at=time.monotonic(),
-        )
-        own = {key: changed.pop(key) for key in [*changed] if key.startswith("agent_")}
-        agent = replace(order.agent, **{key.removeprefix("agent_"): value for key, value in own.items()})  # type: ignore[arg-type] # as below
-        return replace(order, agent=agent, **changed)  # type: ignore[arg-type]  # each test names its own fields
-
-    def carry_out(self, script: str, **changed: object) -> Report:
-        return asyncio.run(self.executor.carry_out(self.order(script, **changed)))
-
-    def recovered_after(self, script: str) -> str:
-        """The engine dies when the agent has run, and the next one recovers the attempt."""
-
-        workspace = asyncio.run(self.workspaces.open(TASK, 1, self.base))
-        subprocess.run(["sh", "-c", script], cwd=workspace.path, check=True)
-        return asyncio.run(self.executor.recover(TASK, 1))
-
-    def evidence(self) -> Path:
-        (left,) = self.workspaces.listing()
-        assert left.state == "evidence"
-        return left.path
-
-    def left(self) -> Workspace | None:
-        return asyncio.run(self.workspaces.find(TASK, 1))
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-    done = subprocess.run(
-        ["git", *identity, "-C", str(folder), *words], capture_output=True, check=True, text=True
-    )
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    (folder / "file").write_text("old\n")
-    git(folder, "add", "file")
-    git(folder, "commit", "-q", "-m", "first")
-    place = asyncio.run(discover(folder))
-    workspaces = GitWorkspaces(place)
-    # Not in a sandbox: these agents show by their traces outside of it that they ran, and that they ended.
-    processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
-    executor = LocalExecutor(workspaces, processes, place.state)
-    return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
 
 
 def test_what_the_agent_made_is_imported_and_its_workspace_given_up(desk: Desk) -> None:
@@ -312,101 +227,3 @@ def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) 
         return await running
 
     assert asyncio.run(renewed()).error is None
-
-
-def cancelled_when_up(desk: Desk, here: Marked, after: Callable[[], Awaitable[object]]) -> None:
-    async def scenario() -> None:
-        order = desk.order(
-            f'echo half > file; {DAEMON} touch "$UP.ready"; while :; do sleep 600; done', agent_env=here.env
-        )
-        running = asyncio.create_task(desk.executor.carry_out(order))
-        await asyncio.to_thread(here.wait_until, Path(here.env["UP"] + ".ready").exists)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        await after()
-
-    asyncio.run(scenario())
-
-
-def test_what_a_cancelled_attempt_wrote_is_archived_by_recover_and_only_once(
-    desk: Desk, tmp_path: Path
-) -> None:
-    here = marked(tmp_path)
-    refs: list[str] = []
-
-    async def recover() -> None:
-        assert here.alive() == []
-        refs.extend([await desk.executor.recover(TASK, 1), await desk.executor.recover(TASK, 1)])
-
-    cancelled_when_up(desk, here, recover)
-    assert desk.git("show", f"{refs[0]}:file") == "half"
-    assert refs[1] == ""
-    assert desk.left() is None
-
-
-def test_recovering_what_never_was_gives_nothing(desk: Desk) -> None:
-    assert asyncio.run(desk.executor.recover(TaskId("other"), 7)) == ""
-
-
-@pytest.mark.crash
-def test_survivors_of_an_attempt_end_before_it_is_archived(desk: Desk, tmp_path: Path) -> None:
-    """Supervisors end with their engine; should one not, whoever recovers ends it."""
-    here = marked(tmp_path)
-
-    async def scenario() -> str:
-        workspace = await desk.workspaces.open(TASK, 1, desk.base)
-        engine = driver("", str(here.folder), here.mark, "0", "while :; do sleep 600; done")
-        await asyncio.to_thread(here.wait_until, lambda: (here.folder / "pid").exists() and here.alive())
-        (here.folder / "pid").rename(workspace.home / PID_FILE)
-        ref = await desk.executor.recover(TASK, 1)
-        assert here.alive() == []
-        engine.communicate()
-        return ref
-
-    assert asyncio.run(scenario())
-
-
-def test_a_process_that_only_has_the_same_number_is_left_alone(tmp_path: Path) -> None:
-    stranger = subprocess.Popen(["sleep", "600"])
-    try:
-        note = tmp_path / "pid"
-        take_note(note, stranger.pid, "mark")
-        note.write_text(note.read_text().replace("/", "/9"))
-        end_survivors(note)
-        assert stranger.poll() is None
-        assert not note.exists()
-    finally:
-        stranger.kill()
-        stranger.wait()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        '{"pid": 1}',
-        "[]",
-        '{"pid": 2, "started": "", "mark": null}',
-        '{"pid": 2, "started": "", "mark": ""}',
-        '{"pid": "self", "started": "", "mark": "x"}',
-    ],
-)
-def test_a_half_written_note_is_thrown_away(tmp_path: Path, text: str) -> None:
-    note = tmp_path / "pid"
-    note.write_text(text)
-    end_survivors(note)
-    assert not note.exists()
-
-
-def test_a_note_that_cannot_be_taken_ends_the_program(tmp_path: Path) -> None:
-    here = marked(tmp_path)
-    command = replace(here.command("sleep 600"), pid_file=str(tmp_path / "missing" / "pid"))
-    with pytest.raises(EnvironmentProblem, match="cannot write"):
-        asyncio.run((processes := LocalProcesses()).run(command))
-    here.wait_until(lambda: not here.alive())
-    processes.close()
-    gc.collect()  # what earlier tests made and nobody holds any more
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)

@@ -16,7 +16,7 @@ from interlock.model.task import Agent, Commit, TaskId
 from interlock.run import LocalExecutor, LocalProcesses
 from interlock.run.homes import Homes
 from interlock.run.sandbox.unconfined import Unconfined
-from tests.run.test_executor import git
+from tests.run.desk import git
 from tests.run.tree import linux, marked
 
 pytestmark = [linux, pytest.mark.slow]

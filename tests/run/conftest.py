@@ -1,0 +1,29 @@
+"""Where attempts are made."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from interlock.git.discover import discover
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.task import Commit
+from interlock.run import LocalExecutor, LocalProcesses
+from interlock.run.sandbox.unconfined import Unconfined
+from tests.run.desk import Desk, git
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "file").write_text("old\n")
+    git(folder, "add", "file")
+    git(folder, "commit", "-q", "-m", "first")
+    place = asyncio.run(discover(folder))
+    workspaces = GitWorkspaces(place)
+    # Not in a sandbox: these agents show by their traces outside of it that they ran, and that they ended.
+    processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
+    executor = LocalExecutor(workspaces, processes, place.state)
+    return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
