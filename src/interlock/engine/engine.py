@@ -7,8 +7,8 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 
 from interlock.engine.acts import Acts
 from interlock.engine.brakes import last_news, pass_on_news
@@ -157,7 +157,7 @@ class Engine:
         await _first_of(
             [
                 asyncio.create_task(main.begin(fetch=self._options.fetch_seconds > 0)),
-                asyncio.create_task(_only(self._wake.wait())),
+                asyncio.create_task(_only(self._wake.wait)),
             ]
         )
         while True:
@@ -242,14 +242,15 @@ class Engine:
         seconds = IDLE_SECONDS if wakeup is None else min(IDLE_SECONDS, max(0.01, wakeup - now))
         await _first_of(
             [
-                asyncio.create_task(_only(self._wake.wait())),
-                asyncio.create_task(_only(self._env.store.wait(self.state.seq, seconds))),
+                asyncio.create_task(_only(self._wake.wait)),
+                asyncio.create_task(_only(partial(self._env.store.wait, self.state.seq, seconds))),
             ]
         )
 
 
-async def _only(waited: Coroutine[Any, Any, object]) -> None:  # Any: what a coroutine is sent and yields
-    await waited
+async def _only(wait: Callable[[], Awaitable[object]]) -> None:
+    """Asked for only now: whoever is cancelled before the first step would leave a wait that never began."""
+    await wait()
 
 
 async def _first_of(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -42,8 +42,8 @@ def started(pid: int) -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         stat = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return f"{boot}/{stat[19].decode()}"
-    except FileNotFoundError:
-        pass
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # the second one: it ended between the opening of its file and the reading
     try:
         return "" if Path("/proc/self").exists() else str(psutil.Process(pid).create_time())
     except psutil.NoSuchProcess:
