@@ -63,16 +63,19 @@ class Bubblewrap:
             argv = (*DOORKEEPER, *(f"{door.port}={door.socket}" for door in grant.doors), "--", *argv)
             sockets = (door.socket for door in grant.doors)
             grant = replace(grant, read=(*grant.read, *DOORKEEPER_NEEDS, *sockets))
-        filters = in_memory("seccomp", seccomp.program())
         env = {**inside(command.env, grant, self.toolchains, grant.home or NO_HOME, TEMP), **mark}
-        words = ["--seccomp", str(filters), *self._words(command, grant, env)]
+        granted = list(self._words(command, grant, env))
+        filters = in_memory("seccomp", seccomp.program())
+        copies = {os.open(path, os.O_RDONLY): place for path, place in _copied()}
+        first = [word for file, place in copies.items() for word in ("--file", str(file), place)]
+        words = ["--seccomp", str(filters), *first, *granted]
         listed = in_memory("arguments", b"".join(os.fsencode(word) + b"\0" for word in words))
         return Confined(
             (self.program, "--args", str(listed), "--", *argv),
             {"PATH": SYSTEM_PATH, **mark},
             "/",
             ("reports",) if self.by_itself else ("reports", *door_words(grant, alone=True)),
-            (filters, listed),
+            (filters, listed, *copies),
             alone=not self.by_itself,
         )
 
@@ -138,12 +141,34 @@ def _system() -> tuple[str, ...]:
         elif root.is_dir():
             words += ["--ro-bind", str(root), str(root)]
     words += ["--dir", "/etc"]
+    for path, place in _etc():
+        if _leads_to_usr(path):
+            words += ["--symlink", str(path.resolve()), place]
+        elif not _is_copied(path):
+            words += ["--ro-bind", str(path), place]
+    return (*words, "--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var")
+
+
+@functools.cache
+def _copied() -> tuple[tuple[str, str], ...]:
+    """Small files, and where they are in the sandbox. To copy one takes far less time than to mount it."""
+    return tuple((str(path), place) for path, place in _etc() if _is_copied(path))
+
+
+def _etc() -> Iterator[tuple[Path, str]]:
     for name in ETC:
         if (path := Path("/etc", name)).exists():
-            words += ["--ro-bind", str(path), str(path)]
+            yield path, str(path)
     for path in sorted(_OWN_ETC.iterdir()):
-        words += ["--ro-bind", str(path), f"/etc/{path.name}"]
-    return (*words, "--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var")
+        yield path, f"/etc/{path.name}"
+
+
+def _is_copied(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK) and not _leads_to_usr(path)
+
+
+def _leads_to_usr(path: Path) -> bool:
+    return path.is_symlink() and path.resolve().is_relative_to("/usr")
 
 
 def _bound(how: str, paths: Iterable[str]) -> Iterator[str]:
