@@ -61,6 +61,6 @@ def test_a_folder_of_instances_is_measured_by_kind(tmp_path: Path) -> None:
     assert sorted(read_instances(tmp_path)) == [f"{tmp_path.name} .json", f"{tmp_path.name} .sm"]
     rows = measure(short=True, instances=str(tmp_path), plot=str(tmp_path / "plot.svg"))
     families = [row for row in rows if row.what.startswith(("PSPLIB j2, ", "workflow traces, "))]
-    assert len(families) == 24
+    assert len(families) == 36
     assert all(row.value >= 0.999 for row in families if "lower bound" in row.what)
     assert (tmp_path / "plot.svg").read_text().count("<rect") == 4 + 6 * 4
