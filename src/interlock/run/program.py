@@ -28,9 +28,12 @@ def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
     """What starting `program` takes, besides the system's own and `directory`: folders, or single files."""
     found: dict[str, None] = {}
     for named, real in _chain(program, path, directory):
-        kept_out = _kept_out(directory)
         # Most of these are the same folder, and looking at one takes a while.
-        for folder in dict.fromkeys((named.parent, *_home_of(real), *_home_of(named))):
+        folders = dict.fromkeys((named.parent, *_home_of(real), *_home_of(named)))
+        if all(_is_shown(folder, directory) for folder in (real.parent, *folders)):
+            continue
+        kept_out = _kept_out(directory)
+        for folder in folders:
             if not _holds_more(folder, kept_out):
                 files = [] if _is_shown(folder, directory) else [folder]
             else:

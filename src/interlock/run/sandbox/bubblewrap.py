@@ -181,7 +181,14 @@ def _protected(grant: Grant) -> Iterator[str]:
     """What is there of it. A link would bind what it leads to, and an earlier session may have made it."""
     for path in grant.protect:
         root = next((root for root in (*grant.write, grant.home) if root and is_below(path, [root])), path)
-        if os.path.realpath(path) != os.path.realpath(root) + path[len(root) :]:
+        if _is_by_a_link(root, path):
             raise EnvironmentProblem(f"{path} was replaced by a link", "let it be tried again from scratch")
         if os.path.lexists(path):
             yield path
+
+
+def _is_by_a_link(root: str, path: str) -> bool:
+    """Is the path, or a folder between it and its root, a link."""
+    spot = Path(path)
+    below = len(spot.parts) - len(Path(root).parts)
+    return any(each.is_symlink() for each in (spot, *spot.parents)[:below])
