@@ -5,15 +5,12 @@ Where this says no, git is asked: it knows about filters, line endings and files
 
 import os
 import stat
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.git.index import Entry, parse_index
+from interlock.git.index import Entry, small_index
 from interlock.git.place import Place
 
-_LARGE_BYTES = 64 << 10
-"""Some 700 files: from there on git is quicker."""
 _JUST_NOW_NS = 1_000_000_000
 """A file written so shortly before the index may have been written once more without a sign of it."""
 _MASK = 0xFFFF_FFFF
@@ -21,18 +18,15 @@ _MASK = 0xFFFF_FFFF
 
 def is_untouched(place: Place, folder: Path, index: Path, tree: str) -> bool:
     """Does the index hold exactly this tree, and the folder exactly what the index says."""
+    held = small_index(index, place.id_bytes)
+    if held is None or not held.is_whole or not tree or held.tree.hex() != tree:
+        return False
+    root = os.fsencode(folder)
     try:
-        seen = index.stat()
-        if seen.st_size > _LARGE_BYTES:
-            return False
-        held = parse_index(index.read_bytes(), place.id_bytes)
-        if held is None or not held.is_whole or not tree or held.tree.hex() != tree:
-            return False
-        root = os.fsencode(folder)
         return all(map(_is_folder, _folders(root, held.entries))) and all(
-            _is_same(place, root, entry, seen.st_mtime_ns) for entry in held.entries
+            _is_same(place, root, entry, held.written_ns) for entry in held.entries
         )
-    except (OSError, ValueError, struct.error):
+    except OSError:
         return False
 
 

@@ -4,23 +4,17 @@ Where this says no, or the folder is large, git is asked: it knows about ignored
 """
 
 import os
-import struct
 from pathlib import Path
 
-from interlock.git.index import parse_index
-
-_LARGE_BYTES = 64 << 10
-"""Some 700 files: from there on git is quicker."""
+from interlock.git.index import small_index
 
 
 def holds_just(tree: Path, index: Path, id_bytes: int) -> bool:
     """Is all that the folder holds in the index: files, links, folders of those. `.git` does not count."""
+    held = small_index(index, id_bytes)
     try:
-        if index.stat().st_size > _LARGE_BYTES:
-            return False
-        held = parse_index(index.read_bytes(), id_bytes)
         return held is not None and _is_exact(os.fsencode(tree), {entry.name for entry in held.entries})
-    except (OSError, ValueError, struct.error):
+    except OSError:
         return False
 
 

@@ -97,11 +97,8 @@ class Conversation:
             stack.callback(hooks.drop)
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
-            seated = replace(
-                seat(order, place, way, prompt),
-                hooks=relays(hooks.native, asking.doors),
-                hooked_tools=hooks.tools,
-            )
+            native = relays(hooks.native, asking.doors)
+            seated = replace(seat(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools)
             launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
@@ -120,17 +117,19 @@ class Conversation:
             account = self._attended(stack, session)
             self._session = session
             exited = await self._run(replace(ready, lease_seconds=lease_left()), launch.say)
-            await hooks.settle()
-            if hooks.untold:
-                self._means.tell(
-                    f"{order.task}: {hooks.untold} moments of its session were not told to your hooks"
-                )
+            await self._settle(hooks)
             left = self._homes.left(place.home, launch.leaves)
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)
             report = how_it_went(report, order, exited, verdict, way.seen())
             account.ended(report.error, report.summary)
             return report
+
+    async def _settle(self, hooks: SessionHooks) -> None:
+        await hooks.settle()
+        if hooks.untold:
+            what = f"{hooks.untold} moments of its session were not told to your hooks"
+            self._means.tell(f"{self._order.task}: {what}")
 
     async def _way_to_model(self, stack: AsyncExitStack) -> Way:
         wire = Wire(self._order.agent.wire) if self._order.agent.wire else self._adapter.wire

@@ -64,9 +64,6 @@ class Line:
         heard, failed = self._waiting.pop(answer.id)
         return failed(answer.error) if answer.error else heard(answer.result)
 
-    def notify(self, method: str, params: BaseModel) -> None:
-        self.out.append(_line({"method": method, "params": _dumped(params)}))
-
     def respond(self, id: object, result: BaseModel) -> None:
         self.out.append(_line({"id": id, "result": _dumped(result)}))
 
