@@ -34,7 +34,7 @@ def test_the_second_run_expects_what_the_first_took_and_starts_the_longer_work_f
     scratch.graph(tasks(*first, *more), agent=PACED)
     scratch.interlock("run", "--max-parallel", "1")
     quick, slow = forecasts(scratch, "another")[0], forecasts(scratch, "slow-4")[0]
-    assert quick["seconds"] < slow["seconds"] < 20
+    assert quick["seconds"] < slow["seconds"] < 60
     assert slow["evidence"] == pytest.approx(3 * 0.98)
     assert "from 3 attempts" in scratch.interlock("show", "slow-4")
     started = [row["fact"]["task"] for row in scratch.facts("PhaseStarted")]
@@ -55,7 +55,7 @@ def test_another_project_of_the_same_user_hears_what_this_one_learned(tmp_path: 
     said = other.interlock("run")
     assert "left out" not in said
     (forecast,) = forecasts(other, "guide")
-    assert forecast["seconds"] < 20
+    assert forecast["seconds"] < 60
     assert forecast["evidence"] == 0
     (heard,) = other.facts("ExperienceGathered")
     assert heard["fact"]["projects"] == 1

@@ -66,7 +66,8 @@ def test_a_past_run_can_be_tried_with_other_numbers(done: Scratch) -> None:
 def test_another_agent_is_judged_by_what_the_log_knows_of_it(done: Scratch) -> None:
     agent = json.loads(done.interlock("status", "--json"))["tasks"][0]["agent"]
     cases = json.loads(done.interlock("what-if", "--agent", agent, "--json"))["cases"]
-    assert 60 > cases[2]["seconds_p90"] >= cases[2]["seconds_p50"] > 0, "not by the default of ten minutes"
+    assert cases[2]["seconds_p90"] >= cases[2]["seconds_p50"] > 0
+    assert cases[2]["seconds_p50"] < 600, "three one after the other: by the default it would be half an hour"
     assert [case["cost_usd"] for case in cases] == [None] * 3
     assert f"the log has 3 attempts of {agent}" in done.interlock("what-if", "--agent", agent)
     assert agent in done.interlock("what-if", "--agent", f"{agent}x", code=2)
@@ -76,7 +77,8 @@ def test_the_next_plan_is_estimated_from_what_was_seen(done: Scratch) -> None:
     """A8: the default estimate is ten minutes; the log says a second."""
     done.graph(CHAIN + "  d: {goal: d}\n  e: {goal: e, needs: [d]}\n", "true")
     estimate = json.loads(done.interlock("plan", "--estimate", "--json"))["estimate"]
-    assert 0 < estimate["seconds_p50"] <= estimate["seconds_p90"] < 600
+    assert 0 < estimate["seconds_p50"] <= estimate["seconds_p90"]
+    assert estimate["seconds_p50"] < 600
     assert estimate["evidence"] > 1
     assert "nine times in ten" in done.interlock("plan", "--estimate")
 
