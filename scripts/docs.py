@@ -13,8 +13,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import click
+import msgspec
 
-from interlock.engine.settings import OWN, PREFIX, Settings, default_of, key_of
+from interlock.engine.settings import PREFIX, TABLES, Settings, default_of, key_of
 from interlock.events.facts import Fact, PhaseFact, kinds
 from interlock.events.lifecycle import NEXT, Stage
 from interlock.model.durations import time_text
@@ -48,10 +49,10 @@ TRAPS_OF = {
 """What tests of more than one program are about, by their file."""
 
 ABOUT_OUTPUT = """\
-With `--json`, `run`, `events`, `logs` and `status -w` print one line of JSON for each item, the others
-one document. An error is `{"error": {"code", "message", "hint", "retryable"}}` on stdout; one about the
-graph also has `problems`. Commands that list or show print JSON, too, when their output is not a terminal
-and `CLAUDECODE`, `CURSOR_AGENT` or `CODEX_SANDBOX` is set.
+With `--json`, `run`, `events`, `logs`, `attach`, `replay RUN` and `status -w` print one line of JSON for
+each item, the others one document. An error is `{"error": {"code", "message", "hint", "retryable"}}` on
+stdout; one about the graph also has `problems`. Commands that list or show print JSON, too, when their
+output is not a terminal and `CLAUDECODE`, `CURSOR_AGENT` or `CODEX_SANDBOX` is set.
 
 Colour follows `--no-color`, then `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`, then the setting `color`.
 """
@@ -130,7 +131,7 @@ def _options(options: list[click.Option] | list[click.Parameter]) -> str:
     for option in options:
         assert isinstance(option, click.Option)  # noqa: S101 - both callers pass options only
         flags = ", ".join(f"`{flag}`" for flag in option.opts)
-        value = "" if option.is_flag else f" `{option.metavar or _metavar(option)}`"
+        value = "" if option.is_flag else f" `{_cell(option.metavar or _metavar(option))}`"
         many = " May be given several times." if option.multiple else ""
         rows.append(f"| {flags}{value} | {_cell(option.help or '')}{many} |")
     return "\n".join(rows)
@@ -138,7 +139,7 @@ def _options(options: list[click.Option] | list[click.Parameter]) -> str:
 
 def _metavar(option: click.Option) -> str:
     if isinstance(option.type, click.Choice):
-        return "\\|".join(map(str, option.type.choices))
+        return "|".join(map(str, option.type.choices))
     return {"path": "PATH", "file": "PATH"}.get(
         option.type.name, "N" if "int" in option.type.name else "TEXT"
     )
@@ -151,7 +152,7 @@ def config_page() -> str:
     for field in fields(Settings):
         key = key_of(field)
         default = _default(field.name, default_of(field))
-        variable = "none" if field.name in OWN else f"`{PREFIX}{key.upper()}`"
+        variable = "none" if field.name in TABLES else f"`{PREFIX}{key.upper()}`"
         rows.append(f"| `{key}` | {default} | {variable} | {_cell(docs[field.name])} |")
     return _page(["# Settings", ABOUT_SETTINGS, "\n".join(rows)])
 
@@ -161,7 +162,7 @@ def _default(name: str, value: object) -> str:
         return f"`{time_text(value)}`"
     if value in ("", (), {}):
         return "none"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    return f"`{msgspec.json.encode(value).decode()}`" if isinstance(value, tuple | bool) else f"`{value}`"
 
 
 def exits_page() -> str:

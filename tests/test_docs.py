@@ -1,14 +1,18 @@
 """Every command, setting and fact is in the docs, and the pages made from code are as the code is."""
 
 import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 
-from interlock.engine.settings import Settings, key_of
+from interlock.engine.settings import Settings, default_of, key_of, load
 from interlock.events.facts import kinds
 from interlock.events.lifecycle import NEXT
+from interlock.ui.cli.app import interlock
 from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import ExitCode
 from scripts import docs
@@ -46,6 +50,47 @@ def test_every_setting_is_documented_with_a_meaning(field: object) -> None:
     row = re.search(rf"^\| `{key}` \|.*\| (.*) \|$", page("config.md"), re.MULTILINE)
     assert row
     assert row[1].strip()
+
+
+def command_tree() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(interlock, info_name="interlock")
+    for name in COMMANDS:
+        command = interlock.get_command(context, name)
+        assert command
+        yield name, command
+        for child, inner in command.commands.items() if isinstance(command, click.Group) else ():
+            yield f"{name} {child}", inner
+
+
+@pytest.mark.slow
+def test_every_command_and_every_command_below_one_has_an_example_of_itself_that_can_be_typed() -> None:
+    for name, command in command_tree():
+        examples = re.findall(r"For example: (interlock .*)", command.help or "")
+        assert len(examples) == 1, name
+        words = shlex.split(examples[0])
+        known = {flag for param in command.params for flag in param.opts}
+        parent = name.split()[0]
+        assert words[1] == parent
+        assert isinstance(command, click.Group) or words[1 : 1 + len(name.split())] == name.split()
+        if not isinstance(command, click.Group):
+            assert {word for word in words if word.startswith("-")} <= known, name
+
+
+def test_a_variable_is_named_for_exactly_the_settings_that_one_can_set(tmp_path: Path) -> None:
+    told = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| (\S+) \|", page("config.md"), re.MULTILINE))
+    assert told.keys() == {key_of(field) for field in fields(Settings)}
+    for field in fields(Settings):
+        variable = f"INTERLOCK_{key_of(field).upper()}"
+        default = default_of(field)
+        text = ",".join(default) if isinstance(default, tuple) else str(default)
+        origin = load(tmp_path, {}, {variable: text, "HOME": str(tmp_path)}).origins[key_of(field)]
+        assert (told[key_of(field)], origin) in ((f"`{variable}`", variable), ("none", "default"))
+
+
+@pytest.mark.parametrize("name", ["cli.md", "config.md", "exit-codes.md"])
+def test_no_row_of_a_table_has_more_cells_than_its_head(name: str) -> None:
+    for table in re.findall(r"(?:^\|.*\n)+", page(name), re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1, table
 
 
 @pytest.mark.parametrize("name", sorted(kinds()))

@@ -39,7 +39,10 @@ INSTEAD = {
 @click.option("-m", "--note", default="", help="Something the next attempt shall know.")
 @click.pass_obj
 def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> None:
-    """Give failed or cancelled TASKS new attempts, with what went wrong as feedback."""
+    """Give failed or cancelled TASKS new attempts, with what went wrong as feedback.
+
+    For example: interlock retry login -m "use the new table"
+    """
     run_async(_act(invocation, tasks, lambda task: TaskRetried(task, note), "starts again"))
 
 
@@ -48,7 +51,10 @@ def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> 
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> None:
-    """Take stuck TASKS away from whoever holds them; they start again from the beginning."""
+    """Take stuck TASKS away from whoever holds them; they start again from the beginning.
+
+    For example: interlock reset login -m "it waits for a server that is gone"
+    """
     run_async(_act(invocation, tasks, lambda task: TaskReset(task, why), "was released and starts again"))
 
 
@@ -60,7 +66,10 @@ def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> N
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: bool, why: str) -> None:
-    """Stop tasks for good, or a whole run. What agents have written so far is archived."""
+    """Stop tasks for good, or a whole run. What agents have written so far is archived.
+
+    For example: interlock cancel login
+    """
     if everything == bool(tasks):
         raise UsageError(
             "say what to cancel: tasks or --all", "interlock cancel TASK, or interlock cancel --all"

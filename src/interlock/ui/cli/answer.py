@@ -19,7 +19,10 @@ from interlock.ui.cli.session import actor, opened, run_async
 @click.argument("answer", type=click.Choice(["allow", "deny"]))
 @click.pass_obj
 def answer_command(invocation: Invocation, task: str, answer: str) -> None:
-    """Allow or deny everything that the agent of TASK asks leave for right now."""
+    """Allow or deny everything that the agent of TASK asks leave for right now.
+
+    For example: interlock answer login allow
+    """
     run_async(_answer(invocation, task, answer == "allow"))
 
 

@@ -48,7 +48,10 @@ class TakeOver:
 )
 @click.pass_obj
 def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
-    """Follow what the agent of TASK says and does. Ctrl-C leaves it running."""
+    """Follow what the agent of TASK says and does. Ctrl-C leaves it running.
+
+    For example: interlock attach login
+    """
     if not take_over:
         wanted = Wanted(follow=True, tail=SHOWN_BEFORE)
         run_async(show_log(invocation, task, wanted))

@@ -75,7 +75,7 @@ class ClutchView:
 def clutch_command(invocation: Invocation) -> None:
     """Show how many agents each kind of work may have, which brake says so, and what would change it.
 
-    Example: interlock clutch --json
+    For example: interlock clutch --json
     """
     view = run_async(_look(invocation))
     if invocation.wants_json():

@@ -15,7 +15,10 @@ INSTALL = {
 @click.command("completion", cls=Command)
 @click.argument("shell", type=click.Choice(sorted(INSTALL)), metavar="SHELL")
 def completion_command(shell: str) -> None:
-    """Print the completion script for SHELL: bash, fish or zsh. Loading it does not start Interlock."""
+    """Print the completion script for SHELL: bash, fish or zsh. Loading it does not start Interlock.
+
+    For example: interlock completion zsh > ~/.zfunc/_interlock
+    """
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

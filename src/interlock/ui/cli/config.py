@@ -19,14 +19,20 @@ SECRET = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
 
 @click.group("config", cls=CommandGroup)
 def config_command() -> None:
-    """Show or change settings."""
+    """Show or change settings.
+
+    For example: interlock config show --origin
+    """
 
 
 @config_command.command("show")
 @click.option("--origin", is_flag=True, help="Say where each value comes from.")
 @click.pass_obj
 def show(invocation: Invocation, origin: bool) -> None:
-    """Every setting with its value."""
+    """Every setting with its value.
+
+    For example: interlock config show --origin
+    """
     loaded = load(repository_root(invocation), {})
     rows = {key_of(field): shown(loaded.settings, field.name) for field in fields(Settings)}
     if invocation.wants_json():
@@ -41,7 +47,10 @@ def show(invocation: Invocation, origin: bool) -> None:
 @click.argument("key")
 @click.pass_obj
 def get(invocation: Invocation, key: str) -> None:
-    """The value of one setting, alone."""
+    """The value of one setting, alone.
+
+    For example: interlock config get max_parallel
+    """
     value = shown(load(repository_root(invocation), {}).settings, _field_name(key))
     if invocation.wants_json():
         say_json(value)
@@ -60,7 +69,10 @@ def get(invocation: Invocation, key: str) -> None:
 @click.argument("value")
 @click.pass_obj
 def set_(invocation: Invocation, key: str, value: str) -> None:
-    """Write one setting into interlock.toml, keeping the rest of the file as it is."""
+    """Write one setting into interlock.toml, keeping the rest of the file as it is.
+
+    For example: interlock config set max_parallel 5
+    """
     root = repository_root(invocation)
     path = root / FILE
     checked = check(key, value, f"config set {key}")
@@ -77,7 +89,10 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
 @config_command.command("path")
 @click.pass_obj
 def path_(invocation: Invocation) -> None:
-    """The files that settings are read from, strongest first."""
+    """The files that settings are read from, strongest first.
+
+    For example: interlock config path
+    """
     paths = load(repository_root(invocation), {}).files
     if invocation.wants_json():
         say_json([{"path": str(path), "exists": path.exists()} for path in paths])

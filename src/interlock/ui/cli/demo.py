@@ -39,7 +39,10 @@ TASKS = 12
 )
 @click.pass_obj
 def demo_command(invocation: Invocation, directory: Path | None) -> int:
-    """Watch twelve scripted agents work in a scratch repository. No account, no key, no network."""
+    """Watch twelve scripted agents work in a scratch repository. No account, no key, no network.
+
+    For example: interlock demo --dir try-it
+    """
     scratch = directory or Path(tempfile.mkdtemp(prefix="interlock-demo-"))
     _refuse_occupied(scratch)
     asyncio.run(make_repository(scratch))

@@ -25,7 +25,10 @@ COLORS = {"+": "green", "-": "red", "@": "cyan"}
 )
 @click.pass_obj
 def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
-    """Show what TASK changed: what landed, or what its newest attempt made."""
+    """Show what TASK changed: what landed, or what its newest attempt made.
+
+    For example: interlock diff login --attempt 1
+    """
     old, new, text = run_async(_diff(invocation, task, attempt))
     if invocation.json:
         say_json({"base": old, "commit": new, "diff": text})

@@ -30,7 +30,10 @@ from interlock.ui.cli.session import opened, run_async
 def events_command(
     invocation: Invocation, follow: bool, since: int, verify: bool, target: str | None, source: str | None
 ) -> None:
-    """Show the log of facts. With --json one line of JSON for each."""
+    """Show the log of facts. With --json one line of JSON for each.
+
+    For example: interlock events --since 120 -f
+    """
     if sum((follow, verify, target is not None, source is not None)) > 1:
         raise UsageError("only one of --follow, --verify, --export and --import at a time")
     if verify:

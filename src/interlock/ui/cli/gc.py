@@ -41,7 +41,10 @@ class Swept:
 )
 @click.pass_obj
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
-    """Remove workspaces, trash and agents' homes that are no longer needed. What agents made stays in git."""
+    """Remove workspaces, trash and agents' homes that are no longer needed. What agents made stays in git.
+
+    For example: interlock gc --dry-run
+    """
     swept = run_async(_sweep(invocation, dry_run, older_than, delete_unmerged))
     if invocation.json:
         say_json(

@@ -25,7 +25,10 @@ class Known:
 @click.command("hooks", cls=Command)
 @click.pass_obj
 def hooks_command(invocation: Invocation) -> None:
-    """Show your hooks, and for each kind of agent how its moments become known and which can be blocked."""
+    """Show your hooks, and for each kind of agent how its moments become known and which can be blocked.
+
+    For example: interlock hooks --json
+    """
     loaded = load(repository_root(invocation), {})
     table = {moment: [_known(use, moment) for use in KINDS] for moment in Moment}
     if invocation.wants_json():

@@ -52,7 +52,10 @@ SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with
 @click.command("init", cls=Command)
 @click.pass_obj
 def init_command(invocation: Invocation) -> None:
-    """Write a first task-graph.yaml for this repository."""
+    """Write a first task-graph.yaml for this repository.
+
+    For example: interlock init
+    """
     root = repository_root(invocation)
     path = root / load(root, {}).settings.graph
     if path.exists():

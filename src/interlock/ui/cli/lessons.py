@@ -48,7 +48,10 @@ def lessons_command(context: click.Context, everything: bool) -> None:
 @click.argument("lesson", metavar="ID")
 @click.pass_obj
 def show(invocation: Invocation, lesson: str) -> None:
-    """One lesson in full: scope, evidence, where it comes from, figures."""
+    """One lesson in full: scope, evidence, where it comes from, figures.
+
+    For example: interlock lessons show 4f1c09ab
+    """
     known = _pick(run_async(_read(invocation)), lesson)
     if invocation.wants_json():
         say_json(_document(known))

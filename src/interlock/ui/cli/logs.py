@@ -39,7 +39,7 @@ def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  
     """Show what the agent of TASK said and did. With --json one line of JSON for each line.
 
     Programs that print a JSON of their own are shown as events, all others as they are, unless a form is
-    asked for.
+    asked for. For example: interlock logs login -f
     """
     run_async(show_log(invocation, task, Wanted(**wanted)))
 

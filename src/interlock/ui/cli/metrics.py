@@ -19,6 +19,7 @@ def metrics_command(invocation: Invocation) -> None:
 
     A run serves the same, up to the second, with `interlock run --metrics-port 9464`. From the outside the
     figures of a run are those it wrote down last, at most once a minute and at its end.
+    For example: interlock metrics --json
     """
     reading = run_async(_look(invocation))
     board = Board(reading.state)

@@ -17,7 +17,10 @@ from interlock.ui.cli.session import actor, opened, run_async
 @click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
 @click.pass_obj
 def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
-    """Start nothing new, or not TASK. What runs already goes on to its end."""
+    """Start nothing new, or not TASK. What runs already goes on to its end.
+
+    For example: interlock pause -m "deploying"
+    """
     run_async(_pause(invocation, task, why))
 
 
@@ -25,7 +28,10 @@ def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
 @click.argument("task", required=False)
 @click.pass_obj
 def unpause_command(invocation: Invocation, task: str | None) -> None:
-    """Let work start again: TASK, or everything."""
+    """Let work start again: TASK, or everything.
+
+    For example: interlock unpause login
+    """
     run_async(_unpause(invocation, task))
 
 

@@ -30,7 +30,10 @@ from interlock.ui.cli.session import run_async
 )
 @click.pass_obj
 def prompt_command(invocation: Invocation, task: str, attempt: int | None) -> None:
-    """Show what the next attempt of TASK would be told if it started now."""
+    """Show what the next attempt of TASK would be told if it started now.
+
+    For example: interlock prompt login --attempt 2
+    """
     number, text = run_async(_prompt(invocation, task, attempt))
     if invocation.wants_json():
         say_json({"attempt": number, "prompt": text})

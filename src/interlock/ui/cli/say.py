@@ -26,7 +26,10 @@ MOST_CHARS = 4_000
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
 def say_command(invocation: Invocation, task: str, text: tuple[str, ...]) -> None:
-    """Tell the agent of TASK something: now if its program takes messages, else with its next prompt."""
+    """Tell the agent of TASK something: now if its program takes messages, else with its next prompt.
+
+    For example: interlock say login "keep the old column for now"
+    """
     run_async(_say(invocation, task, " ".join(text).strip()))
 
 

@@ -13,7 +13,10 @@ from interlock.ui.cli.output import note, say
     "--write", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file."
 )
 def schema_command(path: Path | None) -> None:
-    """Print the JSON schema of task-graph.yaml."""
+    """Print the JSON schema of task-graph.yaml.
+
+    For example: interlock schema --write .vscode/task-graph.schema.json
+    """
     text = schema_text()
     if path is None:
         say(text.rstrip())

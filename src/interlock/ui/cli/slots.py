@@ -19,7 +19,7 @@ def slots_command(invocation: Invocation, role: str | None) -> None:
     """Show how many agents may work at once, how many do, and how many more there is room for.
 
     Of a kind of work that the clutch holds back fewer may start; the last line names it.
-    Example: interlock slots --role critic --json
+    For example: interlock slots --role critic --json
     """
     reading = run_async(_look(invocation))
     slots = slots_now(reading, Board(reading.state))

@@ -25,7 +25,7 @@ from interlock.ui.cli.status import document, headline, table
 def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | None) -> int:
     """Wait until no run is going on, or until these TASKs are over: landed, failed or cancelled.
 
-    Exit 0 if all landed, 1 if not, 8 if it still runs. Example: interlock wait user-model --timeout 10m
+    Exit 0 if all landed, 1 if not, 8 if it still runs. For example: interlock wait user-model --timeout 10m
     """
     reading, names = run_async(_wait(invocation, tasks, _seconds(timeout)))
     if invocation.json:
