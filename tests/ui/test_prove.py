@@ -1,5 +1,6 @@
 """`interlock doctor --prove`: what is promised is seen to happen, and what does not happen is said (D13)."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.run.tree import linux, until
+from interlock.engine.settings import Settings
+from interlock.ui.cli.prove.stage import Stage
+from tests.run.tree import BOUND_SECONDS, linux, until
 from tests.ui.conftest import GIT, Result
 
 NAMES = {
@@ -96,6 +99,43 @@ def test_a_mechanism_that_does_not_fire_is_said_and_its_repository_kept(tmp_path
     assert "failed    sandbox attack blocked" in result.out
     assert "interlock --project" in result.err
     assert list(tmp_path.glob("interlock-prove-*/*/repository"))
+
+
+HOLDER = """
+import signal, sqlite3, sys
+log = sqlite3.connect(sys.argv[1], isolation_level=None)
+signal.signal(signal.SIGCONT, lambda *_: log.in_transaction and log.execute("COMMIT"))
+log.execute("BEGIN IMMEDIATE")
+print("in the middle of a write", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@linux
+@pytest.mark.slow
+def test_a_run_that_is_in_the_middle_of_a_write_is_stopped_after_it(tmp_path: Path) -> None:
+    async def story() -> str:
+        stage = Stage(tmp_path, Settings(), "mark")
+        await stage.make("version: 1\ntasks: {}\n")
+        async with stage.project() as project:
+            await project.store.append([], "make the file")
+        log = stage.root / ".interlock" / "log.db"
+        writer = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", HOLDER, str(log), stdout=asyncio.subprocess.PIPE
+        )
+        assert writer.stdout
+        await writer.stdout.readline()
+        try:
+            await stage.pause(writer)
+            async with stage.project() as project, asyncio.timeout(BOUND_SECONDS):
+                await project.store.append([], "somebody else")
+            return psutil.Process(writer.pid).status()
+        finally:
+            writer.kill()
+            await writer.communicate()
+
+    assert asyncio.run(story()) == psutil.STATUS_STOPPED
 
 
 def test_keep_alone_makes_no_sense(tmp_path: Path) -> None:

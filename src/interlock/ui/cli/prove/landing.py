@@ -101,14 +101,14 @@ async def crash_resumed(stage: Stage) -> Seen:
 
 async def stale_worker_fenced(stage: Stage) -> Seen:
     """A loop is stopped for longer than its lease and woken up when another has taken over."""
-    agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 3; echo "$INTERLOCK_ATTEMPT" > made.txt')
+    agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 30; echo "$INTERLOCK_ATTEMPT" > made.txt')
     await stage.make(
         f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n",
         extra='controller_lease = "1s"',
     )
     old = await stage.begin("run", "--no-input")
     await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
-    old.send_signal(signal.SIGSTOP)
+    await stage.pause(old)
     code = int(ExitCode.ENVIRONMENT)
     for _ in range(TAKEOVERS):
         if (code := await stage.run("run", "--no-input")) != ExitCode.ENVIRONMENT:

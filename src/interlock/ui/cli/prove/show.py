@@ -40,7 +40,7 @@ PROOFS = (
 )
 
 UNBUILT = {
-    "merge train with speculation": "D1",
+    "merge train with lanes and bisection": "D1",
     "conflict radar": "D2",
     "red-main reactor": "D8",
     "failover and budgets": "A7 A9",

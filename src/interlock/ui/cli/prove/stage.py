@@ -22,6 +22,9 @@ from interlock.ui.cli.reading import all_rows
 PATIENCE_SECONDS = 40.0
 """The longest a proof waits for one thing to happen."""
 LOOK_SECONDS = 0.05
+STOPS = 40
+"""Times that a process is stopped and woken again, until it is not in the middle of a write."""
+WRITE_SECONDS = 1.0
 
 SomeFact = TypeVar("SomeFact", bound=Fact)
 
@@ -103,6 +106,20 @@ class Stage:
                 raise TookTooLong(f"{what} was not seen, and the command has ended")
             await asyncio.sleep(LOOK_SECONDS)
         raise TookTooLong(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
+
+    async def pause(self, process: asyncio.subprocess.Process) -> None:
+        """Stop a process, but not in the middle of a write: nobody else could write while it sleeps."""
+        async with self.project() as project:
+            for _ in range(STOPS):
+                process.send_signal(signal.SIGSTOP)
+                try:
+                    async with asyncio.timeout(WRITE_SECONDS):
+                        await project.store.append([], "proof")
+                    return
+                except TimeoutError:
+                    process.send_signal(signal.SIGCONT)
+                    await asyncio.sleep(LOOK_SECONDS)
+        raise TookTooLong("the command could not be stopped outside of a write")
 
     async def clear(self) -> None:
         """End what a proof has started and left."""
