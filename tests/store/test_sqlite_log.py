@@ -4,11 +4,13 @@ import asyncio
 import os
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
 import pytest
 
 from interlock.events.facts import Paused
@@ -16,6 +18,7 @@ from interlock.events.record import Recorded, verify_chain
 from interlock.model.errors import BrokenChain, EnvironmentProblem, StaleEpoch, StoreUnavailable
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_file import SQL, SqliteFile
+from tests.run.tree import linux, until
 from tests.store.logs import names, reset, whole_log
 
 Result = TypeVar("Result")
@@ -163,6 +166,44 @@ def test_a_lock_that_is_let_go_is_waited_for_without_stopping_the_loop(path: Pat
     use(path, story)
 
 
+HOLDER = """
+import sqlite3, sys
+log = sqlite3.connect(sys.argv[1], isolation_level=None)
+log.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@linux
+@pytest.mark.slow
+def test_a_lock_that_is_not_let_go_is_reported_with_who_has_it_and_what_wakes_it(path: Path) -> None:
+    fill(path, 1)
+    argv = [sys.executable, "-c", HOLDER, str(path)]
+
+    def told() -> EnvironmentProblem:
+        async def story() -> None:
+            store = SqliteStore(str(path), lock_seconds=0.0)
+            try:
+                await store.append([reset("refused")], "anna")
+            finally:
+                await store.close()
+
+        with pytest.raises(StoreUnavailable) as raised:
+            asyncio.run(story())
+        return raised.value
+
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        assert f"locked by process {holder.pid} ({sys.executable} -c import sqlite3" in str(told())
+        assert told().hint.startswith(f"wait until that is done, or `kill {holder.pid}`")
+        psutil.Process(holder.pid).suspend()
+        until(lambda: psutil.Process(holder.pid).status() == psutil.STATUS_STOPPED)
+        assert told().hint.startswith(f"it was stopped: `kill -CONT {holder.pid}`")
+        holder.kill()
+
+
 def test_the_log_is_in_wal_mode_and_syncs_fully(path: Path) -> None:
     file = SqliteFile(str(path))
     try:
@@ -170,7 +211,7 @@ def test_the_log_is_in_wal_mode_and_syncs_fully(path: Path) -> None:
         assert asyncio.run(file.run(lambda db: db.execute(journal).fetchall())) == [("wal",)]
         assert asyncio.run(file.run(lambda db: db.execute(full).fetchall())) == [(2,)]
     finally:
-        file.close()
+        asyncio.run(file.close())
 
 
 # The disk
@@ -286,7 +327,7 @@ def test_one_that_is_refused_does_not_take_the_others_with_it(path: Path) -> Non
 
         asked = map(claiming, ("a", "refused", "b"))
         told = await asyncio.gather(*map(file.transaction, asked), return_exceptions=True)
-        file.close()
+        await file.close()
         return [*map(str, told)]
 
     assert asyncio.run(story()) == ["a", "somebody else has it", "b"]
@@ -306,3 +347,50 @@ def test_what_was_asked_for_is_written_even_if_nobody_waits_for_it_any_more(path
         return names(await store.read(0))
 
     assert use(path, story) == ["a", "b"]
+
+
+def test_closing_waits_for_what_was_asked_for_and_leaves_no_file_open(path: Path) -> None:
+    fill(path, 1)
+
+    async def story() -> None:
+        store = SqliteStore(str(path))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            asking = asyncio.create_task(store.append([reset("late")], "anna"))
+            await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.wait([asking])
+            closed = asyncio.create_task(store.close())
+            await asyncio.sleep(0)
+            other.execute("ROLLBACK")
+            await closed
+
+    asyncio.run(story())
+    assert [Path(link).name for link in open_files() if link.startswith(str(path))] == []
+    assert names(use(path, whole_log)) == ["t1", "late"]
+
+
+def open_files() -> Iterator[str]:
+    folder = Path("/proc/self/fd")
+    for link in folder.iterdir() if folder.is_dir() else ():
+        with suppress(OSError):  # it was the look's own
+            yield str(link.readlink())
+
+
+def test_whoever_waits_to_write_when_the_loop_ends_is_not_left_waiting(path: Path) -> None:
+    fill(path, 1)
+
+    async def story(store: SqliteStore) -> list[bool]:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            first = asyncio.create_task(store.append([reset("a")], "anna"))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            (writer,) = asyncio.all_tasks() - {first, asyncio.current_task()}
+            second = asyncio.create_task(store.append([reset("b")], "anna"))
+            await asyncio.sleep(0)
+            writer.cancel()
+            await asyncio.wait([first, second], timeout=10)
+            return [first.cancelled(), second.cancelled()]
+
+    assert use(path, story) == [True, True]

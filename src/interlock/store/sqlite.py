@@ -15,7 +15,7 @@ from interlock.store.bell import Bell
 from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import not_empty, stale
 from interlock.store.protocol import FactsFor
-from interlock.store.sqlite_file import SQL, SqliteFile, Work
+from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
 
 POLL_SECONDS = 0.1
 """How often `wait` looks whether another process has written; what this process writes wakes it at once."""
@@ -26,8 +26,8 @@ _columns = attrgetter("seq", "time", "actor", "kind", "body", "hash")
 class SqliteStore:
     """A Store on a file. The file is one project's."""
 
-    def __init__(self, path: str) -> None:
-        self._file = SqliteFile(path)
+    def __init__(self, path: str, lock_seconds: float = LOCK_SECONDS) -> None:
+        self._file = SqliteFile(path, lock_seconds)
         self._bell = Bell()
 
     async def identify(self, lineage: str) -> None:
@@ -151,7 +151,7 @@ class SqliteStore:
         return len(await self._write(work))
 
     async def close(self) -> None:
-        self._file.close()
+        await self._file.close()
 
     async def _write(self, work: Work[list[Recorded]]) -> list[Recorded]:
         rows = await self._file.transaction(work)

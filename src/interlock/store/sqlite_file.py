@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interlock.model.errors import EnvironmentProblem, StoreUnavailable
+from interlock.store.holder import holder_of
 from interlock.store.problems import lasting, newer_schema
 from interlock.store.statements import statements
 
@@ -37,8 +38,10 @@ Work = Callable[[sqlite3.Connection], Result]
 class SqliteFile:
     """Runs work on the file and waits for its lock. After `close` the next use opens it again."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lock_seconds: float = LOCK_SECONDS) -> None:
+        """`lock_seconds`: how long another process's lock is waited for."""
         self.path = path
+        self._lock_seconds = lock_seconds
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         """Which file is open: a path can come to name another."""
@@ -48,7 +51,7 @@ class SqliteFile:
     async def run(self, work: Work[Result]) -> Result:
         """Do `work`; while another process holds the lock, again."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + LOCK_SECONDS
+        deadline = loop.time() + self._lock_seconds
         while True:
             try:
                 if self._connection is None:
@@ -79,15 +82,25 @@ class SqliteFile:
         self._asked.append((work, done))
         if self._writer is None or self._writer.done():
             self._writer = loop.create_task(self._write())
+            self._writer.add_done_callback(self._over)
         return await asyncio.shield(done)
 
     async def _write(self) -> None:
         while self._asked:
             together = [one for one in self._asked if not one[1].get_loop().is_closed()]
             self._asked = []
-            if not await self._done(together):
-                for one in together:
-                    await self._done([one])
+            try:
+                if not await self._done(together):
+                    for one in together:
+                        await self._done([one])
+            finally:
+                _leave(together)
+
+    def _over(self, writer: asyncio.Task[None]) -> None:
+        """Nobody may be left to write, at the end of a loop; what came after that has a writer of its own."""
+        if writer is self._writer:
+            _leave(self._asked)
+            self._asked = []
 
     # Any: each work has a result of its own type, and its own future takes that.
     async def _done(self, together: list[tuple[Work[Any], asyncio.Future[Any]]]) -> bool:
@@ -106,11 +119,19 @@ class SqliteFile:
             done.set_result(result)
         return True
 
-    def close(self) -> None:
-        """Let go of the file."""
+    async def close(self) -> None:
+        """Let go of the file, when all that was asked for is written: that would open it again."""
+        if self._writer and not self._writer.done():
+            await asyncio.wait([self._writer])
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _leave(asked: list[tuple[Work[Any], asyncio.Future[Any]]]) -> None:
+    """Whoever waits for what will not be written must not wait for ever."""
+    for _, done in asked:
+        done.cancel()
 
 
 def _heard(done: asyncio.Future[Any]) -> None:
@@ -204,9 +225,23 @@ def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
         return _not_a_log(path, str(error))
     what, hint = _PASSING.get(code, ("cannot be used now", "run `interlock doctor` to see what is wrong"))
+    if _is_busy(error):
+        what, hint = _locked(path)
     if code == sqlite3.SQLITE_CANTOPEN and not Path(path).parent.is_dir():
         hint = f"its folder does not exist: run `mkdir -p '{Path(path).parent}'`, then the same command again"
     return StoreUnavailable(f"the log {path} {what}: {error}", hint)
+
+
+def _locked(path: str) -> tuple[str, str]:
+    """Who has it, and how it is let go."""
+    again = "then run the same command again"
+    holder = holder_of(path)
+    if holder is None:
+        return "has long been locked by another process", f"wait until that is done, or end it, {again}"
+    what = f"has long been locked by process {holder.pid} ({holder.command})"
+    if holder.is_stopped:
+        return what, f"it was stopped: `kill -CONT {holder.pid}` lets it go on, {again}"
+    return what, f"wait until that is done, or `kill {holder.pid}`, {again}"
 
 
 _PASSING = {
@@ -221,10 +256,6 @@ _PASSING = {
     sqlite3.SQLITE_CANTOPEN: (
         "cannot be opened",
         "make sure that its folder can be written, then run `interlock doctor`",
-    ),
-    sqlite3.SQLITE_BUSY: (
-        f"has been locked by another process for {LOCK_SECONDS:.0f} s",
-        "see who holds it with `interlock doctor`, then run the same command again",
     ),
     sqlite3.SQLITE_IOERR: (
         "cannot be read or written",
