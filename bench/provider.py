@@ -54,6 +54,10 @@ class HiddenLimit:
             self.under_way += 1
             return True
 
+    def stay(self, over: threading.Event) -> None:
+        """A call is under way."""
+        over.wait(self.call_seconds)
+
     def leave(self) -> None:
         with self.lock:
             self.under_way -= 1
@@ -77,7 +81,7 @@ def serving(limit: HiddenLimit) -> Iterator[str]:
             self.rfile.read(int(self.headers["Content-Length"]))
             if not limit.enter():
                 return self._say(429, {"error": {"message": "slow down", "type": "rate_limit_exceeded"}})
-            pause.wait(limit.call_seconds)
+            limit.stay(pause)
             limit.leave()
             answer = {"message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}
             usage = {"prompt_tokens": 100, "completion_tokens": 20}

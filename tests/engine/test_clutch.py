@@ -1,6 +1,7 @@
 """The clutch through the real command: it starts with one, opens, brakes, and says why (K1, K2, K3, K6)."""
 
 import json
+import threading
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -72,7 +73,7 @@ def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(
     pages(scratch, *"abcde")
     scratch.interlock("run")
     assert "max_parallel is not set, and there is history: auto" in said_of_all(scratch)
-    assert [brake for _, brake in limits(scratch)] == ["goodput"]
+    assert {brake for _, brake in limits(scratch)} == {"goodput"}
     pages(scratch, *"abcdef")
     scratch.interlock("run", "--max-parallel", "5")
     assert limits(scratch)[-1] == (5, "max-parallel")
@@ -107,6 +108,17 @@ def asking(url: str, counts: tuple[int, ...]) -> str:
     )
 
 
+class Narrowing(HiddenLimit):
+    """Where it takes one call at once, it answers that when it has turned another away: they meet, however
+    slowly agents start. Should there be but one agent, it does not wait for ever."""
+
+    def stay(self, over: threading.Event) -> None:
+        for _ in range(500):
+            if self.refused or self.places(len(self.answered)) > 1 or over.wait(0.01):
+                break
+        super().stay(over)
+
+
 @pytest.mark.sandbox
 def test_over_three_runs_it_starts_at_one_opens_and_brakes_when_the_provider_turns_calls_away(
     scratch: Scratch, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
@@ -115,7 +127,7 @@ def test_over_three_runs_it_starts_at_one_opens_and_brakes_when_the_provider_tur
     monkeypatch.setenv("BENCH_KEY", "a key")
     takes = {1: 99, 2: 99, 3: 1}
     runs: list[int] = []
-    limit = HiddenLimit(lambda _answered: takes[len(runs)], call_seconds=0.03)
+    limit = Narrowing(lambda _answered: takes[len(runs)], call_seconds=0.03)
     scratch.write(agent__py=AGENT)
     tops = [0]
     with serving(limit) as url:
@@ -129,11 +141,13 @@ def test_over_three_runs_it_starts_at_one_opens_and_brakes_when_the_provider_tur
                     record_property("figure", f"run {len(runs)}: {line}")
             tops.append(max(most for most, _ in limits(scratch)))
     assert limits(scratch)[0] == (1, "cold-start")
-    assert 1 < tops[1] < tops[2]
+    assert tops[1] > 1
+    # What the later runs began with they had from the first; how far they opened is up to this machine.
+    assert {brake for _, brake in limits(scratch)[1:]} == {"goodput"}
     provider = url.removeprefix("http://").removesuffix("/v1") + " BENCH_KEY"
     said = [row["fact"] for row in scratch.facts("ClutchDecided")]
     braked = [fact for fact in said if fact.get("provider") == provider]
-    assert braked[0]["limit"] < tops[2]
+    assert braked[0]["limit"] <= 2, "it takes one call at once, and agents do other things too"
     assert "429" in braked[0]["why"]
     assert {fact["brake"] for fact in braked} == {"provider"}
     assert set(scratch.states().values()) == {"done"}

@@ -11,7 +11,7 @@ test -e a.txt || exit 0
 touch "$GATES/$INTERLOCK_TASK_ID"
 n=0
 until test -e "$GATES/a" && test -e "$GATES/b"; do
-  n=$((n+1)); test $n -lt 400 || exit 1; sleep 0.05
+  n=$((n+1)); test $n -lt 1200 || exit 1; sleep 0.05
 done
 """
 """A check that ends only while that of the other change is there too."""

@@ -58,7 +58,7 @@ def test_a_past_run_can_be_tried_with_other_numbers(done: Scratch) -> None:
     was, same, other = cases
     assert same["attempts"] == other["attempts"] == was["attempts"] == 3
     assert other["seconds_p50"] < same["seconds_p50"]
-    assert 0.3 < same["seconds_p50"] / was["seconds_p50"] < 3
+    assert 2 < same["seconds_p50"] < 600, "by the second that each slept, not by the default of ten minutes"
     assert [case["cost_usd"] for case in cases] == [None] * 3, "nobody said what an attempt costs"
     assert "what is to be different" in done.interlock("what-if", code=2)
 

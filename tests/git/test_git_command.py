@@ -12,6 +12,7 @@ from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.model.errors import EnvironmentProblem
 from tests.git.world import World, git, run
+from tests.run.tree import children
 
 
 class Spark(BytesIO):
@@ -24,14 +25,6 @@ class Spark(BytesIO):
     def write(self, chunk: Any, /) -> int:  # Any: the name of "any buffer" is newer than Python 3.11
         self.lit.set()
         return super().write(chunk)
-
-
-def no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
 
 
 def test_a_sealed_call_sees_nothing_of_the_users_configuration(world: World) -> None:
@@ -51,14 +44,14 @@ def test_variables_of_a_surrounding_git_do_not_redirect_us(
 
 
 def test_a_command_that_hangs_is_stopped(world: World) -> None:
-    read, write = os.pipe()
+    others, (read, write) = children(), os.pipe()
     with (
         os.fdopen(read, "rb") as feed,
         os.fdopen(write, "wb"),
         pytest.raises(GitFailed, match="still running"),
     ):
         run(Git(world.root / ".git").run("cat-file", "--batch", feed=feed, timeout=0.05))
-    assert no_children()
+    assert children() <= others
 
 
 def test_cancelling_ends_the_child(world: World) -> None:
@@ -76,8 +69,9 @@ def test_cancelling_ends_the_child(world: World) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await work
 
+    others = children()
     run(story())
-    assert no_children()
+    assert children() <= others
 
 
 def test_output_beyond_the_limit_is_cut_and_said_so(world: World) -> None:

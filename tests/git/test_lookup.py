@@ -103,7 +103,7 @@ def test_when_the_process_hangs_a_new_one_answers(world: World) -> None:
         child.suspend()
         assert await lookup.names(["HEAD"]) == [world.main]
 
-    asked(world, story, patience_seconds=1.0)
+    asked(world, story, patience_seconds=3.0)
 
 
 def test_a_question_that_is_cancelled_does_not_shift_the_answers(world: World) -> None:

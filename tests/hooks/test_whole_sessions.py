@@ -54,7 +54,7 @@ def test_a_session_that_failed_is_told_of_in_the_next_prompt(scratch: Scratch, o
 
 def test_a_session_that_took_too_long(scratch: Scratch, own_hooks: OwnHooks, gate: Path) -> None:
     own_hooks.write(SessionEnd=own_hooks.record)
-    scratch.graph("  t: {goal: x, timeout: 2s, retries: 0}\n", f"echo waiting; {WAIT.format(gate=gate)}")
+    scratch.graph("  t: {goal: x, timeout: 4s, retries: 0}\n", f"echo waiting; {WAIT.format(gate=gate)}")
     scratch.interlock("run", code=1)
     assert own_hooks.moments() == ["SessionEnd timeout"]
     assert (notes(scratch)["reason"], notes(scratch)["summary"]) == ("timeout", "waiting")

@@ -13,9 +13,11 @@ from interlock.run import LocalExecutor, LocalProcesses
 from interlock.run.means import Means
 from interlock.run.sandbox.unconfined import Unconfined
 from tests.run.desk import TASK, Desk
-from tests.run.tree import DAEMON, linux, marked
+from tests.run.tree import DAEMON, linux, marked, until
 
 pytestmark = [linux, pytest.mark.slow]
+
+HALF = "echo half > file; echo working; "
 
 
 def test_what_the_agent_made_is_imported_and_its_workspace_given_up(desk: Desk) -> None:
@@ -67,22 +69,38 @@ def test_an_agent_that_ends_well_but_changed_nothing_has_failed(desk: Desk) -> N
         ("exit 3", {}, ErrorClass.EXIT, "exited with status 3"),
         ("printf 'Not logged in\\n\\n'; exit 3", {}, ErrorClass.EXIT, 'status 3: "Not logged in"'),
         ("kill -9 $$", {}, ErrorClass.EXIT, "killed by signal 9"),
-        ("sleep 600", {"timeout_seconds": 0.4}, ErrorClass.TIMEOUT, "longer than 0.4 s"),
-        ("sleep 600", {"idle_seconds": 0.4}, ErrorClass.IDLE, "nothing for 0.4 s"),
-        ("sleep 600", {"lease_seconds": 0.8}, ErrorClass.OUTSIDE, "lease was not renewed"),
+        ("sleep 600", {"timeout_seconds": 2.5}, ErrorClass.TIMEOUT, "longer than 2.5 s"),
+        ("sleep 600", {"idle_seconds": 2.5}, ErrorClass.IDLE, "nothing for 2.5 s"),
     ],
 )
 def test_a_failed_attempt_says_how_and_its_work_is_kept(
     desk: Desk, script: str, limits: dict[str, float], error: ErrorClass, says: str
 ) -> None:
     """D10: also what a failing agent wrote can be looked at afterwards."""
-    started = "echo half > file; echo working; "
-    report = desk.carry_out(started + script, **limits)
+    report = desk.carry_out(HALF + script, **limits)
     assert report.error is error
     assert says in report.summary
+    kept(desk, report)
+
+
+def kept(desk: Desk, report: Report) -> None:
+    """What the agent said and wrote before it failed is there, and its workspace is not."""
     assert report.tail.splitlines()[0] == "working"
     assert desk.git("show", f"{report.archived}:file") == "half"
     assert desk.left() is None
+
+
+def test_an_attempt_whose_lease_ends_says_so_and_its_work_is_kept(desk: Desk) -> None:
+    async def scenario() -> Report:
+        running = asyncio.create_task(desk.executor.carry_out(desk.order(f"{HALF}sleep 600")))
+        await asyncio.to_thread(until, lambda: desk.executor.last_line(TASK, 1) == "working")
+        desk.executor.extend(TASK, 1, 0.2)
+        return await running
+
+    report = asyncio.run(scenario())
+    assert report.error is ErrorClass.OUTSIDE
+    assert "lease was not renewed" in report.summary
+    kept(desk, report)
 
 
 def test_too_much_output_is_its_own_failure(desk: Desk) -> None:

@@ -80,7 +80,7 @@ def test_a_deaf_grandchild_in_its_own_session_ends_at_the_timeout(here: Marked, 
 
     async def timed_out() -> Ended:
         _, ended = await asyncio.gather(
-            started(here), processes.run(here.command(DEAF + FOREVER, timeout_seconds=1.0))
+            started(here), processes.run(here.command(DEAF + FOREVER, timeout_seconds=3.0))
         )
         return ended.ended
 
@@ -144,7 +144,7 @@ def test_a_killed_engine_leaves_nothing(here: Marked, kind: Containment) -> None
 @pytest.mark.crash
 def test_a_paused_engine_cannot_keep_an_agent_past_its_lease(here: Marked, kind: Containment) -> None:
     """P4: what the store gives away meanwhile must not have two workers."""
-    engine = driver(kind, str(here.folder), here.mark, "3", DEAF + FOREVER)
+    engine = driver(kind, str(here.folder), here.mark, "6", DEAF + FOREVER)
     here.wait_until_up()
     engine.send_signal(signal.SIGSTOP)
     here.wait_until_gone()

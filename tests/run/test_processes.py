@@ -12,7 +12,7 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended, Exit
 from interlock.run.containment import Containment
 from interlock.run.processes import LocalProcesses
-from tests.run.tree import KINDS, Marked, linux, marked, possible
+from tests.run.tree import KINDS, Marked, children, linux, marked, possible
 
 EVERY_KIND = [*KINDS, Containment.GROUP]
 
@@ -81,7 +81,7 @@ def test_the_program_inherits_no_descriptor_and_no_ignored_signal(
 @pytest.mark.slow
 def test_a_program_that_takes_too_long_is_asked_to_end(processes: LocalProcesses, here: Marked) -> None:
     script = "trap 'echo asked; exit 7' TERM; while :; do sleep 0.01; done"
-    ended = run(processes, here.command(script, timeout_seconds=0.6))
+    ended = run(processes, here.command(script, timeout_seconds=2.0))
     assert (ended.ended, ended.code, ended.tail.split()[-1]) == (Ended.TIMEOUT, 7, "asked")
 
 
@@ -89,7 +89,7 @@ def test_a_program_that_takes_too_long_is_asked_to_end(processes: LocalProcesses
 def test_a_program_that_does_not_listen_is_killed_after_the_grace_period(
     processes: LocalProcesses, here: Marked
 ) -> None:
-    ended = run(processes, here.command("trap '' TERM; while :; do sleep 1; done", timeout_seconds=0.2))
+    ended = run(processes, here.command("trap '' TERM; while :; do sleep 1; done", timeout_seconds=2.0))
     assert (ended.ended, ended.code) == (Ended.TIMEOUT, -signal.SIGKILL)
 
 
@@ -97,9 +97,9 @@ def test_a_program_that_does_not_listen_is_killed_after_the_grace_period(
 def test_a_silent_program_is_stopped_and_one_that_speaks_is_not(
     processes: LocalProcesses, here: Marked
 ) -> None:
-    talking = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"
-    assert run(processes, here.command(talking, idle_seconds=1.4)).ended is Ended.EXITED
-    ended = run(processes, here.command("echo last; sleep 600", idle_seconds=0.3))
+    talking = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.3; done"
+    assert run(processes, here.command(talking, idle_seconds=2.4)).ended is Ended.EXITED
+    ended = run(processes, here.command("echo last; sleep 600", idle_seconds=2.0))
     assert (ended.ended, ended.tail.splitlines()[-1]) == (Ended.IDLE, "last")
 
 
@@ -194,7 +194,7 @@ def test_many_programs_leave_no_descriptor_and_no_zombie(processes: LocalProcess
         return before, set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - as above
 
     gc.collect()  # what earlier tests made and nobody holds any more
+    others = children()
     before, after = asyncio.run(measured())
     assert after == before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert children() <= others

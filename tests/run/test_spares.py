@@ -17,7 +17,17 @@ from interlock.run.containment import Containment
 from interlock.run.processes import LocalProcesses
 from interlock.run.spares import MOST_LOST, Spares
 from tests.run.test_no_orphans import shared
-from tests.run.tree import KINDS, Marked, driver, end, linux, marked, possible, python_as_nobody
+from tests.run.tree import (
+    BOUND_SECONDS,
+    KINDS,
+    Marked,
+    driver,
+    end,
+    linux,
+    marked,
+    possible,
+    python_as_nobody,
+)
 
 __all__ = ["shared"]
 pytestmark = [linux, pytest.mark.slow]
@@ -57,7 +67,7 @@ def test_as_many_are_ready_as_are_foreseen(here: Marked) -> None:
         pytest.skip("spares need namespaces")
 
     async def scenario() -> int:
-        spares = Spares(KINDS[0], alone=False)
+        spares = Spares(KINDS[0], alone=False, patience_seconds=BOUND_SECONDS)
         spares.foresee(5)
         spares.foresee(3)
         try:
@@ -113,14 +123,14 @@ def test_without_any_zygote_supervisors_are_started_anew(processes: LocalProcess
     assert asyncio.run(again_and_again()) == list(range(MOST_LOST + 2))
 
 
-@pytest.mark.parametrize(("idle_seconds", "left"), [(0.5, 1), (3600.0, 8)])
+@pytest.mark.parametrize(("idle_seconds", "left"), [(1.0, 1), (3600.0, 8)])
 def test_spares_grow_with_the_starts_and_shrink_when_nobody_comes(
     here: Marked, idle_seconds: float, left: int
 ) -> None:
     """MISSION P6."""
     if not possible(KINDS[0]).is_namespace:
         pytest.skip("spares need namespaces")
-    spares = Spares(KINDS[0], alone=True, idle_seconds=idle_seconds)
+    spares = Spares(KINDS[0], alone=True, idle_seconds=idle_seconds, patience_seconds=BOUND_SECONDS)
 
     def waiting() -> int:
         return sum(map(is_alive, (child for zygote in zygotes() for child in zygote.children())))

@@ -18,7 +18,7 @@ import interlock
 from interlock.model.process import Command
 from interlock.run.containment import Containment, works
 
-BOUND_SECONDS = 20.0
+BOUND_SECONDS = 60.0
 """Only how long a failing test takes; a passing one waits for the thing itself."""
 
 KINDS = [
@@ -93,6 +93,11 @@ def until(
     while not holds():
         assert time.monotonic() < give_up_at, otherwise()
         select.select([], [], [], 0.01)
+
+
+def children() -> set[int]:
+    """Processes that this one has started and not yet buried. Other tests may have left some."""
+    return {child.pid for child in psutil.Process().children()}
 
 
 def marked(folder: Path) -> Marked:

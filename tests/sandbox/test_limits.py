@@ -67,7 +67,7 @@ def test_a_program_that_multiplies_is_refused_more_processes(room: Room) -> None
 @pytest.mark.sandbox
 @pytest.mark.slow
 def test_a_program_that_fills_its_folder_is_stopped(room: Room) -> None:
-    script = "head -c 3000000 /dev/zero > big; trap 'exit 5' TERM; while :; do sleep 0.02; done"
+    script = "trap 'exit 5' TERM; head -c 3000000 /dev/zero > big; while :; do sleep 0.02; done"
     ended = room.sh(script, limits=Limits(disk_bytes=2_000_000))
     assert (ended.ended, ended.code) == (Ended.DISK, 5)
 

@@ -24,10 +24,13 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     scratch.close()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that is kept for the run: nobody else is given it, and who names it may still listen there."""
+    with socket.socket() as keeper:
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", 0))
+        yield int(keeper.getsockname()[1])
 
 
 def ask(port: int, path: str = "/metrics", host: str = "") -> tuple[int, str, str]:
@@ -48,11 +51,12 @@ def scrape(port: int) -> Samples:
 
 
 @pytest.mark.slow
-def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(scratch: Scratch) -> None:
+def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(
+    scratch: Scratch, port: int
+) -> None:
     gate = scratch.gates / "open"
     agent = f"{WAIT.format(gate=gate)}; echo x > $INTERLOCK_TASK_ID.txt"
     scratch.graph("  a: {goal: x, category: docs}\n  b: {goal: x}\n  c: {goal: x, needs: [a]}\n", agent)
-    port = free_port()
     run = scratch.start("run", "--max-parallel", "1", "--metrics-port", str(port))
     run.wait_for_line("a: implement started")
     found = scrape(port)

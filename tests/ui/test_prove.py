@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -73,6 +73,22 @@ def runs_in(folder: Path, what: str = " run ") -> Iterator[psutil.Process]:
                 yield process
         except psutil.Error:
             continue
+
+
+def suspended(folder: Path) -> psutil.Process:
+    """A command of a proof, stopped. Between two of them there may be none, and each may end at any time."""
+    caught: list[psutil.Process] = []
+
+    def catch() -> bool:
+        for process in runs_in(folder):
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
+                caught.append(process)
+                return True
+        return False
+
+    until(catch)
+    return caught[0]
 
 
 @pytest.mark.slow
@@ -159,8 +175,7 @@ def test_whoever_ends_it_finds_no_process_and_no_folder_left(tmp_path: Path, num
 def test_what_a_killed_one_left_is_ended_by_the_next(tmp_path: Path) -> None:
     """Even a process that was stopped, which nothing but a signal ends."""
     with proving(tmp_path) as killed:
-        stopped = next(runs_in(tmp_path))
-        stopped.suspend()
+        stopped = suspended(tmp_path)
         killed.kill()
     (left,) = tmp_path.glob("interlock-prove-*")
     with proving(tmp_path) as following:

@@ -21,10 +21,10 @@ from interlock.model.task import Tree
 from interlock.run import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.protocol import CheckOrder
+from tests.run.tree import BOUND_SECONDS
 from tests.verify.test_checker import git
 
 pytestmark = pytest.mark.slow
-BOUND_SECONDS = 20.0
 LITTER = "trap '' TERM; echo $$ > pid; mv pid running; while :; do echo dirt > dirt; done"
 CLEAN = "n=0; while [ $n -lt 3000 ]; do [ ! -e dirt ] || exit 1; n=$((n+1)); done"
 
@@ -152,7 +152,7 @@ def test_what_a_dead_controller_left_running_ends_before_the_folder_is_used(benc
 
 @pytest.mark.crash
 def test_a_check_whose_controller_is_stopped_ends_with_its_lease(bench: Bench) -> None:
-    with bench.old_controller(LITTER, lease_seconds=3.0) as old:
+    with bench.old_controller(LITTER, lease_seconds=6.0) as old:
         wait_until(bench.litters())
         note = bench.state / "check" / "1.pid"
         supervisor = int(note.read_text().partition('"pid": ')[2].partition(",")[0])
@@ -205,8 +205,12 @@ def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Be
 def test_a_lease_that_ends_is_no_red_check(bench: Bench) -> None:
     async def story() -> None:
         now = asyncio.get_running_loop().time()
+        order = bench.order("touch dirt; sleep 600", lease_seconds=3600.0, given_at=now)
+        check = asyncio.create_task(bench.checker.check(order))
+        await asyncio.to_thread(wait_until, bench.litters())
+        bench.checker.extend(0.2)
         with pytest.raises(EnvironmentProblem, match="lease"):
-            await bench.checker.check(bench.order("sleep 600", lease_seconds=2.0, given_at=now))
+            await check
 
     asyncio.run(story())
 

@@ -77,7 +77,13 @@ class Spare:
 class Spares:
     """All spares of one kind, and the process that they are forked from."""
 
-    def __init__(self, containment: Containment, alone: bool, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        containment: Containment,
+        alone: bool,
+        idle_seconds: float = IDLE_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         self._words = (containment.value, "alone" if alone else "shared")
         self._ready: list[Spare] = []
         self._asked = 0
@@ -85,12 +91,13 @@ class Spares:
         self._lost = 0
         self._most = 0
         self._idle_seconds = idle_seconds
+        self._patience_seconds = patience_seconds
         self._zygote: _Zygote | None = None
         self._refill: asyncio.TimerHandle | None = None
 
     async def take(self) -> Spare | None:
         """One that is ready, now or soon; None if it is better to start a supervisor anew."""
-        give_up_at = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+        give_up_at = asyncio.get_running_loop().time() + self._patience_seconds
         while True:
             self._welcome()
             while self._ready:

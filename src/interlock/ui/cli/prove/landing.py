@@ -104,7 +104,7 @@ async def stale_worker_fenced(stage: Stage) -> Seen:
     agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 30; echo "$INTERLOCK_ATTEMPT" > made.txt')
     await stage.make(
         f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n",
-        extra='controller_lease = "1s"',
+        extra='controller_lease = "2s"',
     )
     old = await stage.begin("run", "--no-input")
     await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
@@ -131,7 +131,7 @@ async def workspace_archived(stage: Stage) -> Seen:
     """An agent that runs out of time: what it had written is kept."""
     agent = shell("echo half of it > half.txt; sleep 60")
     await stage.make(
-        f"version: 1\ndefaults: {{agent: a, timeout: 1s, retries: 1}}\nagents: {{a: {agent}}}\n"
+        f"version: 1\ndefaults: {{agent: a, timeout: 3s, retries: 0}}\nagents: {{a: {agent}}}\n"
         "tasks:\n  t: {goal: Write a file}\n"
     )
     need(await stage.run("run", "--no-input") == ExitCode.FAILED, "the run should have failed")

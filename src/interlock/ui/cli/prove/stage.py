@@ -19,7 +19,7 @@ from interlock.git.scratch import start_repository
 from interlock.run.survivors import MARK
 from interlock.ui.cli.reading import all_rows
 
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = 90.0
 """The longest a proof waits for one thing to happen."""
 LOOK_SECONDS = 0.05
 STOPS = 40
