@@ -366,8 +366,27 @@ def test_closing_waits_for_what_was_asked_for_and_leaves_no_file_open(path: Path
             await closed
 
     asyncio.run(story())
-    assert [Path(link).name for link in open_files() if link.startswith(str(path))] == []
+    assert [link for link in open_files() if link.startswith(str(path))] == []
     assert names(use(path, whole_log)) == ["t1", "late"]
+
+
+@pytest.mark.slow
+def test_closing_does_not_wait_for_a_lock_that_is_not_let_go(path: Path) -> None:
+    fill(path, 1)
+
+    async def story() -> None:
+        store = SqliteStore(str(path))
+        asking = asyncio.create_task(store.append([reset("never")], "anna"))
+        await asyncio.sleep(0)
+        await store.close()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        asyncio.run(story())
+    assert [link for link in open_files() if link.startswith(str(path))] == []
+    assert names(use(path, whole_log)) == ["t1"]
 
 
 def open_files() -> Iterator[str]:

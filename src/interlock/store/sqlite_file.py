@@ -29,6 +29,7 @@ OLDEST_SQLITE = (3, 37, 0)
 INLINE_LOCK_SECONDS = 0.05
 """A commit takes less than a millisecond, so most locks are gone within this."""
 LOCK_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
 RETRY_SECONDS = 0.02
 
 Result = TypeVar("Result")
@@ -120,8 +121,11 @@ class SqliteFile:
         return True
 
     async def close(self) -> None:
-        """Let go of the file, when all that was asked for is written: that would open it again."""
+        """Let go of the file, when all that was asked for is written: that would open it again. A lock is not
+        waited for as long as otherwise: a person may want to leave."""
         if self._writer and not self._writer.done():
+            await asyncio.wait([self._writer], timeout=CLOSE_SECONDS)
+            self._writer.cancel()
             await asyncio.wait([self._writer])
         if self._connection is not None:
             self._connection.close()
