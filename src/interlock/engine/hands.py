@@ -13,6 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 from interlock.engine.env import Env
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
+from interlock.engine.together import both
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
@@ -202,9 +203,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = seen or await _arrived(turn)
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "it conflicts")]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
-    results, commit = await asyncio.gather(
-        _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree)
-    )
+    results, commit = await both(_run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree))
     verdict = await _verdict(env, turn, seen, results)
     if verdict is None:
         return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
