@@ -94,6 +94,26 @@ def test_when_fewer_are_foreseen_the_rest_is_removed_and_closing_removes_all(wor
     assert [*(world.root / ".interlock" / "ready").iterdir()] == []
 
 
+@pytest.mark.slow
+def test_nothing_is_left_of_one_whose_making_was_given_up(world: World) -> None:
+    """However far it had come: what a thread is at work on is not removed under its hands."""
+    shelves, place, main = world.root / ".interlock" / "ready", world.place, world.main
+
+    async def given_up(turns: int) -> None:
+        ready = Ready(place)
+        ready.foresee(MOST_READY, main)
+        filling = asyncio.create_task(ready.fill())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        filling.cancel()
+        await asyncio.wait([filling])
+        await ready.close()
+
+    for turns in range(1, 60, 3):
+        run(given_up(turns))
+        assert [*shelves.glob("*")] == []
+
+
 def test_the_same_forecast_is_no_news_and_there_is_a_most(world: World) -> None:
     ready = Ready(world.place)
     assert ready.foresee(10**6, world.main)

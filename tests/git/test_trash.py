@@ -1,7 +1,11 @@
 """D10: nothing an agent wrote is deleted unarchived; the trash is emptied late, and only of what is safe."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from interlock.git.protocol import Workspace
 from interlock.git.trash import LeftState
@@ -66,6 +70,20 @@ def test_what_was_never_collected_is_never_deleted(world: World) -> None:
     assert [left.state for left in world.workspaces.listing()] == [LeftState.EVIDENCE]
     assert run(world.workspaces.gc(0)) == []
     assert (trashed(world)[0] / "tree" / "x.txt").exists()
+
+
+@pytest.mark.slow
+def test_folders_that_somebody_else_deletes_meanwhile_are_no_trouble(world: World) -> None:
+    """`interlock gc` beside a run, which deletes what it no longer needs when it has the time."""
+    trash = world.root / ".interlock" / "trash"
+    for number in range(300):
+        write(trash / f".deleting-t-{number}-0" / "tree", {"x": "x\n"})
+    argv = [sys.executable, "-c", "import shutil, sys; [shutil.rmtree(p) for p in sys.argv[1:]]"]
+    with subprocess.Popen([*argv, *map(str, sorted(trash.iterdir()))]) as other:
+        while other.poll() is None:
+            world.workspaces.listing()
+            run(world.workspaces.gc(3600.0))
+    assert (other.returncode, trashed(world)) == (0, [])
 
 
 def test_the_trash_is_emptied_of_what_is_old_enough(world: World) -> None:

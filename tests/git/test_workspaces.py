@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.git.errors import GitFailed
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.task import TaskId
 from tests.git.agents import TASK, collected, committed, opened
@@ -322,6 +323,25 @@ def test_the_base_survives_a_rewritten_main(world: World) -> None:
     git(world.root, "reflog", "expire", "--expire=now", "--all")
     git(world.root, "gc", "-q", "--prune=now")
     assert git(workspace.path, "rev-parse", "HEAD^{tree}") == git(world.root, "rev-parse", f"{base}^{{tree}}")
+
+
+@pytest.mark.parametrize("trouble", ["half-made", "not held"])
+def test_the_base_of_others_survives_an_attempt_that_was_never_made(world: World, trouble: str) -> None:
+    """One attempt holds on to the base for all that start from it."""
+    workspaces, held = world.workspaces, world.root / ".git" / "refs" / "interlock" / "bases"
+    if trouble == "half-made":
+        half = run(workspaces.open(TASK, 1, world.main))
+        (half.home / "workspace.json").unlink()
+        assert run(workspaces.find(TASK, 1)) is None
+    else:
+        held.parent.mkdir()
+        held.write_text("in the way\n")
+        with pytest.raises(GitFailed):
+            run(workspaces.open(TASK, 1, world.main))
+        held.unlink()
+    run(workspaces.open(TaskId("other"), 1, world.main))
+    refs = git(world.root, "for-each-ref", "--format=%(objectname)", "refs/interlock/bases")
+    assert refs.splitlines() == [world.main]
 
 
 @pytest.mark.parametrize("task", ["a..b", "a.", "a.lock", "x.y.z", "0", "a" * 64])

@@ -188,7 +188,7 @@ async def start(git: Git, *argv: str, errors: int = asyncio.subprocess.PIPE) -> 
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await _in_any_case(_given_up(starting))
+        await in_any_case(_given_up(starting))
         raise
 
 
@@ -323,10 +323,10 @@ async def _stop(child: Child) -> None:
 async def end(child: asyncio.subprocess.Process) -> None:
     """Stop a git process, and let it remove its lock files first. It takes seconds at most, and is not to be
     hurried: a process that nobody waits for keeps its pipes."""
-    await _in_any_case(_end(child))
+    await in_any_case(_end(child))
 
 
-async def _in_any_case(work: Coroutine[None, None, None]) -> None:
+async def in_any_case(work: Coroutine[None, None, None]) -> None:
     """To its end, however often the caller is cancelled meanwhile."""
     task, was_cancelled = asyncio.create_task(work), False
     while not task.done():

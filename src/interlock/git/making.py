@@ -1,11 +1,17 @@
 """How the folder of a workspace is made: what is the same for all of them, and what is one attempt's own."""
 
+import asyncio
 import shutil
 
 from interlock.git.attempt import AttemptFolder, agent_branch
-from interlock.git.command import Git
+from interlock.git.command import Git, in_any_case
 from interlock.git.layout import point_to, write_git_dir
 from interlock.git.place import Place
+
+
+async def make_git_dirs(place: Place, folder: AttemptFolder) -> None:
+    """In a thread. That cannot be stopped, and nobody may remove the folder under its hands."""
+    await in_any_case(asyncio.to_thread(write_git_dirs, place, folder))
 
 
 def write_git_dirs(place: Place, folder: AttemptFolder) -> None:

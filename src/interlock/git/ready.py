@@ -16,7 +16,7 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.files import remove_tree
-from interlock.git.making import bring_to, write_git_dirs
+from interlock.git.making import bring_to, make_git_dirs
 from interlock.git.place import Place
 from interlock.model.errors import InterlockError
 
@@ -80,7 +80,7 @@ class Ready:
         commit = self._commit
         try:
             if is_new:
-                await asyncio.to_thread(write_git_dirs, self._place, folder)
+                await make_git_dirs(self._place, folder)
             await bring_to(folder, commit, unhurried=True)
         except BaseException:
             shutil.rmtree(folder.home, ignore_errors=True)

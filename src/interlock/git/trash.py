@@ -97,24 +97,27 @@ class Trash:
         ]
         if not dry_run:
             for left in old:
-                await asyncio.to_thread(remove_tree, left.path)
+                with contextlib.suppress(FileNotFoundError):  # the run that gave it up deletes it as well
+                    await asyncio.to_thread(remove_tree, left.path)
         return old
 
     def _open(self) -> Iterator[Left]:
         for home in sorted(self._workspaces.glob("*/*")):
             state = LeftState.COLLECTED if AttemptFolder(home).kept() else LeftState.OPEN
-            yield Left(home, state, _age(home))
+            yield from _left(home, state)
 
     def _trashed(self) -> Iterator[Left]:
         if not self._trash.is_dir():
             return
         for path in sorted(set(self._trash.iterdir()) - set(self._doomed)):
             done = path.name.startswith(_TO_DELETE) or AttemptFolder(path).kept()
-            yield Left(path, LeftState.TRASH if done else LeftState.EVIDENCE, _age(path))
+            yield from _left(path, LeftState.TRASH if done else LeftState.EVIDENCE)
 
 
-def _age(path: Path) -> float:
-    return time.time() - path.stat().st_mtime
+def _left(path: Path, state: LeftState) -> Iterator[Left]:
+    """Nothing if it is gone by now: a run deletes what it no longer needs."""
+    with contextlib.suppress(FileNotFoundError):
+        yield Left(path, state, time.time() - path.stat().st_mtime)
 
 
 async def _holds_more(folder: AttemptFolder, id_bytes: int) -> bool:

@@ -12,7 +12,7 @@ from interlock.git.chores import Chores
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
-from interlock.git.making import bring_to, dedicate, write_git_dirs
+from interlock.git.making import bring_to, dedicate, make_git_dirs
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Collected, Workspace
 from interlock.git.ready import Ready
@@ -58,7 +58,10 @@ class GitWorkspaces:
         if folder.home.exists():
             await self._clear(task, attempt)
         head = (await self._place.git.names(f"{start}^{{commit}}"))[0] if start else None
-        await asyncio.gather(self._furnish(folder, head or base), self._pin(task, attempt, base))
+        made = self._furnish(folder, head or base), self._pin(task, attempt, base)
+        for problem in await asyncio.gather(*made, return_exceptions=True):
+            if problem is not None:  # only now: nothing of the other may go on while it is tried again
+                raise problem
         dedicate(self._place, folder, task, base, head or base)
         opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
         folder.note(opened)
@@ -72,14 +75,18 @@ class GitWorkspaces:
             return
         async with self._opening:
             if not at:
-                await asyncio.to_thread(write_git_dirs, self._place, folder)
+                await make_git_dirs(self._place, folder)
             await bring_to(folder, head)
 
     async def _pin(self, task: TaskId, attempt: int, base: Commit) -> None:
         """Hold on to the base. One attempt does it for all: what it leaves behind leads to the base too."""
         if base not in self._pinned:
             self._pinned.add(base)
-            await self._set_refs(f"update {_base_ref(task, attempt)} {base}\n")
+            try:
+                await self._set_refs(f"update {_base_ref(task, attempt)} {base}\n")
+            except BaseException:
+                self._pinned.discard(base)
+                raise
 
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir.
@@ -131,6 +138,7 @@ class GitWorkspaces:
         if opened:
             return folder.workspace(opened)
         if folder.home.exists():
+            self._pinned.clear()  # it may have held on to its base for others
             await self._pins.run("update-ref", "-d", _base_ref(task, attempt))
             await asyncio.to_thread(remove_tree, folder.home)
         return None
