@@ -85,6 +85,15 @@ def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> 
     assert "footprint 0 of 4 edited files expected" in scratch.interlock("show", "t")
 
 
+def test_of_a_task_of_which_nothing_was_known_it_is_shown_what_it_edited(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: T}\n  u: {goal: U, needs: [t]}\n")
+    scratch.interlock("run", "--only", "t")
+    assert "nothing was known of where it would edit\n    edited  t.txt" in scratch.interlock(
+        "footprints", "t"
+    )
+    assert "nothing is known of where it will edit" in scratch.interlock("footprints", "u")
+
+
 def test_a_task_that_kept_to_its_forecast_is_no_news(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: T, touches: [t.txt]}\n")
     assert "footprints:" not in scratch.interlock("run")

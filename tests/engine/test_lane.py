@@ -1,7 +1,11 @@
 """Two changes are checked at once through the real command, and main is green at every commit (W8, P4)."""
 
+import asyncio
+import os
+
 import pytest
 
+from interlock.engine.project import open_project
 from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
@@ -74,6 +78,19 @@ def test_when_the_first_turns_red_the_second_is_built_again_and_lands(scratch: S
     for commit in main_commits(scratch, 2):
         names = scratch.git("ls-tree", "--name-only", commit).split()
         assert "a.txt" not in names or scratch.git("show", f"{commit}:a.txt") == "a"
+
+
+@pytest.mark.parametrize("brake", ["true", "false"])
+def test_no_more_changes_are_checked_at_once_than_there_are_processors(scratch: Scratch, brake: str) -> None:
+    """Whatever brakes the start of agents: a check takes a processor for itself."""
+    scratch.write(interlock__toml=f"lane_depth = 10000\nhost_brake = {brake}\n")
+
+    async def depth() -> int:
+        async with open_project(scratch.root) as project:
+            return project.lane_depth
+
+    scratch.graph("  a: {goal: a}\n")
+    assert asyncio.run(depth()) == os.cpu_count()
 
 
 def test_with_a_lane_depth_of_one_changes_are_checked_one_after_the_other(scratch: Scratch) -> None:

@@ -188,7 +188,7 @@ class Project(Calls):
     @cached_property
     def lane_depth(self) -> int:
         """How many changes are checked at once here."""
-        return min(self.settings.lane_depth, self.host.read().cores)
+        return min(self.settings.lane_depth, os.cpu_count() or 1)
 
     def experience(self, tell: Tell = lambda _text: None) -> Experience:
         """Where this user's projects hear of each other."""

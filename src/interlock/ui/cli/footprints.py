@@ -74,8 +74,11 @@ def _one(task: TaskState) -> Iterator[str]:
     for chance in forecast:
         why = f": {inert(chance.why)}" if chance.why else ""
         yield f"  {chance.probability:>4.0%}  {inert(chance.path).ljust(width)}  {chance.source}{why}"
-    if not forecast:
+    if not forecast and task.work is None:
         yield "  nothing is known of where it will edit"
+    if not forecast and task.work:
+        yield "  nothing was known of where it would edit"
+        yield from (f"    edited  {inert(path)}" for path in task.work.touched)
     for asked in task.requests:
         yield request_line(asked)
     if drift := drift_of(task):
