@@ -166,3 +166,25 @@ def test_chores_wait_until_nothing_else_is_to_be_done_and_are_then_done_in_order
         return done
 
     assert run(scenario()) == ["first", "second"]
+
+
+def test_chores_that_an_ended_loop_left_undone_are_done_in_the_next_one() -> None:
+    """A process that opens a project twice has two loops, and the first may end at any moment."""
+    done = asyncio.Event()
+
+    async def act() -> None:
+        done.set()
+
+    chores = Chores(act, quiet_seconds=0.001)
+
+    async def put_off() -> None:
+        chores.put_off()
+
+    async def put_off_and_wait() -> None:
+        chores.put_off()
+        await done.wait()
+
+    run(put_off())
+    assert not done.is_set()
+    run(put_off_and_wait())
+    run(chores.close())

@@ -23,7 +23,7 @@ every_language = pytest.mark.parametrize("language", LANGUAGES.values(), ids=LAN
 both_ways = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
 IMPATIENT = ProxyLimits(silence_seconds=0.1)
-PATIENT = ProxyLimits(silence_seconds=0.7)
+PATIENT = ProxyLimits(silence_seconds=2.0)
 """Enough for the beginning of an answer, also on a busy machine."""
 ONE_CALL = Usage(calls=1)
 

@@ -15,34 +15,32 @@ class Chores:
     def __init__(self, *acts: Callable[[], Awaitable[None]], quiet_seconds: float = QUIET_SECONDS) -> None:
         self._acts = acts
         self._quiet_seconds = quiet_seconds
-        self._timer: asyncio.TimerHandle | None = None
-        self._due = 0.0
+        self._at = self._due = 0.0
+        self._is_wanted = False
         self._task: asyncio.Task[None] | None = None
 
     def put_off(self) -> None:
         """Something is to be done first: the chores are for a moment later."""
         loop = asyncio.get_running_loop()
-        if self._timer is None:
+        if not self._is_wanted:
             self._due = loop.time() + LONGEST_SECONDS
-        else:
-            self._timer.cancel()
-        self._timer = loop.call_at(min(loop.time() + self._quiet_seconds, self._due), self._begin)
+        self._is_wanted = True
+        self._at = min(loop.time() + self._quiet_seconds, self._due)
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._do_when_quiet())
 
     async def close(self) -> None:
         """Leave undone what is not done yet."""
-        if self._timer:
-            self._timer.cancel()
-        if self._task:
+        if self._task and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _begin(self) -> None:
-        self._timer = None
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._do())
-        else:
-            self.put_off()  # what has come up meanwhile
-
-    async def _do(self) -> None:
-        for act in self._acts:
-            await act()
+    async def _do_when_quiet(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._is_wanted:
+            if (left := self._at - loop.time()) > 0:
+                await asyncio.sleep(left)
+                continue
+            self._is_wanted = False
+            for act in self._acts:
+                await act()
