@@ -37,7 +37,9 @@ def test_a_repository_that_brings_hooks_is_refused(tmp_path: Path, name: str, te
 
 def test_a_variable_cannot_bring_hooks(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "INTERLOCK_HOOKS": "x"}
-    assert load(tmp_path / "repo", {}, environ).settings.hooks == {}
+    with pytest.raises(UsageError, match="INTERLOCK_HOOKS: `hooks` is a table") as caught:
+        load(tmp_path / "repo", {}, environ)
+    assert "SessionEnd" in caught.value.hint
 
 
 def test_a_moment_that_does_not_exist_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:

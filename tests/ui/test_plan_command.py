@@ -57,6 +57,17 @@ def test_what_has_landed_is_not_planned_again_and_what_failed_is_named(lab: Lab)
     assert "notes: it was given up" in out
 
 
+def test_where_nothing_can_start_the_next_command_is_the_one_that_changes_that(lab: Lab) -> None:
+    lab.accept(task("db"), task("notes"))
+    lab.fail("db", "no idea")
+    assert with_graph(lab).run("plan").out.endswith("next: interlock run\n")
+    assert lab.run("plan", "--only", "api").out == (
+        "task-graph.yaml: 4 tasks, 0 to do\n\n"
+        "cannot be scheduled (1)\n  api: needs db, which was given up\n\nnext: interlock plan\n"
+    )
+    assert lab.run("plan", "--from", "db").out.endswith("next: interlock retry db\n")
+
+
 def test_filters_narrow_the_plan(lab: Lab) -> None:
     assert "1 to do" in with_graph(lab).run("plan", "--story", "accounts").out
     assert "3 to do" in lab.run("plan", "--from", "db").out

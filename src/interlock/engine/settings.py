@@ -223,10 +223,12 @@ def check(key: str, text: str, place: str) -> object:
 
 def _environment(environ: Mapping[str, str]) -> _Layer:
     """The variables that name a setting. Others may share the prefix; a near miss is taken for a mistake."""
-    settable = (field for field in fields(Settings) if field.name not in TABLES)  # a table is no text
-    known = {PREFIX + key_of(field).upper(): field for field in settable}
+    known = {PREFIX + key_of(field).upper(): field for field in fields(Settings)}
     values: dict[str, object] = {}
     for name, text in environ.items():
+        if name in known and known[name].name in TABLES:
+            key = key_of(known[name])
+            raise UsageError(f"{name}: `{key}` is a table, which no variable can hold", _example(known[name]))
         if name in known:
             values[key_of(known[name])] = _from_text(known[name], text)
         elif name.startswith(PREFIX) and (near := nearest(name, known, 0.88)):

@@ -59,7 +59,8 @@ def plan_command(
     read, state, many, depth = run_async(_read(flags, graph))
     picked = selected(read, chosen)
     limit = _at_once(read, state, many)
-    analysis = analyse(read.tasks, limit, _standing(state, picked))
+    standing = _standing(state, picked)
+    analysis = analyse(read.tasks, limit, standing)
     foreseen = _foresee(read, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
@@ -80,7 +81,7 @@ def plan_command(
             for line in foreseen_lines(foreseen):
                 say(line)
         if analysis.order or analysis.unscheduled:
-            say(f"\nnext: {paint('interlock run', 'cyan')}")
+            say(f"\nnext: {paint(_next(analysis, standing), 'cyan')}")
 
 
 def _foresee(
@@ -152,11 +153,31 @@ def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
     )
 
 
+def _next(analysis: Analysis, standing: Standing) -> str:
+    """A run, if there is anything for it to do; else what makes something possible."""
+    if analysis.order:
+        return "interlock run"
+    given_up = next((name for name in analysis.unscheduled if name in standing.given_up), None)
+    return f"interlock retry {given_up}" if given_up else "interlock plan"
+
+
 def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterator[str]:
     yield f"{graph.source}: {counted(len(graph.tasks), 'task')}, {len(analysis.order)} to do"
     if not analysis.order and not analysis.unscheduled:
         yield "nothing is left to do"
         return
+    if analysis.order:
+        yield from _figures(graph, analysis, limit)
+    if waves and analysis.order:
+        yield from _waves(analysis)
+    if analysis.unscheduled:
+        yield ""
+        yield paint(f"cannot be scheduled ({len(analysis.unscheduled)})", "yellow")
+        for name, reason in analysis.unscheduled.items():
+            yield f"  {name}: {reason.text}"
+
+
+def _figures(graph: Graph, analysis: Analysis, limit: str) -> Iterator[str]:
     yield f"critical path  {lasting(analysis.critical_seconds)}: {_path(analysis.critical_path)}"
     yield f"work           {lasting(analysis.work_seconds)} of agents' time, by the estimates in the file"
     yield (
@@ -165,13 +186,6 @@ def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterato
     )
     yield from _kinds(graph, analysis)
     yield from _conflicts(analysis)
-    if waves:
-        yield from _waves(analysis)
-    if analysis.unscheduled:
-        yield ""
-        yield paint(f"cannot be scheduled ({len(analysis.unscheduled)})", "yellow")
-        for name, reason in analysis.unscheduled.items():
-            yield f"  {name}: {reason.text}"
 
 
 def _path(names: tuple[TaskId, ...]) -> str:
