@@ -186,11 +186,14 @@ def _fact_fields(kind: type[Fact], shared: list[str]) -> str:
     names = [field.name for field in fields(kind)]
     about_phase = issubclass(kind, PhaseFact)
     own = [name for name in names if not (about_phase and name in shared)]
-    listed = "; ".join(
-        f"`{name}`" + (f" ({docs[name].rstrip('.')})" if docs.get(name) else "") for name in own
-    )
+    listed = "; ".join(f"`{name}`" + (f" ({_clause(docs[name])})" if docs.get(name) else "") for name in own)
     lead = ", ".join(f"`{name}`" for name in shared) if about_phase else ""
     return f"Fields: {'; '.join(part for part in (lead, listed) if part) or 'none'}."
+
+
+def _clause(sentence: str) -> str:
+    """Without its full stop; what leaves something open stays open."""
+    return sentence if sentence.endswith("..") else sentence.removesuffix(".")
 
 
 def lifecycle_page() -> str:

@@ -68,8 +68,7 @@ def test_a_call_waits_at_the_gate_and_the_gate_learns_how_it_ended(
     toll = asyncio.run(story())
     (call,) = toll.calls
     assert (call.method, call.path, call.model) == ("POST", "/v1/messages", "claude-x")
-    assert (call.max_output_tokens, call.generates) == (64, True)
-    assert call.body_bytes > 50
+    assert call.generates
     assert toll.outcomes == [CallOutcome(200, ANTHROPIC.usage)]
     assert toll.inside == 0
 

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from interlock.model import provider
 from interlock.model.errors import UsageError
 from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy.dig import count_at, dig, text_at
+from interlock.run.proxy.dig import dig, text_at
 from interlock.run.proxy.order import EndpointOrder
 from interlock.run.proxy.wires import USUAL, Dialect, Route, key_header, route_of
 
@@ -179,13 +179,6 @@ def credential(
 def model_of(path: str, body: object) -> str:
     found = re.search(r"/models/([^/:]+)", path)
     return text_at(body, "model") or (found[1] if found else "")
-
-
-def output_limit(body: object) -> int:
-    """The most tokens the program wants back; 0: it did not say."""
-    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-    nested = (("generationConfig", "maxOutputTokens"), ("options", "num_predict"))
-    return max(*(count_at(body, name) for name in names), *(count_at(body, *path) for path in nested))
 
 
 def with_usage_asked(asked: Asked, value: object, body: bytes) -> bytes:

@@ -59,9 +59,6 @@ class ModelCall:
     method: str
     path: str
     model: str = ""
-    body_bytes: int = 0
-    max_output_tokens: int = 0
-    """As the program asked; 0: it did not say."""
     generates: bool = True
     """Does it cost tokens; lists of models and counts of tokens do not."""
     asked_at: float = 0.0

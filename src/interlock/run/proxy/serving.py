@@ -16,7 +16,6 @@ from interlock.run.proxy.asking import (
     NotAllowed,
     key_variable,
     model_of,
-    output_limit,
     upstream_of,
     with_usage_asked,
 )
@@ -119,8 +118,6 @@ class Serving:
             asked.method,
             asked.path,
             model_of(asked.path, value),
-            len(body),
-            output_limit(value),
             asked.route.generates,
             asyncio.get_running_loop().time(),
         )
