@@ -8,6 +8,7 @@ import pytest
 
 from interlock.git.edits import is_untouched
 from interlock.model.outcome import Landing, Move
+from tests.git.spoilt import SPOILT
 from tests.git.world import World, git, make_world, run, write
 
 
@@ -70,11 +71,6 @@ def made_to_run(root: Path) -> None:
     (root / "a.txt").chmod(0o755)
 
 
-def link_for_folder(root: Path) -> None:
-    (root / "src").rename(root.parent / "away")
-    (root / "src").symlink_to(root.parent / "away")
-
-
 def taken_for_unchanged(root: Path) -> None:
     git(root, "update-index", "--assume-unchanged", "a.txt")
 
@@ -87,19 +83,6 @@ def kept_in_two_files(root: Path) -> None:
     git(root, "update-index", "--split-index")
 
 
-def another_version(root: Path) -> None:
-    git(root, "update-index", "--index-version", "4")
-
-
-def broken_index(root: Path) -> None:
-    index = root / ".git" / "index"
-    index.write_bytes(index.read_bytes()[:60])
-
-
-def no_index(root: Path) -> None:
-    (root / ".git" / "index").unlink()
-
-
 EDITS = [
     edited,
     edited_in_secret,
@@ -110,13 +93,10 @@ EDITS = [
     announced,
     deleted,
     made_to_run,
-    link_for_folder,
     taken_for_unchanged,
     not_wanted,
     kept_in_two_files,
-    another_version,
-    broken_index,
-    no_index,
+    *SPOILT,
 ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlock.git.strays import holds_just
+from tests.git.spoilt import SPOILT
 from tests.git.world import World, git, make_world, write
 
 
@@ -56,11 +57,6 @@ def nested_pointer(root: Path) -> None:
     write(root, {"src/.git": "gitdir: elsewhere\n"})
 
 
-def link_for_folder(root: Path) -> None:
-    (root / "src").rename(root.parent / "away")
-    (root / "src").symlink_to(root.parent / "away")
-
-
 def folder_for_file(root: Path) -> None:
     (root / "a.txt").unlink()
     (root / "a.txt").mkdir()
@@ -70,19 +66,6 @@ def submodule(root: Path) -> None:
     head = git(root, "rev-parse", "HEAD")
     git(root, "update-index", "--add", "--cacheinfo", f"160000,{head},module")
     (root / "module").mkdir()
-
-
-def another_version(root: Path) -> None:
-    git(root, "update-index", "--index-version", "4")
-
-
-def broken_index(root: Path) -> None:
-    index = root / ".git" / "index"
-    index.write_bytes(index.read_bytes()[:60])
-
-
-def no_index(root: Path) -> None:
-    (root / ".git" / "index").unlink()
 
 
 def many_files(root: Path) -> None:
@@ -96,13 +79,10 @@ STRAYS = [
     empty_folder,
     nested_repository,
     nested_pointer,
-    link_for_folder,
     folder_for_file,
     submodule,
-    another_version,
-    broken_index,
-    no_index,
     many_files,
+    *SPOILT,
 ]
 
 
