@@ -57,6 +57,7 @@ def run_agents(calls: int, brake: bool) -> Outcome:
             "BENCH_KEY": "a key",
             "XDG_STATE_HOME": f"{folder}/state",
             "INTERLOCK_MODEL_BRAKE": "on" if brake else "off",
+            "INTERLOCK_HOST_BRAKE": "false",
         }
         began = time.monotonic()
         argv = (sys.executable, "-m", "interlock")

@@ -16,9 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Scratch:
-    made = Scratch(tmp_path / "repository")
-    made.write(interlock__toml="host_brake = false\n")  # how busy this machine is must not matter here
-    return made
+    return Scratch(tmp_path / "repository")
 
 
 def pages(scratch: Scratch, *names: str, agent: str = "", **defaults: str) -> None:

@@ -63,6 +63,22 @@ def test_a_check_works_with_git_in_its_checkout_and_reaches_nothing_else(
     assert not (tmp_path / "made").exists()
 
 
+def test_small_files_of_the_system_are_copies_in_the_sandbox_and_mount_points_nowhere(
+    scratch: Scratch,
+) -> None:
+    """A mount for each of them is a good part of what a start takes."""
+    script = (
+        "cut -d ' ' -f 5 /proc/self/mountinfo > mounts.txt; cat /etc/passwd > passwd.txt; ls /etc > etc.txt"
+    )
+    scratch.graph("  t: {goal: x}\n", script)
+    scratch.interlock("run")
+    mounts, inside = (scratch.git("show", f"main:{name}.txt").splitlines() for name in ("mounts", "etc"))
+    assert "/usr" in mounts
+    assert {"passwd", "group", "hosts", "nsswitch.conf"} <= set(inside)
+    assert [path for path in mounts if path.startswith("/etc/") and Path(path).is_file()] == []
+    assert "agent:x:1000:" in scratch.git("show", "main:passwd.txt"), "ours, not the machine's"
+
+
 def test_neither_agents_nor_checks_reach_a_port_of_this_machine(scratch: Scratch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as ours:
         ours.settimeout(0)

@@ -1,0 +1,118 @@
+"""What spares a run its waiting, seen from outside: processes, folders, the file of the log (P3, P4, K4)."""
+
+import json
+import shutil
+import sqlite3
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.scratch import WAIT, Scratch
+from tests.git.spoilt import another_version
+from tests.run.tree import KINDS, linux, possible, until
+
+pytestmark = [linux, pytest.mark.slow]
+
+MAKE = 'echo x > "$INTERLOCK_TASK_ID.txt"'
+WAL_HEADER, FRAME_HEADER = 32, 24
+
+
+def kept_as_it_is(_: Path) -> None:
+    """Nothing is done to the checkout."""
+
+
+@pytest.mark.parametrize(
+    ("spoil", "questions"), [(kept_as_it_is, 1), (another_version, 3)], ids=["plain", "spoilt"]
+)
+def test_a_landing_looks_at_a_small_checkout_itself_and_asks_git_where_it_cannot(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], questions: int
+) -> None:
+    """Once before the run begins, and then for each of two landings, or for none."""
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", MAKE)
+    spoil(scratch.root)
+    said, program = scratch.root.parent / "said", scratch.root.parent / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> "{said}"\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    with monkeypatch.context() as before_it:
+        before_it.setenv("PATH", str(program.parent), prepend=":")
+        scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done"}
+    lines = [line for line in said.read_text().splitlines() if " status --porcelain " in line]
+    assert len([line for line in lines if f"--work-tree={scratch.root} " in line]) == questions
+
+
+def test_all_starts_of_a_round_wait_for_the_disk_once(scratch: Scratch, gate: Path) -> None:
+    """Each transaction of the log is a frame with a mark; those up to it show what it brought."""
+    names = "abcdef"
+    scratch.graph("".join(f"  {name}: {{goal: x}}\n" for name in names), f"{WAIT.format(gate=gate)}; {MAKE}")
+    run = scratch.start("run", "--max-parallel", "6")
+    for name in names:
+        run.wait_for_line(f"{name}: implement started")
+    starts = list(starts_after_each_transaction(scratch.root / ".interlock" / "log.db", scratch.gates))
+    gate.touch()
+    assert run.wait() == 0
+    assert starts[0] == 0
+    assert set(starts) == {0, 6}
+
+
+def starts_after_each_transaction(log: Path, folder: Path) -> Iterator[int]:
+    """How many starts a reader finds if the log ends there."""
+    copy = folder / "log.db"
+    written, data = Path(f"{log}-wal").read_bytes(), log.read_bytes()
+    step = FRAME_HEADER + struct.unpack(">I", written[8:12])[0]
+    for end in range(WAL_HEADER + step, len(written) + 1, step):
+        (pages,) = struct.unpack(">I", written[end - step + 4 : end - step + 8])
+        if pages:
+            copy.write_bytes(data)
+            Path(f"{copy}-wal").write_bytes(written[:end])
+            with closing(sqlite3.connect(copy)) as db:
+                yield db.execute("SELECT count(*) FROM facts WHERE kind = 'PhaseStarted'").fetchone()[0]
+
+
+def test_the_supervisor_of_the_next_agent_is_there_before_its_slot_is_free(scratch: Scratch) -> None:
+    if not possible(KINDS[0]).is_namespace:
+        pytest.skip("spares need namespaces")
+    gate = f'until test -e "{scratch.gates}/$INTERLOCK_TASK_ID"; do sleep 0.05; done'
+    scratch.graph("  a: {goal: x, priority: 1}\n  b: {goal: x, priority: 2}\n", f"{gate}; {MAKE}")
+    run = scratch.start("run", "--max-parallel", "1")
+    run.wait_for_line("a: implement started")
+    until(lambda: len(keepers(run.pid)) > 1)
+    ready = keepers(run.pid)
+    (scratch.gates / "a").touch()
+    run.wait_for_line("b: implement started")
+    until(lambda: any(row["task"] == "b" for row in agents(scratch)))
+    (b,) = (row for row in agents(scratch) if row["task"] == "b")
+    assert b["pid"] in ready
+    (scratch.gates / "b").touch()
+    assert run.wait() == 0
+
+
+def keepers(pid: int) -> set[int]:
+    """The supervisors of a run, at work or not."""
+    zygotes = [child for child in psutil.Process(pid).children() if "zygote.py" in " ".join(child.cmdline())]
+    return {keeper.pid for zygote in zygotes for keeper in zygote.children()}
+
+
+def agents(scratch: Scratch) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(scratch.interlock("agents", "--json"))["agents"]
+    return [row for row in found if row["pid"]]
+
+
+def test_what_is_no_longer_needed_is_deleted_while_the_run_goes_on_and_nobody_waits_for_it(
+    scratch: Scratch, gate: Path
+) -> None:
+    agent = f'if test "$INTERLOCK_TASK_ID" = b; then {WAIT.format(gate=gate)}; fi; {MAKE}'
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", agent)
+    run = scratch.start("run", "--max-parallel", "2")
+    run.wait_for_line("a: landed")
+    run.wait_for_line("b: implement started")
+    state = scratch.root / ".interlock"
+    until(lambda: not (state / "workspaces" / "a").exists() and not [*(state / "trash").iterdir()])
+    assert not run.has_ended
+    gate.touch()
+    assert run.wait() == 0
