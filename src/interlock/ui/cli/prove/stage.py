@@ -22,6 +22,8 @@ from interlock.ui.cli.reading import all_rows
 PATIENCE_SECONDS = 90.0
 """The longest a proof waits for one thing to happen."""
 LOOK_SECONDS = 0.05
+QUIET = ("fetch = false", "host_brake = false")
+"""Neither a network nor a machine that is short of something has a say in what is to be proven."""
 STOPS = 40
 """Times that a process is stopped and woken again, until it is not in the middle of a write."""
 WRITE_SECONDS = 1.0
@@ -51,7 +53,7 @@ class Stage:
     async def make(self, graph: str, files: Mapping[str, str] | None = None, extra: str = "") -> None:
         """A repository with this task graph."""
         self.root.mkdir(parents=True)
-        settings = "".join(f"{line}\n" for line in (*_sandbox_lines(self.settings), extra) if line)
+        settings = "".join(f"{line}\n" for line in (*_sandbox_lines(self.settings), *QUIET, extra) if line)
         for name, text in {"task-graph.yaml": graph, "interlock.toml": settings, **(files or {})}.items():
             (self.root / name).write_text(text)
         await start_repository(self.root, "A place to prove things in")
@@ -149,7 +151,7 @@ def _sandbox_lines(settings: Settings) -> list[str]:
     """What the user's settings say about where agents run, which is what is to be proven."""
     words = ", ".join(map(_quoted, settings.toolchains))
     image = [f"container_image = {_quoted(settings.container_image)}"] if settings.container_image else []
-    return [f"sandbox = {_quoted(settings.sandbox)}", f"toolchains = [{words}]", "fetch = false", *image]
+    return [f"sandbox = {_quoted(settings.sandbox)}", f"toolchains = [{words}]", *image]
 
 
 def _quoted(text: str) -> str:
