@@ -22,13 +22,13 @@ class ExitCode(IntEnum):
 
 MEANING: dict[ExitCode, str] = {
     ExitCode.OK: "It worked; for `run`, `wait` and `status --exit-code`: everything asked for has landed.",
-    ExitCode.FAILED: "The run is over and something did not land.",
+    ExitCode.FAILED: "The run is over and something did not land; for `doctor --prove`: something did not fire.",
     ExitCode.USAGE: "The command line, the settings or the task graph make no sense. Nothing was changed.",
     ExitCode.DECLINED: "A person said no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
     ExitCode.NEEDS_PERSON: "Reserved: a person must answer first.",
-    ExitCode.ENVIRONMENT: "Git, the disk, a lock, permissions or the database are in the way.",
+    ExitCode.ENVIRONMENT: "Git, the sandbox, the disk, a lock, permissions or the log are in the way.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",
     ExitCode.INTERRUPTED: "Stopped with Ctrl-C, or by the system (SIGTERM, SIGHUP).",
