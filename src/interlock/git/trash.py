@@ -56,6 +56,7 @@ class Trash:
         self._id_bytes = place.id_bytes
         self._doomed: list[Path] = []
         """What is only there until there is time to delete it."""
+        self._swept = False
 
     async def give_up(self, folder: AttemptFolder) -> Path | None:
         """Delete the folder, or move it to the trash; where it is now."""
@@ -77,6 +78,13 @@ class Trash:
             return target
         self._doomed.append(target)
         return None
+
+    async def sweep(self) -> None:
+        """Once: what a process that was killed had no time to delete is doomed as well."""
+        if not self._swept:
+            self._swept = True
+            left = await asyncio.to_thread(lambda: set(self._trash.glob(f"{_TO_DELETE}*")))
+            self._doomed += sorted(left.difference(self._doomed))
 
     async def clear(self) -> None:
         """Delete what was given up and is not kept. Nobody waits for that, and it takes a while."""

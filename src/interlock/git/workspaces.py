@@ -38,7 +38,7 @@ class GitWorkspaces:
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
         self._ready = ready or Ready(place)
-        self._chores = Chores(self._trash.clear, self._ready.fill)
+        self._chores = Chores(self._trash.sweep, self._trash.clear, self._ready.fill)
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     def foresee(self, count: int, base: Commit) -> None:

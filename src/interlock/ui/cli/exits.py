@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
 
 MEANING: dict[ExitCode, str] = {
     ExitCode.OK: "It worked; for `run`, `wait` and `status --exit-code`: everything asked for has landed.",
-    ExitCode.FAILED: "The run is over and something did not land; for `doctor --prove`: something did not fire.",
+    ExitCode.FAILED: "The run is over and something did not land; `doctor --prove`: did not fire.",
     ExitCode.USAGE: "The command line, the settings or the task graph make no sense. Nothing was changed.",
     ExitCode.DECLINED: "A person said no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
