@@ -126,6 +126,33 @@ def test_paths_may_hold_spaces_and_any_letters(tmp_path: Path) -> None:
     assert interlock("--project", str(root), "status", "--exit-code", cwd=tmp_path).code == 0
 
 
+@pytest.mark.slow
+def test_a_project_may_be_named_by_a_path_from_here(tmp_path: Path) -> None:
+    """As `git -C` takes it: also where it does not begin with dots."""
+    root = tmp_path / "here" / "below"
+    root.mkdir(parents=True)
+    git(root, "init", "-q", "-b", "main")
+    commit_graph(root)
+    for words in (("here/below", tmp_path), ("below", root.parent), (".", root), ("../below", root)):
+        result = interlock("--project", words[0], "doctor", "--json", cwd=words[1])
+        assert result.json["checks"][1]["text"] == str(root)
+    assert interlock("--project", "here/below", "run", cwd=tmp_path).code == 0
+    assert git(root, "show", "main:one.txt") == "one"
+
+
+@pytest.mark.slow
+def test_a_log_elsewhere_is_the_same_from_every_folder_of_the_repository(repository: Path) -> None:
+    commit_graph(repository)
+    (repository / "interlock.toml").write_text('store = "kept/log.sqlite"\n')
+    (repository / "kept").mkdir()
+    (repository / "sub").mkdir()
+    landed(repository)
+    found = interlock("--project", ".", "doctor", cwd=repository / "sub").out
+    assert f"chain whole, in {repository / 'kept' / 'log.sqlite'}" in found
+    assert interlock("status", "--exit-code", cwd=repository / "sub").code == 0
+    assert not (repository / ".interlock" / "log.db").exists()
+
+
 @pytest.mark.skipif(os.geteuid() == 0 and not SETPRIV, reason="root writes anywhere")
 def test_the_state_folder_cannot_be_written(lab: Lab) -> None:
     commit_graph(lab.root)

@@ -58,7 +58,8 @@ class Settings:
     """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
     alone. 0: nowhere."""
     store: str = ""
-    """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database."""
+    """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database. A
+    path is that of an SQLite file; relative ones start at the root of the repository."""
     project_name: str = ""
     """The project's name in a database that several share. Empty: one that no other repository has."""
     stale_after_seconds: float = 300.0
@@ -181,7 +182,9 @@ def _refuse_misplaced(key: str, place: str, layer: _Layer, paths: tuple[Path, ..
 
 def store_address(settings: Settings, state_dir: Path) -> str:
     """Where the log is: what `open_store` takes."""
-    return settings.store or str(state_dir / LOG_FILE)
+    if "://" in settings.store:
+        return settings.store
+    return str(state_dir.parent / settings.store if settings.store else state_dir / LOG_FILE)
 
 
 def project_name(settings: Settings, lineage: str) -> str:

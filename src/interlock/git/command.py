@@ -208,7 +208,7 @@ def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str,
 
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
-    process = _spawn(("git", "-C", str(path), *argv), user_environment(), path, b"", unhurried=False)
+    process = _spawn(("git", *argv), user_environment(), path, b"", unhurried=False)
     return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from interlock.engine.project import Project
-from interlock.engine.settings import load
+from interlock.engine.settings import load, store_address
 from interlock.events.record import verify_chain
 from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
@@ -121,7 +121,8 @@ async def _disk(project: Project) -> list[Finding]:
 async def _log(project: Project) -> list[Finding]:
     reading = await read(project.store)
     count = verify_chain([row async for row in all_rows(project.store)])
-    where = "Postgres" if project.settings.store else str(project.state_dir / "log.db")
+    address = store_address(project.settings, project.state_dir)
+    where = "Postgres" if "://" in address else address
     findings = [Finding("log", Health.OK, f"{count} facts, chain whole, in {where}")]
     if reading.is_live:
         findings.append(Finding("run", Health.OK, "a run is going on"))
