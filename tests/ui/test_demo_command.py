@@ -1,10 +1,12 @@
 """`demo` makes a repository of its own, and writes nowhere else."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from interlock.ui.cli import main
+from interlock.ui.cli.demo import make_repository
 from tests.ui.conftest import git
 
 
@@ -30,3 +32,10 @@ def test_a_file_or_a_link_is_no_folder_for_a_demo(
         assert main(["demo", "--dir", str(name)]) == 2
         assert "not an empty folder" in capsys.readouterr().err
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_the_folder_may_be_named_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asyncio.run(make_repository(Path("below/here")))
+    assert git(tmp_path / "below" / "here", "status", "--short") == ""
+    assert git(tmp_path / "below" / "here", "log", "--format=%s") == "A corner shop"

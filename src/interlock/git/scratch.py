@@ -8,7 +8,8 @@ from interlock.model.task import Commit
 
 async def start_repository(root: Path, message: str, branch: str = "main") -> Commit:
     """Make a repository of the folder and commit everything in it; the first commit."""
-    git = Git(root / ".git", root)
+    folder = root.absolute()  # git starts in it, and reads paths from there
+    git = Git(folder / ".git", folder)
     await git.run("init", "-q", f"--initial-branch={branch}")
     await git.run("add", "--all")
     await git.run("commit", "-q", "-m", message)

@@ -43,7 +43,7 @@ def demo_command(invocation: Invocation, directory: Path | None) -> int:
 
     For example: interlock demo --dir try-it
     """
-    scratch = directory or Path(tempfile.mkdtemp(prefix="interlock-demo-"))
+    scratch = directory.absolute() if directory else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
     _refuse_occupied(scratch)
     asyncio.run(make_repository(scratch))
     note(f"a scratch repository with 12 tasks: {scratch}")
