@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -94,8 +94,12 @@ def test_the_supervisor_of_the_next_agent_is_there_before_its_slot_is_free(scrat
 
 def keepers(pid: int) -> set[int]:
     """The supervisors of a run, at work or not."""
-    zygotes = [child for child in psutil.Process(pid).children() if "zygote.py" in " ".join(child.cmdline())]
-    return {keeper.pid for zygote in zygotes for keeper in zygote.children()}
+    found = set[int]()
+    for child in psutil.Process(pid).children():
+        with suppress(psutil.NoSuchProcess):  # a git process, which was over meanwhile
+            if "zygote.py" in " ".join(child.cmdline()):
+                found |= {keeper.pid for keeper in child.children()}
+    return found
 
 
 def agents(scratch: Scratch) -> list[dict[str, object]]:
