@@ -53,12 +53,12 @@ class Tree:
 
     @property
     def supervisor(self) -> psutil.Process:
-        return next(one for one in self.processes if "python" in one.name() and _runs_supervisor(one))
+        return next(one for one in self.processes if _runs_supervisor(one))
 
     @property
     def agent(self) -> psutil.Process:
         """The outermost process that has the environment of the sandbox."""
-        return next(one for one in self.processes if "INTERLOCK_TASK_ID" in one.environ())
+        return next(one for one in self.processes if _is_inside(one))
 
     def left(self) -> list[str]:
         """Of them, and of whatever carries their mark, those that still run."""
@@ -69,7 +69,18 @@ class Tree:
 
 def _runs_supervisor(process: psutil.Process) -> bool:
     """Started for the purpose, or forked from the one that is ready."""
-    return any(word.endswith(("supervisor.py", "zygote.py")) for word in process.cmdline())
+    try:
+        names = [word.endswith(("supervisor.py", "zygote.py")) for word in process.cmdline()]
+        return "python" in process.name() and any(names)
+    except psutil.NoSuchProcess:  # what a program starts comes and goes
+        return False
+
+
+def _is_inside(process: psutil.Process) -> bool:
+    try:
+        return "INTERLOCK_TASK_ID" in process.environ()
+    except psutil.NoSuchProcess:  # likewise
+        return False
 
 
 def _is_alive(process: psutil.Process) -> bool:

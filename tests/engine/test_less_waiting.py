@@ -5,15 +5,14 @@ import shutil
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.engine.scratch import WAIT, Scratch
 from tests.git.spoilt import another_version
-from tests.run.tree import KINDS, linux, possible, until
+from tests.run.tree import KINDS, children_running, linux, possible, until
 
 pytestmark = [linux, pytest.mark.slow]
 
@@ -94,12 +93,7 @@ def test_the_supervisor_of_the_next_agent_is_there_before_its_slot_is_free(scrat
 
 def keepers(pid: int) -> set[int]:
     """The supervisors of a run, at work or not."""
-    found = set[int]()
-    for child in psutil.Process(pid).children():
-        with suppress(psutil.NoSuchProcess):  # a git process, which was over meanwhile
-            if "zygote.py" in " ".join(child.cmdline()):
-                found |= {keeper.pid for keeper in child.children()}
-    return found
+    return {keeper.pid for zygote in children_running("zygote.py", pid) for keeper in zygote.children()}
 
 
 def agents(scratch: Scratch) -> list[dict[str, object]]:

@@ -14,6 +14,7 @@ from interlock.git.errors import GitFailed
 from interlock.git.lookup import Lookup
 from interlock.model.errors import EnvironmentProblem
 from tests.git.world import World, git, run, write
+from tests.run.tree import children_running
 
 
 def asked(world: World, story: Callable[[Lookup], Awaitable[None]], patience_seconds: float = 60.0) -> None:
@@ -30,8 +31,7 @@ def asked(world: World, story: Callable[[Lookup], Awaitable[None]], patience_sec
 
 def children() -> list[psutil.Process]:
     """Our own git processes that answer questions."""
-    found = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
-    return [child for child in found if "cat-file" in child.cmdline()]
+    return children_running("cat-file")
 
 
 def test_many_questions_have_one_process_and_closing_ends_it(world: World) -> None:

@@ -24,6 +24,7 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import Landing, Move
 from interlock.model.task import TaskId
 from tests.git.world import World, git, run, write
+from tests.run.tree import children_running
 
 
 def staying(world: World, story: Callable[[Place], Awaitable[None]]) -> None:
@@ -38,14 +39,7 @@ def staying(world: World, story: Callable[[Place], Awaitable[None]]) -> None:
 
 def processes() -> list[psutil.Process]:
     """Our own git processes."""
-    return [child for child in psutil.Process().children() if _is_git(child)]
-
-
-def _is_git(child: psutil.Process) -> bool:
-    try:
-        return child.status() != psutil.STATUS_ZOMBIE and "git" in child.cmdline()
-    except psutil.NoSuchProcess:
-        return False
+    return children_running("--git-dir")
 
 
 def test_differences_are_those_that_diff_tree_tells(world: World) -> None:

@@ -21,6 +21,7 @@ from tests.run.tree import (
     BOUND_SECONDS,
     KINDS,
     Marked,
+    children_running,
     driver,
     end,
     linux,
@@ -51,8 +52,7 @@ def processes() -> Iterator[LocalProcesses]:
 
 
 def zygotes(of: int | None = None) -> list[psutil.Process]:
-    children = [child for child in psutil.Process(of).children() if child.status() != psutil.STATUS_ZOMBIE]
-    return [child for child in children if any("zygote.py" in word for word in child.cmdline())]
+    return children_running("zygote.py", of)
 
 
 def is_alive(process: psutil.Process) -> bool:

@@ -8,6 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,6 +99,16 @@ def until(
 def children() -> set[int]:
     """Processes that this one has started and not yet buried. Other tests may have left some."""
     return {child.pid for child in psutil.Process().children()}
+
+
+def children_running(word: str, of: int | None = None) -> list[psutil.Process]:
+    """Children with a word in their command, of this process or another. One may end while we look at it."""
+    found = []
+    for child in psutil.Process(of).children():
+        with suppress(psutil.NoSuchProcess):
+            if child.status() != psutil.STATUS_ZOMBIE and word in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def marked(folder: Path) -> Marked:
