@@ -133,11 +133,10 @@ def test_a_project_may_be_named_by_a_path_from_here(tmp_path: Path) -> None:
     root.mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
     commit_graph(root)
-    for words in (("here/below", tmp_path), ("below", root.parent), (".", root), ("../below", root)):
-        result = interlock("--project", words[0], "doctor", "--json", cwd=words[1])
-        assert result.json["checks"][1]["text"] == str(root)
     assert interlock("--project", "here/below", "run", cwd=tmp_path).code == 0
     assert git(root, "show", "main:one.txt") == "one"
+    for name, here in (("below", root.parent), (".", root), ("../below", root)):
+        assert interlock("--project", name, "status", "--exit-code", cwd=here).code == 0
 
 
 @pytest.mark.slow
