@@ -107,6 +107,17 @@ def test_what_a_command_leaves_running_ends_with_it(desk: Desk, tmp_path: Path) 
         psutil.Process(int((tmp_path / "pid").read_text())).wait(60)
 
 
+def test_what_left_its_group_keeps_no_pipe_of_ours_open(desk: Desk, tmp_path: Path) -> None:
+    """It may write there as long as it likes. (An open pipe is a warning, and so an error.)"""
+    up = tmp_path / "up"
+    hooks = desk.hooks({"SessionStart": f"setsid sh -c 'echo $$ > {up}; exec sleep 600' & wait"}, seconds=3.0)
+    try:
+        asyncio.run(hooks.begin("x", resumed=False))
+        gc.collect()
+    finally:
+        psutil.Process(int(up.read_text())).kill()
+
+
 def test_what_is_read_from_the_output_is_told_in_order_and_holds_nobody_up(desk: Desk) -> None:
     names = ["PreToolUse", "PostToolUse", "Stop"]
     hooks = desk.hooks(dict.fromkeys(names, desk.record), use="gemini")

@@ -13,6 +13,8 @@ OBJECTS = 2
 """The exit status that objects, with the reason on standard error."""
 REASON_CHARS = 2_000
 CLOSING_SECONDS = 1.0
+BUFFER_BYTES = 1 << 16
+"""The library's own default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +48,25 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answ
     # A start that is given up half-way would leave its pipes open, and the command running.
     starting = loop.create_task(_start(command, where))
     try:
-        process = await asyncio.shield(starting)
+        process, _ = await asyncio.shield(starting)
         async with asyncio.timeout(seconds):
             out, err = await process.communicate(payload)
     except TimeoutError:
         return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
     finally:
-        process = await starting
+        process, transport = await starting
         # What it started in the background is over with it, too.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        await _until_closed(process)
+        await _until_closed(process, transport)
     return _understood(process.returncode or 0, out, err, loop.time() - began)
 
 
-async def _start(command: str, where: Path) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
+async def _start(command: str, where: Path) -> tuple[asyncio.subprocess.Process, asyncio.SubprocessTransport]:
+    """As `create_subprocess_exec` does it, but with what closes its pipes."""
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=BUFFER_BYTES, loop=loop),
         "/bin/sh",
         "-c",
         command,
@@ -71,14 +76,20 @@ async def _start(command: str, where: Path) -> asyncio.subprocess.Process:
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
+    return asyncio.subprocess.Process(transport, protocol, loop), transport
 
 
-async def _until_closed(process: asyncio.subprocess.Process) -> None:
-    """Until it is gone and its pipes are closed. What left its group may hold those as long as it likes."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(CLOSING_SECONDS):
-            await process.communicate()
+async def _until_closed(process: asyncio.subprocess.Process, transport: asyncio.SubprocessTransport) -> None:
+    """Until it is gone and its pipes are closed. What left its group may hold the other ends as long as it
+    likes: ours would stay open until they are collected as garbage."""
+    try:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await process.communicate()
+    finally:
+        transport.close()
     await process.wait()
+    await asyncio.sleep(0)  # a pipe is closed by the loop, one turn later
 
 
 def _understood(code: int, out: bytes, err: bytes, seconds: float) -> Answer:
