@@ -80,9 +80,6 @@ class CoChange:
 
     def companions(self, globs: Sequence[str]) -> Iterator[tuple[str, float]]:
         """What is edited with them, and which of the files they mean, each with its probability."""
-        if len(globs) == 1:
-            yield from self._of(globs[0]).likely.items()
-            return
         found: dict[str, list[float]] = defaultdict(list)
         for glob in globs:
             for path, rate in self._of(glob).likely.items():
@@ -96,7 +93,7 @@ class CoChange:
     def together(self, glob: str, path: str) -> tuple[int, int]:
         """How many of the changes that touched a glob touched a path as well, and of how many."""
         touched = self._touching(glob)
-        return len(touched & self._touching(path)), len(touched)
+        return len(touched.intersection(self._at.get(path, ()))), len(touched)
 
     def news(self, glob: str) -> float:
         """The share of the changes there that touched a file which had not been touched before."""

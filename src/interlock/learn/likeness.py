@@ -50,7 +50,7 @@ class Likeness:
     def to(self, spec: Task) -> list[tuple[float, Done]]:
         """The tasks most like one, from 0 to 1, the least alike first."""
         words = words_of(spec.goal)
-        common = Counter(chain.from_iterable(filter(None, map(self._with_word.get, words))))
+        common = Counter(chain.from_iterable(self._with_word.get(word, ()) for word in words))
         beside, size, sizes = self._beside_words(spec), len(words), self._sizes
         for at in beside:
             common.setdefault(at, 0)

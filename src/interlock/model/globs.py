@@ -17,7 +17,6 @@ from typing import Final, TypeVar
 
 _STAR: Final = "*"  # in a segment: any characters; as a segment of its own: any segments
 _ANY: Final = "?"
-_WILD: Final = frozenset("*?[")
 _Class = re.Pattern[str]
 _Atom = str | _Class
 _Segment = str | tuple[_Atom, ...]
@@ -83,8 +82,6 @@ def _parse(glob: str) -> tuple[_Segment, ...]:
 def _parse_segment(text: str) -> _Segment:
     if text == "**":
         return _SPAN
-    if _WILD.isdisjoint(text):
-        return text
     atoms: list[_Atom] = []
     at = 0
     while at < len(text):
