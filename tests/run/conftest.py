@@ -1,4 +1,4 @@
-"""Where attempts are made."""
+"""Where attempts are made, and programs leave their marks."""
 
 import asyncio
 from pathlib import Path
@@ -11,6 +11,7 @@ from interlock.model.task import Commit
 from interlock.run import LocalExecutor, LocalProcesses
 from interlock.run.sandbox.unconfined import Unconfined
 from tests.run.desk import Desk, git
+from tests.run.tree import Marked, marked
 
 
 @pytest.fixture
@@ -27,3 +28,8 @@ def desk(tmp_path: Path) -> Desk:
     processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
     executor = LocalExecutor(workspaces, processes, place.state)
     return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Marked:
+    return marked(tmp_path)

@@ -38,11 +38,6 @@ def kind(request: pytest.FixtureRequest) -> Containment:
     return possible(request.param)
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Marked:
-    return marked(tmp_path)
-
-
 async def started(here: Marked) -> None:
     """Until the daemon has said that it is up."""
     await asyncio.to_thread(here.wait_until_up)

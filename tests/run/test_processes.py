@@ -12,7 +12,7 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended, Exit
 from interlock.run.containment import Containment
 from interlock.run.processes import LocalProcesses
-from tests.run.tree import KINDS, Marked, children, linux, marked, possible
+from tests.run.tree import KINDS, Marked, children, linux, possible
 
 EVERY_KIND = [*KINDS, Containment.GROUP]
 
@@ -20,11 +20,6 @@ EVERY_KIND = [*KINDS, Containment.GROUP]
 @pytest.fixture(params=EVERY_KIND, ids=str)
 def processes(request: pytest.FixtureRequest) -> LocalProcesses:
     return LocalProcesses(possible(request.param), grace_seconds=0.3)
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Marked:
-    return marked(tmp_path)
 
 
 def run(processes: LocalProcesses, command: Command) -> Exit:

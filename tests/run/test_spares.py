@@ -25,7 +25,6 @@ from tests.run.tree import (
     driver,
     end,
     linux,
-    marked,
     possible,
     python_as_nobody,
 )
@@ -34,11 +33,6 @@ __all__ = ["shared"]
 pytestmark = [linux, pytest.mark.slow]
 
 FOREVER = 'echo up > "$UP"; while :; do sleep 600; done'
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Marked:
-    return marked(tmp_path)
 
 
 @pytest.fixture
