@@ -69,7 +69,7 @@ def run_agents(calls: int, brake: bool) -> Outcome:
             (*argv, "events", "--json"), cwd=place, env=env, capture_output=True, check=True, text=True
         )
         kinds = [json.loads(line)["kind"] for line in told.stdout.splitlines()]
-        logs = [path.read_text() for path in place.glob(".interlock/logs/*/*.log")]
+        logs = [path.read_text() for path in place.glob(".git/interlock/logs/*/*.log")]
     heard = sum(line.endswith(" 429") for log in logs for line in log.splitlines())
     return Outcome(limit, kinds.count("Landed"), kinds.count("PhaseFailed"), heard, seconds)
 

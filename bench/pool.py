@@ -43,7 +43,7 @@ class Ran:
             place = scratch_repository(Path(folder), graph)
             self.bytes_each = _run(place, sessions)
             self.facts = [json.loads(line) for line in _interlock(place, "events", "--json").splitlines()]
-            logs = sorted((place / ".interlock" / "logs").glob("*/1.log"))
+            logs = sorted((place / ".git/interlock" / "logs").glob("*/1.log"))
             spoken = [dict(line.split() for line in log.read_text().splitlines()[1:]) for log in logs]
         self.sessions = sessions
         self.begins = sorted(float(said["begin"]) for said in spoken)

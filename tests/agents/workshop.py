@@ -49,7 +49,7 @@ class Workshop(Scratch):
 
     @property
     def state_dir(self) -> Path:
-        return self.root / ".interlock"
+        return self.root / ".git/interlock"
 
     def plan(self, jobs: Mapping[str, Job], **defaults: object) -> None:
         """A committed task graph with an agent of its own for each task."""

@@ -86,7 +86,7 @@ class Host:
     def _targets(self, stack: ExitStack) -> dict[str, str]:
         shared = self._git("hash-object", "-w", "--stdin", feed="shared\n").strip()
         common = self.repository / ".git"
-        state = self.repository / ".interlock"
+        state = self.repository / ".git/interlock"
         other = state / "workspaces" / "other" / "1" / "tree"
         other.mkdir(parents=True)
         (other / "file.txt").write_text("theirs\n")
@@ -192,7 +192,7 @@ class Host:
         """Let the hostile agent run as a task, and see what it could do."""
         before = self._fingerprints()
         done = self.interlock("run", "--no-input", *flags, **variables)
-        log = self.repository / ".interlock" / "logs" / "attack" / "1.log"
+        log = self.repository / ".git/interlock" / "logs" / "attack" / "1.log"
         assert log.exists(), f"{done.stdout}\n{done.stderr}"
         found = json.loads(next(line for line in log.read_text().splitlines() if line.startswith("{")))
         assert "1 done" in done.stdout, f"{done.stdout}\n{done.stderr}"
@@ -210,8 +210,8 @@ class Host:
             common / "config",
             common / "packed-refs",
             common / "refs" / "heads" / "attacked",
-            self.repository / ".interlock" / "workspaces" / "other",
-            self.repository / ".interlock" / "planted",
+            self.repository / ".git/interlock" / "workspaces" / "other",
+            self.repository / ".git/interlock" / "planted",
             self.repository / ".env",
             self.repository / "untracked.txt",
             Path("/etc") / self.mark,

@@ -84,7 +84,7 @@ def places(machine: Host) -> Iterator[tuple[str, bytes]]:
     for path in machine.repository.rglob("*"):
         if path.is_file() and ".git" not in path.relative_to(machine.repository).parts[:1]:
             yield str(path), path.read_bytes()
-    with sqlite3.connect(machine.repository / ".interlock" / "log.db") as log:
+    with sqlite3.connect(machine.repository / ".git/interlock" / "log.db") as log:
         yield "the log", "\n".join(log.iterdump()).encode()
     yield (
         "history",
@@ -133,7 +133,7 @@ def test_no_secret_is_kept_or_shown(
         finally:
             following.close()
         seen = found(canaries, processes(but={run.pid, os.getpid()}))
-        (machine.repository / ".interlock" / "workspaces" / "look" / "1" / "tree" / "go").touch()
+        (machine.repository / ".git/interlock" / "workspaces" / "look" / "1" / "tree" / "go").touch()
         assert run.wait() == 0, run.output
     finally:
         run.close()

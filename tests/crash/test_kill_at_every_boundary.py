@@ -139,7 +139,7 @@ def final_state(root: Path) -> dict[str, object]:
         "files": {f"{n}.txt": git(root, "show", f"main:{n}.txt").strip() for n in "abcd"},
         "landings": dict(sorted(Counter(trailers).items())),
         "checkout": git(root, "status", "--porcelain").strip(),
-        "workspaces": len(list((root / ".interlock" / "workspaces").glob("*/*"))),
+        "workspaces": len(list((root / ".git/interlock" / "workspaces").glob("*/*"))),
     }
 
 

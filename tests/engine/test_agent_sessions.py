@@ -104,9 +104,9 @@ def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
     assert (used["input_tokens"], used["output_tokens"], used["calls"]) == (1000, 50, 1)
     assert model.keys == [CANARY]
     assert scratch.git("show", "main:made.txt").startswith(opened["fact"]["session"])
-    events = (scratch.root / ".interlock/logs/t/1.events.jsonl").read_text().splitlines()
+    events = (scratch.root / ".git/interlock/logs/t/1.events.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in events] == ["session", "usage", "end"]
-    kept = [path for path in (scratch.root / ".interlock").rglob("*") if path.is_file()]
+    kept = [path for path in (scratch.root / ".git/interlock").rglob("*") if path.is_file()]
     assert [path for path in kept if CANARY.encode() in path.read_bytes()] == []
 
 
@@ -190,7 +190,7 @@ def test_a_secret_that_an_agent_was_given_and_prints_is_not_kept(
     monkeypatch.setenv("INTERLOCK_PASS_ENV", "SOME_TOKEN")
     scratch.graph("  t: {goal: x}\n", 'printf "my token is $SOME_TOKEN"; echo done > t.txt')
     scratch.interlock("run")
-    assert "my token is [redacted]" in (scratch.root / ".interlock/logs/t/1.log").read_text()
+    assert "my token is [redacted]" in (scratch.root / ".git/interlock/logs/t/1.log").read_text()
     assert CANARY not in scratch.interlock("events", "--json")
 
 

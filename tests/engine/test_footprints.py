@@ -191,5 +191,5 @@ def test_a_program_that_asks_before_it_edits_is_kept_from_what_another_holds_alo
     ]
     asked = {tuple(row["fact"]["paths"]): row["fact"]["granted"] for row in scratch.facts("ScopeAnswered")}
     assert asked == {("db/mine.sql",): False, ("docs/b.md",): True}
-    log = (scratch.root / ".interlock/logs/t/1.hooks.jsonl").read_text()
+    log = (scratch.root / ".git/interlock/logs/t/1.hooks.jsonl").read_text()
     assert "leave db/mine.sql as it is" in log

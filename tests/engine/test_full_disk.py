@@ -23,7 +23,7 @@ while ! test -e "{gate}"; do sleep 0.05; done
 def scratch(tmp_path: Path) -> Iterator[Scratch]:
     """A repository whose state folder is a small disk of its own."""
     made = Scratch(tmp_path / "repository")
-    state = made.root / ".interlock"
+    state = made.root / ".git/interlock"
     state.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=24m", "interlock-test", state],
@@ -56,7 +56,7 @@ def fill(path: Path) -> None:
 
 
 def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratch) -> None:
-    gate, ballast = scratch.gates / "gate", scratch.root / ".interlock" / "ballast"
+    gate, ballast = scratch.gates / "gate", scratch.root / ".git/interlock" / "ballast"
     scratch.graph("  a: {goal: x}\n  b: {goal: x, needs: [a]}\n", AGENT.format(gate=gate), verify="'true'")
     run = scratch.start("run")
     run.wait_for_line("a: implement started")

@@ -52,7 +52,7 @@ def test_all_starts_of_a_round_wait_for_the_disk_once(scratch: Scratch, gate: Pa
     run = scratch.start("run", "--max-parallel", "6")
     for name in names:
         run.wait_for_line(f"{name}: implement started")
-    starts = list(starts_after_each_transaction(scratch.root / ".interlock" / "log.db", scratch.gates))
+    starts = list(starts_after_each_transaction(scratch.root / ".git/interlock" / "log.db", scratch.gates))
     gate.touch()
     assert run.wait() == 0
     assert starts[0] == 0
@@ -109,7 +109,7 @@ def test_what_is_no_longer_needed_is_deleted_while_the_run_goes_on_and_nobody_wa
     run = scratch.start("run", "--max-parallel", "2")
     run.wait_for_line("a: landed")
     run.wait_for_line("b: implement started")
-    state = scratch.root / ".interlock"
+    state = scratch.root / ".git/interlock"
     until(lambda: not (state / "workspaces" / "a").exists() and not [*(state / "trash").iterdir()])
     assert not run.has_ended
     gate.touch()

@@ -34,7 +34,7 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     made = Scratch(tmp_path / "repository")
     yield made
     made.close()
-    shutil.rmtree(made.root / ".interlock" / "logs")  # pytest keeps the folders of its last three runs
+    shutil.rmtree(made.root / ".git/interlock" / "logs")  # pytest keeps the folders of its last three runs
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_memory_does_not_grow_with_what_an_agent_prints(scratch: Scratch, size: 
     gate.write_text("go\n")
     assert run.wait() == 0
     os.close(announced)
-    assert (scratch.root / ".interlock" / "logs" / "t" / "1.log").stat().st_size > size
+    assert (scratch.root / ".git/interlock" / "logs" / "t" / "1.log").stat().st_size > size
     assert scratch.interlock("logs", "t", "--tail", "1").startswith("the last line\n")
     assert scratch.states() == {"t": "done"}
 

@@ -183,7 +183,7 @@ def test_a_role_that_does_not_exist_is_an_error_with_a_suggestion(scratch: Scrat
 
 def test_the_workspace_of_the_next_task_is_made_while_the_slot_is_taken(scratch: Scratch) -> None:
     """MISSION P4."""
-    ready, seen = scratch.root / ".interlock" / "ready", scratch.gates / "seen"
+    ready, seen = scratch.root / ".git/interlock" / "ready", scratch.gates / "seen"
     # The first waits until a whole workspace is there that is nobody's; the second finds itself in that one.
     is_whole = f'ls "{ready}"/*/*/private.git/index'
     first = f'until {is_whole}; do sleep 0.01; done; ls -id "{ready}"/*/*/tree > "{seen}"'
@@ -200,4 +200,4 @@ def test_the_workspace_of_the_next_task_is_made_while_the_slot_is_taken(scratch:
     assert scratch.states() == {"a": "done", "b": "done"}
     assert len(scratch.facts("SessionOpened")) == 2
     assert [*ready.iterdir()] == []
-    assert [*(scratch.root / ".interlock" / "trash").iterdir()] == []
+    assert [*(scratch.root / ".git/interlock" / "trash").iterdir()] == []

@@ -156,7 +156,7 @@ def test_every_setting_takes_its_own_default_from_a_file(tmp_path: Path, home: d
 
 
 def test_the_log_is_a_file_in_the_state_folder_unless_an_address_is_set(tmp_path: Path) -> None:
-    state = tmp_path / "shop" / ".interlock"
+    state = tmp_path / "shop" / ".git/interlock"
     assert store_address(Settings(), state) == str(state / "log.db")
     assert store_address(Settings(store="postgresql://db/x"), state) == "postgresql://db/x"
 

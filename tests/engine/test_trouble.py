@@ -30,7 +30,7 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_still_ends_everythi
     """The stop is a fact like any other, but it does not wait for the log."""
     scratch.graph("  t: {goal: x}\n", "echo at work\n" + WAIT.format(gate=gate))
     run = _at_work(scratch, "at work")
-    log = sqlite3.connect(next((scratch.root / ".interlock").glob("*.db")))
+    log = sqlite3.connect(next((scratch.root / ".git/interlock").glob("*.db")))
     log.execute("BEGIN IMMEDIATE")
     run.interrupt()
     run.wait_for_line("Ctrl-C again")

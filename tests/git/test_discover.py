@@ -113,7 +113,7 @@ def test_linked_worktrees_share_one_state_folder(tmp_path: Path, world: World) -
     """T2: two checkouts of a repository cannot disagree."""
     git(world.root, "worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
     linked = run(discover(tmp_path / "linked"))
-    assert linked.state == world.place.state == world.root / ".interlock"
+    assert linked.state == world.place.state == world.root / ".git/interlock"
     assert linked.work_tree == tmp_path / "linked"
 
 
@@ -123,12 +123,23 @@ def test_spaces_and_unicode_in_the_path(tmp_path: Path) -> None:
     assert run(discover(world.root / "sub dir")).work_tree == world.root
 
 
-def test_the_state_folder_is_ignored_once(world: World) -> None:
-    world.place.ensure_ignored()
-    world.place.ensure_ignored()
-    (world.root / ".interlock" / "x").touch()
+def test_the_state_folder_is_out_of_the_work_tree(world: World) -> None:
+    assert world.place.ensure_state() is None
+    (world.root / ".git/interlock" / "x").touch()
+    git(world.root, "clean", "-ffdxq")
+    assert (world.root / ".git/interlock" / "x").exists()
     assert world.status() == ""
-    assert (world.root / ".git" / "info" / "exclude").read_text().count("/.interlock/") == 1
+
+
+def test_the_state_folder_of_an_older_version_is_moved_once(world: World) -> None:
+    former = world.root / ".interlock"
+    (former / "logs").mkdir(parents=True)
+    (former / "lineage").write_text("shop-1")
+    assert world.place.ensure_state() == former
+    assert not former.exists()
+    assert (world.place.state / "lineage").read_text() == "shop-1"
+    assert (world.place.state / "logs").is_dir()
+    assert world.place.ensure_state() is None
 
 
 def test_the_author_is_the_user_and_no_secret_is_read(world: World) -> None:

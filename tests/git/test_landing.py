@@ -204,7 +204,7 @@ def test_the_fence_goes_up_only(world: World) -> None:
 def test_of_many_who_raise_the_fence_at_once_the_highest_stays(world: World) -> None:
     async def story() -> list[BaseException | None]:
         place = await discover(world.root)
-        place.ensure_ignored()
+        place.ensure_state()
         tries = [GitRepository(place).raise_fence(epoch) for epoch in (3, 1, 5, 2, 4)]
         return await asyncio.gather(*tries, return_exceptions=True)
 
@@ -216,7 +216,7 @@ def test_of_many_who_raise_the_fence_at_once_the_highest_stays(world: World) -> 
 
 def test_deleting_the_state_folder_does_not_lock_the_user_out(world: World) -> None:
     run(world.repository.raise_fence(57))
-    (world.root / ".interlock" / "lineage").unlink()
+    (world.root / ".git/interlock" / "lineage").unlink()
     old, fresh = world.main, world.repository
     run(fresh.raise_fence(1))
     assert run(fresh.land(Landing("main", world.made({"a.txt": "x\n"}, old), old, 1))) is Move.MOVED
@@ -226,7 +226,7 @@ def test_a_controller_whose_state_folder_was_deleted_cannot_land_any_more(world:
     """D4: whoever started anew since is in charge, however low its epoch."""
     stale = world.repository
     run(stale.raise_fence(57))
-    (world.root / ".interlock" / "lineage").unlink()
+    (world.root / ".git/interlock" / "lineage").unlink()
     run(world.repository.raise_fence(1))
     old = world.main
     assert run(stale.land(Landing("main", world.made({"a.txt": "x\n"}, old), old, 57))) is Move.FENCED
@@ -313,8 +313,8 @@ def test_an_edit_elsewhere_stays_while_the_checkout_catches_up(world: World) -> 
 
 def interrupted(world: World, old: str, new: str) -> None:
     """What a landing that was killed leaves on the disk."""
-    state = world.root / ".interlock"
-    world.place.ensure_ignored()
+    state = world.root / ".git/interlock"
+    world.place.ensure_state()
     (state / "checkout.json").write_text(json.dumps({"branch": "main", "old": old, "new": new}))
 
 
@@ -326,7 +326,7 @@ def test_a_landing_that_is_cancelled_half_way_finishes_first(world: World) -> No
         repository = GitRepository(await discover(world.root))
         await repository.raise_fence(1)
         work = asyncio.create_task(repository.land(Landing("main", new, old, 1)))
-        journal = world.root / ".interlock" / "checkout.json"
+        journal = world.root / ".git/interlock" / "checkout.json"
         while not journal.exists() and not work.done():  # noqa: ASYNC110 - the file is the event
             await asyncio.sleep(0)
         work.cancel()

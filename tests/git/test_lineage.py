@@ -7,12 +7,12 @@ from interlock.git.lineage import ensure_lineage, read_lineage
 
 
 def test_asking_makes_nothing(tmp_path: Path) -> None:
-    assert read_lineage(tmp_path / "shop" / ".interlock") == ""
+    assert read_lineage(tmp_path / "shop" / ".git/interlock") == ""
     assert not (tmp_path / "shop").exists()
 
 
 def test_all_that_begin_it_at_once_get_the_same(tmp_path: Path) -> None:
-    state = tmp_path / "shop" / ".interlock"
+    state = tmp_path / "shop" / ".git/interlock"
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: ensure_lineage(state), range(32)))
     assert found == {read_lineage(state)}
@@ -20,7 +20,7 @@ def test_all_that_begin_it_at_once_get_the_same(tmp_path: Path) -> None:
 
 
 def test_folders_of_the_same_name_differ_and_odd_names_make_one_word(tmp_path: Path) -> None:
-    one, two = (ensure_lineage(tmp_path / place / "mein Läden" / ".interlock") for place in ("a", "b"))
+    one, two = (ensure_lineage(tmp_path / place / "mein Läden" / ".git/interlock") for place in ("a", "b"))
     assert one != two
     assert one.startswith("mein-L-den-")
     assert one.isascii()

@@ -26,7 +26,7 @@ def stocked(world: World, count: int = 1) -> Ready:
 
 
 def shelf(world: World) -> list[Path]:
-    return sorted((world.root / ".interlock" / "ready").glob("*/*"))
+    return sorted((world.root / ".git/interlock" / "ready").glob("*/*"))
 
 
 def listing(home: Path) -> dict[str, bytes]:
@@ -91,13 +91,13 @@ def test_when_fewer_are_foreseen_the_rest_is_removed_and_closing_removes_all(wor
     run(ready.fill())
     assert len(shelf(world)) == 1
     run(GitWorkspaces(world.place, ready=ready).close())
-    assert [*(world.root / ".interlock" / "ready").iterdir()] == []
+    assert [*(world.root / ".git/interlock" / "ready").iterdir()] == []
 
 
 @pytest.mark.slow
 def test_nothing_is_left_of_one_whose_making_was_given_up(world: World) -> None:
     """However far it had come: what a thread is at work on is not removed under its hands."""
-    shelves, place, main = world.root / ".interlock" / "ready", world.place, world.main
+    shelves, place, main = world.root / ".git/interlock" / "ready", world.place, world.main
 
     async def given_up(turns: int) -> None:
         ready = Ready(place)
@@ -124,7 +124,7 @@ def test_the_same_forecast_is_no_news_and_there_is_a_most(world: World) -> None:
 def test_what_a_killed_process_had_ready_is_removed_and_a_living_ones_is_not(world: World) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    state = world.root / ".interlock" / "ready"
+    state = world.root / ".git/interlock" / "ready"
     for pid in (gone.pid, os.getpid()):
         write(state / f"{pid}-abcdef" / "w", {"tree/x": "x\n"})
     stocked(world)

@@ -16,7 +16,7 @@ def just(world: World) -> bool:
 
 def bare(world: World) -> World:
     """Without Interlock's own folder, which the index does not name."""
-    (world.root / ".interlock").rmdir()
+    (world.root / ".git/interlock").rmdir()
     return world
 
 
@@ -32,7 +32,7 @@ def test_tracked_files_of_all_kinds_and_lengths_are_expected(
     world.commit({"odd\n\x01name \u00fc": "x\n"})
     write(world.root, {"meant": "x\n"})
     git(world.root, "add", "-N", "meant")  # this makes it an index with longer entries
-    (world.root / ".interlock").rmdir()
+    (world.root / ".git/interlock").rmdir()
     assert just(world)
 
 

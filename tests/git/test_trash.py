@@ -24,7 +24,7 @@ def opened(world: World, files: dict[str, str]) -> Workspace:
 
 
 def trashed(world: World) -> list[Path]:
-    trash = world.root / ".interlock" / "trash"
+    trash = world.root / ".git/interlock" / "trash"
     return sorted(trash.iterdir()) if trash.exists() else []
 
 
@@ -79,7 +79,7 @@ def test_what_was_never_collected_is_never_deleted(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.crash
 def test_what_a_killed_run_had_no_time_to_delete_is_deleted_by_the_next(world: World) -> None:
-    trash = world.root / ".interlock" / "trash"
+    trash = world.root / ".git/interlock" / "trash"
     write(trash / ".deleting-t-1-0" / "tree", {"x": "x\n"})
     write(trash / "t-1-0" / "tree", {"mine": "x\n"})
     workspaces, main = world.workspaces, world.main
@@ -101,7 +101,7 @@ def test_what_a_killed_run_had_no_time_to_delete_is_deleted_by_the_next(world: W
 @pytest.mark.slow
 def test_folders_that_somebody_else_deletes_meanwhile_are_no_trouble(world: World) -> None:
     """`interlock gc` beside a run, which deletes what it no longer needs when it has the time."""
-    trash = world.root / ".interlock" / "trash"
+    trash = world.root / ".git/interlock" / "trash"
     for number in range(300):
         write(trash / f".deleting-t-{number}-0" / "tree", {"x": "x\n"})
     argv = [sys.executable, "-c", "import shutil, sys; [shutil.rmtree(p) for p in sys.argv[1:]]"]

@@ -22,7 +22,7 @@ def test_a_workspace_is_a_working_repository_of_its_own(world: World) -> None:
         "# branch.head task/fix-login/work",
     ]
     assert git(workspace.path, "diff", "--stat", "main") == ""
-    assert workspace.path == world.root / ".interlock" / "workspaces" / "fix-login" / "1" / "tree"
+    assert workspace.path == world.root / ".git/interlock" / "workspaces" / "fix-login" / "1" / "tree"
     assert git(workspace.path, "config", "core.hooksPath") == "/dev/null"
     assert world.status() == ""
 
@@ -241,7 +241,7 @@ def test_a_repository_inside_the_tree_becomes_plain_files(world: World) -> None:
     assert (workspace.path / "vendor/lib/.git/HEAD").exists()
     assert collected(world, workspace).touched == result.touched
     run(world.workspaces.discard(workspace))
-    assert list((world.root / ".interlock/trash").glob("*/tree/vendor/lib/.git/HEAD"))
+    assert list((world.root / ".git/interlock/trash").glob("*/tree/vendor/lib/.git/HEAD"))
 
 
 @pytest.mark.slow
@@ -313,7 +313,7 @@ def test_opening_over_a_left_over_workspace_loses_nothing(world: World) -> None:
     again = opened(world)
     assert not (again.path / "left.txt").exists()
     assert git(world.root, "cat-file", "blob", "refs/interlock/work/fix-login/1:left.txt") == "over"
-    assert list((world.root / ".interlock/trash").glob("*/tree/x.log"))
+    assert list((world.root / ".git/interlock/trash").glob("*/tree/x.log"))
 
 
 def test_the_base_survives_a_rewritten_main(world: World) -> None:

@@ -100,5 +100,5 @@ def make_world(root: Path, *, options: tuple[str, ...] = ()) -> World:
     git(root, "init", "-q", "-b", "main", *options)
     world = World(root)
     world.commit({"a.txt": "one\ntwo\nthree\n", "src/b.txt": "b\n", ".gitignore": "*.log\nbuild/\n"}, "start")
-    world.place.ensure_ignored()
+    world.place.ensure_state()
     return world

@@ -64,7 +64,7 @@ def test_an_objection_keeps_claude_code_from_using_a_tool_and_it_goes_on_with_th
     scratch.interlock("run")
     assert scratch.git("ls-tree", "--name-only", "main").split() == ["allowed.txt", "task-graph.yaml"]
     assert own_hooks.moments() == ["PostToolUse", "Stop", "SessionEnd done"]
-    log = (scratch.root / ".interlock/logs/t/1.hooks.jsonl").read_text().splitlines()
+    log = (scratch.root / ".git/interlock/logs/t/1.hooks.jsonl").read_text().splitlines()
     asked = [json.loads(line) for line in log if "PreToolUse" in line]
     assert [(one["blocks"], one["reason"]) for one in asked] == [(True, "keep away from that"), (False, "")]
     assert any("keep away from that" in call.body for call in model.calls("basic"))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def notes(scratch: Scratch, task: str = "t", attempt: int = 1) -> dict[str, Any]:  # Any: parsed JSON
-    path = scratch.root / ".interlock" / "logs" / task / f"{attempt}.notes.json"
+    path = scratch.root / ".git/interlock" / "logs" / task / f"{attempt}.notes.json"
     found: dict[str, Any] = json.loads(path.read_text())
     return found
 
@@ -34,7 +34,7 @@ def test_a_session_that_ended_well(scratch: Scratch, own_hooks: OwnHooks) -> Non
     assert own_hooks.moments() == ["SessionStart", "UserPromptSubmit", "SessionEnd done"]
     page = notes(scratch)
     assert (page["reason"], page["summary"], page["files"]) == ("done", "All is well.", ["made.txt"])
-    assert (scratch.root / ".interlock" / page["transcript"]).exists()
+    assert (scratch.root / ".git/interlock" / page["transcript"]).exists()
     shown = scratch.interlock("show", "t")
     assert "notes logs/t/1.notes.json: All is well." in shown
 

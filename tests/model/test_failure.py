@@ -25,7 +25,10 @@ SAME = [
     ("in tmpab12cd_x", "in tmpzz99yy_q"),
     ("\x1b[31mred\x1b[0m", "red"),
     ("a   b\r\n\n c", "a b c"),
-    ("/home/me/it/.interlock/workspaces/a/1/tree/x.py", "/home/me/it/.interlock/workspaces/a/2/tree/x.py"),
+    (
+        "/home/me/it/.git/interlock/workspaces/a/1/tree/x.py",
+        "/home/me/it/.git/interlock/workspaces/a/2/tree/x.py",
+    ),
 ]
 DIFFERENT = [
     ("test_case_1 failed", "test_case_2 failed"),

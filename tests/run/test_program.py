@@ -70,7 +70,7 @@ def test_a_program_right_in_a_home_comes_alone(home: Path, tmp_path: Path) -> No
 def test_a_program_in_the_folder_around_all_workspaces_comes_alone(tmp_path: Path) -> None:
     """T1: the log, the other agents' homes and the ways to the outside are there."""
     agent = put(tmp_path / "repository/agent.sh", "#!/bin/sh\n")
-    assert folders_of(str(agent), "", tmp_path / "repository/.interlock/w") == (str(agent),)
+    assert folders_of(str(agent), "", tmp_path / "repository/.git/interlock/w") == (str(agent),)
 
 
 def test_no_script_of_a_repository_names_a_key_as_its_interpreter(home: Path, tmp_path: Path) -> None:

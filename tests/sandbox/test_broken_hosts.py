@@ -123,7 +123,7 @@ def test_no_agent_starts_and_the_message_names_the_fix(
     assert "landlock" in refused.stderr
     assert "--unsafe-no-sandbox" in refused.stderr
     assert scratch.facts() == [], "nothing is recorded as started"
-    assert not (scratch.root / ".interlock" / "workspaces").exists()
+    assert not (scratch.root / ".git/interlock" / "workspaces").exists()
     said = json.loads(machine.interlock(scratch.root, "run", "--json").stdout)
     assert said["error"]["code"] == "no-sandbox"
 
@@ -176,4 +176,4 @@ def test_no_file_of_a_repository_can_say_so(scratch: Scratch, file: str, text: s
     (scratch.root / file).write_text(text)
     scratch.commit("settings")
     assert "sandbox" in scratch.interlock("run", code=2)
-    assert not (scratch.root / ".interlock" / "log.db").exists()
+    assert not (scratch.root / ".git/interlock" / "log.db").exists()

@@ -31,7 +31,7 @@ def tries(scratch: Scratch, outside: Path) -> str:
             f"cat '{outside}/secret' && reached secret",
             f"cat '{scratch.root}/task-graph.yaml' && reached checkout",
             f"cat '{scratch.root}/.git/config' && reached configuration",
-            f"ls '{scratch.root}/.interlock/log.db' && reached log",
+            f"ls '{scratch.root}/.git/interlock/log.db' && reached log",
             f"touch '{outside}/made'  # in a /tmp of its own, if the folder is below one",
             f"ls '{Path.home()}/.ssh' && reached keys",
             "echo x > .git && reached pointer",

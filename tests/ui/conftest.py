@@ -79,7 +79,7 @@ class Lab:
 
     @property
     def log(self) -> str:
-        return str(self.root / ".interlock" / "log.db")
+        return str(self.root / ".git/interlock" / "log.db")
 
     def run(self, *words: str) -> Result:
         """The command in this process: fast, and the same `main`."""

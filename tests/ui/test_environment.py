@@ -149,18 +149,18 @@ def test_a_log_elsewhere_is_the_same_from_every_folder_of_the_repository(reposit
     found = interlock("--project", ".", "doctor", cwd=repository / "sub").out
     assert f"chain whole, in {repository / 'kept' / 'log.sqlite'}" in found
     assert interlock("status", "--exit-code", cwd=repository / "sub").code == 0
-    assert not (repository / ".interlock" / "log.db").exists()
+    assert not (repository / ".git/interlock" / "log.db").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not SETPRIV, reason="root writes anywhere")
 def test_the_state_folder_cannot_be_written(lab: Lab) -> None:
     commit_graph(lab.root)
     lab.accept(task("one"))
-    state = lab.root / ".interlock"
+    state = lab.root / ".git/interlock"
     for path in (state / "log.db", state):
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        refused(without_privileges("run", cwd=lab.root), ".interlock")
+        refused(without_privileges("run", cwd=lab.root), ".git/interlock")
     finally:
         state.chmod(0o700)
         (state / "log.db").chmod(0o600)
@@ -204,8 +204,8 @@ def test_a_bare_repository_has_nothing_to_init(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0 and not SETPRIV, reason="root writes anywhere")
 def test_the_state_folder_cannot_be_made(repository: Path) -> None:
     commit_graph(repository)
-    repository.chmod(0o500)
+    (repository / ".git").chmod(0o500)
     try:
-        refused(without_privileges("run", cwd=repository), ".interlock")
+        refused(without_privileges("run", cwd=repository), ".git/interlock")
     finally:
-        repository.chmod(0o700)
+        (repository / ".git").chmod(0o700)

@@ -82,7 +82,7 @@ def test_wait_ends_when_the_run_does(lab: Lab) -> None:
 def test_a_log_is_followed_to_the_end_of_its_attempt(lab: Lab) -> None:
     lab.accept(task("a"))
     lab.start("a")
-    path = lab.root / ".interlock" / "logs" / "a" / "1.log"
+    path = lab.root / ".git/interlock" / "logs" / "a" / "1.log"
     path.parent.mkdir(parents=True)
     path.write_text("one\n")
     with following(lab, "logs", "a", "-f") as process:

@@ -17,7 +17,7 @@ DAY = 86_400
 
 def trashed(lab: Lab, name: str, *, kept: bool, days: int) -> Path:
     """A folder in the trash: of work that is in the repository, or of work that is nowhere else."""
-    home = lab.root / ".interlock" / "trash" / name
+    home = lab.root / ".git/interlock" / "trash" / name
     (home / "tree").mkdir(parents=True)
     (home / "tree" / "secret.txt").write_text("work")
     folder = AttemptFolder(home)
@@ -64,7 +64,7 @@ def test_a_healthy_repository_passes_and_nothing_is_made(lab: Lab) -> None:
     result = lab.run("doctor")
     assert result.code == 0
     assert "work lands on main" in result.out
-    assert not (lab.root / ".interlock").exists()
+    assert not (lab.root / ".git/interlock").exists()
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_every_bad_row_ends_in_a_command(lab: Lab) -> None:
 
 def test_a_broken_log_is_found(lab: Lab) -> None:
     lab.accept(task("a"))
-    (lab.root / ".interlock" / "log.db").write_bytes(b"this is no database, not by any means" * 100)
+    (lab.root / ".git/interlock" / "log.db").write_bytes(b"this is no database, not by any means" * 100)
     assert checks(lab)["log"]["health"] == "bad"
 
 
@@ -105,7 +105,7 @@ def test_a_broken_graph_is_one_bad_row(lab: Lab) -> None:
 
 def agent_home(lab: Lab, name: str, days: int) -> Path:
     """What the agent of a task's first attempt has left behind."""
-    home = lab.root / ".interlock" / "homes" / name / "1"
+    home = lab.root / ".git/interlock" / "homes" / name / "1"
     home.mkdir(parents=True)
     (home / "session.json").write_text("{}")
     old = home.stat().st_mtime - days * DAY

@@ -10,7 +10,7 @@ from tests.ui.conftest import Lab, task
 
 
 def log(lab: Lab, name: str, attempt: int, text: str) -> None:
-    path = lab.root / ".interlock" / "logs" / name / f"{attempt}.log"
+    path = lab.root / ".git/interlock" / "logs" / name / f"{attempt}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 

@@ -26,7 +26,7 @@ def test_plan_shows_critical_path_conflicts_and_time_and_leaves_no_trace(lab: La
     assert "api and web: never together, both want port:web" in out
     assert "db and notes: may overlap, both want README.md" in out
     assert "expected       30m by them, with up to 3 at once;" in out
-    assert not (lab.root / ".interlock").exists()
+    assert not (lab.root / ".git/interlock").exists()
 
 
 def test_waves_are_a_view(lab: Lab) -> None:

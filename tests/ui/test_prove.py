@@ -136,7 +136,7 @@ def test_a_run_that_is_in_the_middle_of_a_write_is_stopped_after_it(tmp_path: Pa
         await stage.make("version: 1\ntasks: {}\n")
         async with stage.project() as project:
             await project.store.append([], "make the file")
-        log = stage.root / ".interlock" / "log.db"
+        log = stage.root / ".git/interlock" / "log.db"
         writer = await asyncio.create_subprocess_exec(
             sys.executable, "-c", HOLDER, str(log), stdout=asyncio.subprocess.PIPE
         )

@@ -249,7 +249,7 @@ def test_the_log_may_be_in_postgres(
     monkeypatch.setenv("INTERLOCK_STORE", postgres_url)
     monkeypatch.setenv("INTERLOCK_PROJECT_NAME", str(root))
     assert interlock("run", cwd=root).code == ExitCode.FAILED
-    assert not (root / ".interlock" / "log.db").exists()
+    assert not (root / ".git/interlock" / "log.db").exists()
     states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
     assert states == {"one": "done", "bad": "failed"}
     assert interlock("retry", "bad", cwd=root).code == 0

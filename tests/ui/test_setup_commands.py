@@ -26,12 +26,22 @@ def test_line_one_leads_the_editor_to_a_schema_that_is_there(lab: Lab) -> None:
     assert "tasks" in schema["properties"]
 
 
-def test_the_ignore_rule_goes_to_gits_own_file_and_only_once(lab: Lab) -> None:
+def test_init_leaves_nothing_in_the_work_tree_but_the_graph(lab: Lab) -> None:
     lab.run("init")
     lab.run("pause")
-    rules = (lab.root / ".git" / "info" / "exclude").read_text().splitlines()
-    assert rules.count("/.interlock/") == 1
+    git = lab.root / ".git"
+    assert (git / "interlock" / "log.db").exists()
+    assert "interlock" not in (git / "info" / "exclude").read_text()
+    assert not (lab.root / ".interlock").exists()
     assert not (lab.root / ".gitignore").exists()
+
+
+def test_state_of_an_older_version_is_moved_and_the_log_says_so(lab: Lab) -> None:
+    lab.run("pause")
+    (lab.root / ".git/interlock").rename(lab.root / ".interlock")
+    assert "paused" in lab.run("status").out
+    assert not (lab.root / ".interlock").exists()
+    assert "StateMoved" in lab.run("events").out
 
 
 def test_init_never_overwrites(lab: Lab) -> None:

@@ -43,7 +43,7 @@ def states(root: Path) -> dict[str, str]:
 def test_two_repositories_in_folders_of_the_same_name_have_two_logs(tmp_path: Path) -> None:
     one, two = shop(tmp_path / "one", "apples"), shop(tmp_path / "two", "pears")
     assert states(two) == {}
-    assert not (two / ".interlock").exists()
+    assert not (two / ".git/interlock").exists()
     assert [interlock("run", cwd=root).code for root in (one, two)] == [0, 0]
     assert (states(one), states(two)) == ({"apples": "done"}, {"pears": "done"})
 
@@ -83,7 +83,7 @@ def test_a_new_copy_of_a_repository_may_go_on_with_its_log(
     one = shop(tmp_path / "one", "apples")
     assert interlock("run", cwd=one).code == 0
     git(tmp_path, "clone", "-q", str(one), "copy")
-    (tmp_path / "copy" / ".interlock").mkdir()
-    shutil.copy(one / ".interlock" / "lineage", tmp_path / "copy" / ".interlock" / "lineage")
+    (tmp_path / "copy" / ".git/interlock").mkdir()
+    shutil.copy(one / ".git/interlock" / "lineage", tmp_path / "copy" / ".git/interlock" / "lineage")
     assert states(tmp_path / "copy") == {"apples": "done"}
     assert interlock("run", cwd=tmp_path / "copy").code == 0

@@ -35,7 +35,7 @@ def test_a_repository_without_a_log_looks_empty_and_stays_untouched(lab: Lab) ->
     result = lab.run("status", "--json")
     assert result.code == 0
     assert result.json["tasks"] == []
-    assert not (lab.root / ".interlock").exists()
+    assert not (lab.root / ".git/interlock").exists()
 
 
 def test_each_task_has_its_state_reason_and_next_command(lab: Lab) -> None:
@@ -167,7 +167,7 @@ def test_a_subfolder_and_a_linked_worktree_show_the_same_project(lab: Lab, tmp_p
     (lab.root / "deep" / "down").mkdir(parents=True)
     for folder in (tmp_path / "linked", lab.root / "deep" / "down"):
         assert [row["id"] for row in Lab(folder, lab.capsys).run("status", "--json").json["tasks"]] == ["a"]
-    assert not (tmp_path / "linked" / ".interlock").exists()
+    assert not (tmp_path / "linked" / ".git/interlock").exists()
 
 
 def test_a_running_task_shows_its_last_words_until_it_gives_no_sign_of_life() -> None:

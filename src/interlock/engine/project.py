@@ -20,6 +20,7 @@ from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import load_state
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.template import template_of
+from interlock.events.facts import StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
@@ -254,11 +255,13 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
     settings = loaded.settings
     if settings.branch:
         place = await discover(path, settings.branch)
-    place.ensure_ignored()
+    former = place.ensure_state()
     lineage = ensure_lineage(place.state)
     store = open_store(store_address(settings, place.state), project_name(settings, lineage))
     try:
         await store.identify(lineage)
+        if former:
+            await store.append([StateMoved(str(former), str(place.state))], new_incarnation())
         async with place.kept_open() as kept:
             project = Project(kept, settings, store, loaded.origins)
             try:

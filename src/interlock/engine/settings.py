@@ -184,7 +184,10 @@ def store_address(settings: Settings, state_dir: Path) -> str:
     """Where the log is: what `open_store` takes."""
     if "://" in settings.store:
         return settings.store
-    return str(state_dir.parent / settings.store if settings.store else state_dir / LOG_FILE)
+    if not settings.store:
+        return str(state_dir / LOG_FILE)
+    git_dir = state_dir.parent
+    return str((git_dir.parent if git_dir.name == ".git" else git_dir) / settings.store)
 
 
 def project_name(settings: Settings, lineage: str) -> str:

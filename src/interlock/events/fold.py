@@ -262,6 +262,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.MainSeen: _main_seen,
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,
+    f.StateMoved: _nothing,
     f.StopRequested: _stop_requested,
     f.Paused: _paused,
     f.Unpaused: _paused,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from interlock.git.command import Git
-from interlock.git.place import STATE_FOLDER, Place
+from interlock.git.place import FORMER_STATE_FOLDER, Place
 
 FILE = ".worktreeinclude"
 
@@ -33,7 +33,7 @@ def _copy_all(source: Path, tree: Path, names: Iterable[str]) -> dict[str, str]:
     return {
         name: fingerprint(tree / name)
         for name in names
-        if not name.startswith(f"{STATE_FOLDER}/")
+        if not name.startswith(f"{FORMER_STATE_FOLDER}/")
         and not name.endswith("/")
         and _copy(source / name, tree / name)
     }

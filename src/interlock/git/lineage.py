@@ -40,5 +40,6 @@ def ensure_lineage(state: Path) -> str:
 
 def _new_lineage(state: Path) -> str:
     """Dice, with the folder's name before them for people who look into a database of many projects."""
-    folder = re.sub(r"[^\w.-]+", "-", state.parent.name, flags=re.ASCII).strip("-.") or "project"
+    around = state.parent.parent if state.parent.name == ".git" else state.parent
+    folder = re.sub(r"[^\w.-]+", "-", around.name, flags=re.ASCII).strip("-.") or "project"
     return f"{folder[:40]}-{uuid.uuid4().hex[:16]}"

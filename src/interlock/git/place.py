@@ -1,6 +1,7 @@
 """Where a repository is, and the few settings of its owner that matter to us."""
 
 import hashlib
+import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,9 @@ from interlock.git.command import Git
 from interlock.git.lookup import Lookup
 from interlock.git.scribe import Scribe
 
-STATE_FOLDER = ".interlock"
+STATE_FOLDER = "interlock"
+FORMER_STATE_FOLDER = ".interlock"
+"""Beside `.git`, until version 0.2: test runners walked over it, and `git clean -fdx` deleted it."""
 
 _FSYNC = {
     "GIT_CONFIG_COUNT": "2",
@@ -48,9 +51,13 @@ class Place:
     @property
     def state(self) -> Path:
         """Interlock's folder. All linked worktrees of a repository share one."""
-        if self.common_dir.name == ".git":
-            return self.common_dir.parent / STATE_FOLDER
-        return self.common_dir / "interlock"
+        return self.common_dir / STATE_FOLDER
+
+    @property
+    def former_state(self) -> Path | None:
+        """The state folder of an older version, if it is still in the work tree."""
+        former = self.common_dir.parent / FORMER_STATE_FOLDER
+        return former if self.common_dir.name == ".git" and (former / "lineage").is_file() else None
 
     @property
     def ref(self) -> str:
@@ -108,18 +115,17 @@ class Place:
         """Could this be the full id of an object."""
         return len(text) == 2 * self.id_bytes and set(text) <= set("0123456789abcdef")
 
-    def ensure_ignored(self) -> None:
-        """Make the state folder, and have git overlook it in the user's checkouts."""
+    def ensure_state(self) -> Path | None:
+        """Make the state folder. Moves the one of an older version there, and returns where that was."""
         self.state.mkdir(parents=True, exist_ok=True)
-        if self.common_dir.name != ".git":
-            return
-        exclude = self.common_dir / "info" / "exclude"
-        rules = exclude.read_text(errors="surrogateescape") if exclude.exists() else ""
-        if f"/{STATE_FOLDER}/" not in rules.splitlines():
-            exclude.parent.mkdir(exist_ok=True)
-            gap = "" if not rules or rules.endswith("\n") else "\n"
-            with exclude.open("a") as file:
-                file.write(f"{gap}/{STATE_FOLDER}/\n")
+        former = self.former_state
+        if former is None or (self.state / "lineage").exists():
+            return None
+        # The lineage goes last: a move that was interrupted is then finished by the next command.
+        for entry in sorted(former.iterdir(), key=lambda path: path.name == "lineage"):
+            shutil.move(entry, self.state / entry.name)
+        former.rmdir()
+        return former
 
 
 def loose_ref(place: Place) -> str:

@@ -28,6 +28,7 @@ from interlock.events.facts.loop import (
     MainSeen,
     RunEnded,
     RunStarted,
+    StateMoved,
 )
 from interlock.events.facts.people import (
     MessageDelivered,
@@ -99,6 +100,7 @@ __all__ = [
     "ScopeAnswered",
     "ScopeRequested",
     "SessionOpened",
+    "StateMoved",
     "StopRequested",
     "TaskAccepted",
     "TaskCancelled",

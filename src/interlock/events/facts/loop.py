@@ -40,3 +40,11 @@ class MainSeen(Fact):
     commit: Commit
     tree: Tree
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateMoved(Fact):
+    """The state folder of an older version was moved to where it is now kept."""
+
+    former: str
+    now: str

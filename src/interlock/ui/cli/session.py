@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.events.facts import StateMoved
 from interlock.model.errors import EnvironmentProblem
 from interlock.store import Store, open_store
 from interlock.ui.cli.output import Invocation
@@ -58,10 +59,13 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     loaded = load(root, invocation.settings)
     settings = loaded.settings
     invocation.color = settings.color
+    former = place.ensure_state() if place.former_state else None
     address, lineage = _log_of(settings, place, create)
     store = open_store(address, project_name(settings, lineage))
     try:
         await store.identify(lineage)
+        if former:
+            await store.append([StateMoved(str(former), str(place.state))], actor())
         yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded.origins)
     finally:
         await store.close()
@@ -76,7 +80,7 @@ def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]
         return address, lineage
     if not create:
         return ":memory:", lineage
-    place.ensure_ignored()
+    place.ensure_state()
     return address, ensure_lineage(place.state)
 
 
@@ -108,9 +112,9 @@ async def locate(path: Path) -> "Place":
 
 
 def state_folder(invocation: Invocation) -> Path:
-    """The state folder, made if it is not there, and unseen by git."""
+    """The state folder, made if it is not there."""
     place = run_async(locate(invocation.project))
-    place.ensure_ignored()
+    place.ensure_state()
     return place.state
 
 
