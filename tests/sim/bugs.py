@@ -22,6 +22,7 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
 from interlock.merge import message, retry
 from interlock.model.claim import Claim
+from interlock.model.evidence import VERIFIED
 from interlock.model.outcome import Landing, Move, Order
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import board
@@ -208,7 +209,9 @@ async def _land_what_was_not_tested(env: Env, turn: Turn) -> Sequence[f.Fact]:
     merge = await env.repository.merge(main.commit, made.commit, made.base)
     if merge.tree is None:
         return facts
-    commit = await env.repository.commit(merge.tree, main.commit, message(turn.task.spec, turn.attempt))
+    commit = await env.repository.commit(
+        merge.tree, main.commit, message(turn.task.spec, turn.attempt, VERIFIED)
+    )
     await env.repository.land(Landing(turn.branch, commit, main.commit, turn.generation))
     return facts
 

@@ -20,6 +20,7 @@ from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
 from interlock.merge import Verdict, judge, message
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
+from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
     WAITS,
@@ -203,12 +204,17 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = seen or await _arrived(turn)
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "it conflicts")]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
-    results, commit = await both(_run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree))
+    hoped = VERIFIED if _commands(turn) else weigh(())
+    results, commit = await both(
+        _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree, hoped)
+    )
     verdict = await _verdict(env, turn, seen, results)
     if verdict is None:
         return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
     if verdict.red:
         return [_red(turn, made, verdict)]
+    if (evidence := weigh(verdict.checks)) != hoped:  # what the commit says of its checks must be true
+        commit = await _build(env, turn, base, merge.tree, evidence)
     return [
         f.CandidatePassed(
             *turn.key,
@@ -222,8 +228,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     ]
 
 
-async def _build(env: Env, turn: Turn, base: Commit, tree: Tree) -> Commit:
-    commit = await env.repository.commit(tree, base, message(turn.task.spec, turn.attempt))
+async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evidence) -> Commit:
+    commit = await env.repository.commit(tree, base, message(turn.task.spec, turn.attempt, evidence))
     await turn.mention([f.CandidateBuilt(*turn.key, base=base, commit=commit, tree=tree)])
     return commit
 
@@ -241,13 +247,16 @@ def stale(turn: Turn, what: str) -> f.CandidateStale:
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
-    spec = turn.task.spec
-    commands = tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
+    commands = _commands(turn)
     if not commands:
         return []
-    return await env.checker.check(
-        _check_order(turn, f"{spec.id}/{turn.attempt}-{turn.claim.epoch}", tree, commands)
-    )
+    name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
+    return await env.checker.check(_check_order(turn, name, tree, commands))
+
+
+def _commands(turn: Turn) -> tuple[str, ...]:
+    spec = turn.task.spec
+    return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
 
 
 def _check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:

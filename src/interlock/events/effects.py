@@ -7,6 +7,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, Opened, Question, TaskState, Work
+from interlock.model.evidence import UNCHECKED, weigh
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind
 from interlock.model.usage import Usage
@@ -57,14 +58,15 @@ def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> No
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
-    task.candidate = Candidate(fact.commit, fact.tree, fact.base)
+    task.candidate = Candidate(fact.commit, fact.tree, fact.base, weigh(fact.checks))
     task.losses = task.deferrals = 0
     task.on_main_only = False
     task.phase_index += 1
 
 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
-    task.landed = Candidate(fact.commit, fact.tree, fact.base)
+    evidence = task.candidate.evidence if task.candidate else UNCHECKED
+    task.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
     task.candidate = None
     task.phase_index = task.spec.phase_index(fact.phase) + 1
     task.why = f"landed as {fact.commit[:12]}"

@@ -9,6 +9,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Shift, Tallies
+from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
@@ -78,6 +79,8 @@ class Candidate:
     commit: Commit
     tree: Tree
     base: Commit
+    evidence: Evidence = UNCHECKED
+    """What its checks came to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +292,15 @@ class TaskState:
     def expected_seconds(self) -> float:
         """How long an agent will probably work on it."""
         return self.forecast.seconds if self.forecast else self.spec.estimate_seconds
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """How well its change is known to work; None: there is none, or none that was not refused."""
+        if made := self.landed or self.candidate:
+            return made.evidence
+        if self.work and not self.is_over and self.phase.kind is not PhaseKind.AGENT:
+            return UNCHECKED
+        return CLAIMED if self.stage is Stage.DONE else None
 
     @property
     def is_over(self) -> bool:

@@ -134,5 +134,6 @@ def _follow(task: TaskState, last: TaskState) -> Start:
 
 def _why(task: TaskState) -> str:
     if task.phase.kind is PhaseKind.LAND:
-        return "passed its checks on top of main"
+        is_verified = task.candidate is not None and task.candidate.evidence.is_verified
+        return "passed its checks on top of main" if is_verified else "merged onto main (unverified)"
     return "its turn in the lane"

@@ -7,18 +7,32 @@ paragraph only, but people and scripts search the whole message.
 import re
 import unicodedata
 
+from interlock.model.evidence import Evidence, Gap
 from interlock.model.task import Task
 
 SUBJECT_CHARS = 72
+_GAPS: dict[Gap | None, str] = {
+    Gap.NO_CHECKS: "no check covers it",
+    Gap.RED_ON_MAIN: "a check fails on main too",
+}
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
 
 
-def message(task: Task, attempt: int) -> str:
-    """Subject and body from the goal, then who did it as trailers."""
+def message(task: Task, attempt: int, evidence: Evidence) -> str:
+    """Subject and body from the goal, then who did it and what shows that it works as trailers."""
     lines = "\n".join(map(_plain, task.goal.splitlines())).strip("\n").split("\n")
     subject, body = _split(lines if lines[0] else [task.id])
-    trailers = f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\n"
+    trailers = (
+        f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\nInterlock-Evidence: {_worth(evidence)}\n"
+    )
     return "\n\n".join(part for part in (subject, body, trailers) if part)
+
+
+def _worth(evidence: Evidence) -> str:
+    """The grade in words that a later reader of the history understands without our log."""
+    if evidence.is_verified:
+        return "verified on the merged tree"
+    return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}"
 
 
 def _split(lines: list[str]) -> tuple[str, str]:

@@ -176,7 +176,9 @@ def _lane(standing: Standing, task: TaskState) -> Reason | None:
     if name not in state.train:
         return None
     if task.candidate and _is_on_top(state, task):
-        text = f"passed its checks on top of {task.ahead}, which is not on main yet; it lands after that"
+        text = (
+            f"ready to land after {task.ahead}, which it was checked on top of and which is not on main yet"
+        )
         return Reason(Why.LANE, text, (task.ahead,))
     ahead = []
     for other in state.train:

@@ -11,6 +11,7 @@ from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.causes import Cause, explain
+from interlock.ui.cli.evidencetext import evidence_text
 from interlock.ui.cli.facttext import clock, describe
 from interlock.ui.cli.output import Invocation, inert, paint, say, say_json
 from interlock.ui.cli.reading import Reading, all_rows, history, read
@@ -72,10 +73,10 @@ def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
     if task.landed is None:
         return f"nothing of the task is on main, it is {task.stage.value}"
     if task.landed.commit.startswith(commit):
-        return "it is what landed on main"
+        return f"it is what landed on main: {evidence_text(task.evidence)}"
     merged = [row.fact.commit for row in found if isinstance(row.fact, f.CandidatePassed)]
     if task.landed.commit in merged:
-        return f"merged onto main it landed as {task.landed.commit[:12]}"
+        return f"merged onto main it landed as {task.landed.commit[:12]}: {evidence_text(task.evidence)}"
     return f"something else landed: {task.landed.commit[:12]}"
 
 

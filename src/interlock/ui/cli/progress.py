@@ -15,7 +15,7 @@ USUAL, GIVEN = "next in order", "; given to"
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.PhaseStarted: lambda fact: ("", _started(fact)),
     f.WorkFinished: lambda fact: ("", f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}"),
-    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}" if fact.checks else ""),
+    f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
@@ -109,9 +109,11 @@ def _files(fact: f.WorkFinished) -> str:
 
 
 def _checks(fact: f.CandidatePassed) -> str:
+    if not fact.checks:
+        return "no check covers it; it lands unverified"
     red = sum(check.red_on_base for check in fact.checks)
-    excused = f"none newly red ({red} red on main too)" if red else "none red"
-    return f"{counted(len(fact.checks), 'check')} on top of main, {excused}"
+    excused = f", {red} failed on main too" if red else ""
+    return f"{counted(len(fact.checks) - red, 'check')} passed{excused}"
 
 
 def _why(text: str) -> str:

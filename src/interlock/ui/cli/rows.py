@@ -7,10 +7,12 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import Question, State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
+from interlock.model.evidence import Evidence
 from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
+from interlock.ui.cli.evidencetext import landed_text
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.forecasttext import category_of
 from interlock.ui.cli.output import counted, inert
@@ -29,6 +31,8 @@ class Row:
     why: str
     next: str
     landed_commit: str | None
+    evidence: Evidence | None
+    """How well its change is known to work; None: there is no change, or it was refused."""
     goal: str
     needs: tuple[str, ...]
     waits_for: tuple[str, ...]
@@ -80,6 +84,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         why=reason.why.value,
         next=next_command(reading, task, reason),
         landed_commit=task.landed.commit if task.landed else None,
+        evidence=task.evidence,
         goal=spec.goal,
         needs=spec.needs,
         waits_for=reason.tasks,
@@ -119,7 +124,8 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
     if task.stage is Stage.FAILED:
         return Reason(Why.FAILED, f"{task.why} ({counted(task.attempt, 'attempt')})")
     if task.stage is Stage.DONE and task.landed:
-        return Reason(Why.DONE, f"landed as {task.landed.commit[:12]} ({counted(task.attempt, 'attempt')})")
+        how = landed_text(task.landed.commit[:12], task.landed.evidence)
+        return Reason(Why.DONE, f"{how} ({counted(task.attempt, 'attempt')})")
     if task.stage is Stage.CANCELLED:
         return Reason(Why.CANCELLED, task.why)
     if not reading.is_live and reason.why in NEEDS_A_RUN:

@@ -12,6 +12,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
+from interlock.ui.cli.evidencetext import evidence_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.footprints import drift_document, drift_line, request_line
 from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
@@ -93,6 +94,7 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
     if found.landed:
         yield ""
         yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
+        yield f"evidence: {evidence_text(found.evidence)}"
     # For a task that has landed the next command would be this one again.
     if asked := open_questions(found):
         yield ""

@@ -7,6 +7,7 @@ from interlock.events.state import State
 from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
+from interlock.ui.cli.evidencetext import grades_text
 from interlock.ui.cli.footprints import drift_line
 from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
@@ -41,6 +42,8 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     yield ", ".join(
         f"{len(members)} {paint(state, COLORS[state])}" for state, members in of.items() if members
     )
+    if grades := grades_text(row.evidence for row in of["done"] if row.evidence):
+        yield f"evidence: {grades}"
     left = {state: of[state] for state in ("failed", "cancelled", "waiting", "running")}
     if listed := [row for members in left.values() for row in members[:LISTED]]:
         yield from table(listed, 0)

@@ -1,0 +1,56 @@
+"""How well a change is known to work: what its agent says, what was seen to happen, what a check showed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.model.outcome import CheckResult
+
+
+class Grade(StrEnum):
+    """How much the evidence for a task or a commit is worth, the least first."""
+
+    CLAIMED = "claimed"
+    """The agent says so."""
+    OBSERVED = "observed"
+    """An agent ran and files changed; no check covers that."""
+    VERIFIED = "verified"
+    """Checks passed on the merged tree, which is the tree that lands."""
+
+
+class Gap(StrEnum):
+    """What is missing for `verified`."""
+
+    UNCHECKED = "not-checked-yet"
+    NO_CHECKS = "no-checks"
+    RED_ON_MAIN = "red-on-main"
+    """A check failed that fails on main too, so it says nothing about the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The grade of one change, and what keeps it from a better one."""
+
+    grade: Grade
+    gap: Gap | None = None
+    about: tuple[str, ...] = ()
+    """What the gap is about: commands."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Did checks pass on the very tree that lands."""
+        return self.grade is Grade.VERIFIED
+
+
+CLAIMED = Evidence(Grade.CLAIMED)
+UNCHECKED = Evidence(Grade.OBSERVED, Gap.UNCHECKED)
+VERIFIED = Evidence(Grade.VERIFIED)
+
+
+def weigh(checks: Sequence[CheckResult]) -> Evidence:
+    """The evidence that the checks of a merged tree are, when none of them is held against the change."""
+    if not checks:
+        return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
+    if failing := tuple(check.command for check in checks if not check.passed):
+        return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, failing)
+    return VERIFIED

@@ -1,0 +1,49 @@
+"""Evidence in words: what is known of a change, and what is missing."""
+
+from collections.abc import Iterable
+
+from interlock.model.evidence import Evidence, Gap, Grade
+from interlock.ui.cli.output import counted, inert
+
+
+def landed_text(commit: str, evidence: Evidence) -> str:
+    """How a change landed. Without a check that covers it, never as if it had passed one."""
+    if evidence.is_verified:
+        return f"landed as {commit}, verified"
+    return f"landed (unverified) as {commit}, {gap_text(evidence)}"
+
+
+def evidence_text(evidence: Evidence | None) -> str:
+    """The grade and what it stands on, in one line."""
+    if evidence is None:
+        return "none yet"
+    if evidence.is_verified:
+        return "verified on the merged tree"
+    return ", ".join(filter(None, (evidence.grade.value, gap_text(evidence))))
+
+
+def gap_text(evidence: Evidence) -> str:
+    """What is missing for `verified`."""
+    named = ", ".join(f"`{inert(name)}`" for name in evidence.about)
+    match evidence.gap:
+        case Gap.UNCHECKED:
+            return "not checked yet"
+        case Gap.NO_CHECKS:
+            return "no check covers it"
+        case Gap.RED_ON_MAIN:
+            return f"{named} fails on main too"
+    return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
+
+
+def grades_text(found: Iterable[Evidence]) -> str:
+    """How many changes are verified, and how many are not; '' without any."""
+    members = list(found)
+    verified = sum(one.is_verified for one in members)
+    rest = len(members) - verified
+    if not members:
+        return ""
+    if not rest:
+        return f"{verified} verified on the merged tree"
+    if not verified:
+        return f"{counted(rest, 'change')} unverified"
+    return f"{verified} verified on the merged tree, {rest} unverified"

@@ -1,0 +1,53 @@
+"""D7: each change carries what shows that it works, from the log to the commit, through the real command."""
+
+import json
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: Scratch) -> None:
+    scratch.graph("  checked: {goal: checked, done_when: test -s checked.txt}\n  bare: {goal: bare}\n")
+    said = scratch.interlock("run")
+    grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert grades == {
+        "checked": {"grade": "verified", "gap": None, "about": []},
+        "bare": {"grade": "observed", "gap": "no-checks", "about": []},
+    }
+    assert "bare: no check covers it; it lands unverified" in said
+    assert "evidence: 1 verified on the merged tree, 1 unverified" in said
+    trailers = scratch.git("log", "-2", "--format=%s|%(trailers:key=Interlock-Evidence,valueonly)", "main")
+    assert set(filter(None, trailers.splitlines())) == {
+        "checked|verified on the merged tree",
+        "bare|observed, no check covers it",
+    }
+    assert "evidence: verified on the merged tree" in scratch.interlock("show", "checked")
+    shown = scratch.interlock("show", "bare")
+    assert "landed (unverified)" in shown
+    assert "evidence: observed, no check covers it" in shown
+    assert json.loads(scratch.interlock("show", "bare", "--json"))["landed"]["evidence"]["gap"] == "no-checks"
+    explained = scratch.interlock("explain", "bare")
+    assert "landed (unverified)" in explained
+    assert "passed its checks" not in explained
+    commit = scratch.status()["tasks"][0]["landed_commit"]
+    assert "what landed on main: " in scratch.interlock("explain", commit[:12])
+
+
+def test_a_change_whose_only_check_fails_on_main_too_is_not_verified(scratch: Scratch) -> None:
+    """The commit was begun before the check had failed: what lands says the truth all the same."""
+    scratch.graph("  t: {goal: t}\n", verify='["false"]')
+    scratch.interlock("run")
+    (task,) = scratch.status()["tasks"]
+    assert task["evidence"] == {"grade": "observed", "gap": "red-on-main", "about": ["false"]}
+    trailer = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main")
+    assert trailer == "observed, a check fails on main too"
+
+
+def test_a_change_that_its_checks_refused_has_no_evidence(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: t, done_when: 'false'}\n", retries="0")
+    scratch.interlock("run", code=1)
+    (task,) = scratch.status()["tasks"]
+    assert (task["state"], task["evidence"]) == ("failed", None)
