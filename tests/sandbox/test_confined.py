@@ -285,6 +285,28 @@ def test_a_program_alone_in_its_network_can_serve_itself(full_room: Room) -> Non
     assert full_room.python(script).tail == "connected"
 
 
+def test_an_address_that_never_answers_is_waited_for_as_in_a_shell(room: Room) -> None:
+    """hiredis and requests test their timeouts that way; "unreachable" at once is another error."""
+    if not room.alone or getattr(room.confinement, "by_itself", False):
+        pytest.skip("the network is not the supervisor's")
+    script = (
+        "import socket; s = socket.socket(); s.settimeout(0.2)\n"
+        "try: s.connect(('10.255.255.1', 80))\n"
+        "except Exception as error: print(type(error).__name__)"
+    )
+    assert room.python(script).tail == "TimeoutError"
+
+
+def test_a_name_is_looked_up_in_vain_and_at_once(full_room: Room) -> None:
+    assert full_room.sh("cat /etc/resolv.conf").tail.startswith("nameserver 127.0.0.1\n")
+    script = (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.1', 53))\n"
+        "try: s.send(b'?'); s.recv(16)\n"
+        "except Exception as error: print(type(error).__name__)"
+    )
+    assert full_room.python(script).tail == "ConnectionRefusedError"
+
+
 def test_many_runs_leave_no_descriptor_behind(room: Room) -> None:
     gc.collect()  # what earlier tests made and nobody holds any more
 

@@ -1,5 +1,7 @@
 """Which of a person's tools are in the sandbox: those on the PATH, and never their keys (D11)."""
 
+import base64
+import hashlib
 import os
 import shutil
 import sys
@@ -78,6 +80,87 @@ def test_a_virtual_environment_comes_with_the_python_it_was_made_with(home: Path
     assert got.env == {"VIRTUAL_ENV": str(home / "project/.venv")}
     named = found(home, wanted=(".venv",))
     assert named.folders == got.folders
+
+
+def python_installation(folder: Path) -> Path:
+    (folder / "lib").mkdir(parents=True)
+    return program(folder / "bin/python3")
+
+
+@pytest.mark.parametrize("place", [".venv", "venv", ".tox/py312"])
+def test_the_checkouts_environment_lets_in_its_python_although_neither_is_on_the_path(
+    home: Path, place: str
+) -> None:
+    python_installation(home / ".local/share/uv/python/cpython-3.12")
+    real = python_installation(home / "pythons/3.12")
+    environment = home / "project" / place
+    (environment / "bin").mkdir(parents=True)
+    (environment / "pyvenv.cfg").write_text(f"home = {home}/.local/share/uv/python/cpython-3.12/bin\n")
+    (environment / "bin/python").symlink_to(real)
+    assert found(home).folders == (f"{home}/.local/share/uv/python", f"{home}/pythons/3.12")
+
+
+def test_a_pyvenv_cfg_lets_in_nothing_but_a_python(home: Path) -> None:
+    """A repository may hold one, and it may say anything."""
+    (home / "papers").mkdir()
+    (home / "project/.venv").mkdir(parents=True)
+    (home / "project/.venv/pyvenv.cfg").write_text(f"home = {home}/papers\n")
+    assert found(home) == Toolchains()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "folder", "variable"),
+    [
+        ("go.mod", "module m", "go/pkg/mod", "GOMODCACHE=go/pkg/mod"),
+        ("Cargo.toml", "[package]", ".cargo/registry", "CARGO_HOME=.cargo"),
+        ("package.json", '{"packageManager": "pnpm@9.1.0"}', ".cache/node/corepack", "COREPACK_HOME"),
+        ("yarn.lock", "", ".yarn/berry/cache", ""),
+    ],
+)
+def test_a_file_of_the_project_lets_in_the_cache_that_its_tool_needs_offline(
+    home: Path, file: str, text: str, folder: str, variable: str
+) -> None:
+    (home / "project").mkdir()
+    (home / folder).mkdir(parents=True)
+    (home / ".cargo").mkdir(exist_ok=True)
+    (home / ".cargo/credentials.toml").write_text("token")
+    assert found(home) == Toolchains()
+    (home / "project" / file).write_text(text)
+    got = found(home)
+    name, _, value = variable.partition("=")
+    assert got.folders == (f"{home}/{folder}",)
+    assert got.env == ({name: f"{home}/{value or folder}"} if name else {})
+    assert found(home, wanted=()) == Toolchains()
+
+
+def test_poetrys_environment_of_this_project_is_there_and_no_other(home: Path) -> None:
+    python_installation(home / "pythons/3.12")
+    project = home / "project"
+    project.mkdir()
+    (project / "poetry.lock").write_text("")
+    digest = hashlib.sha256(str(project.resolve()).encode()).digest()
+    kept = home / ".cache/pypoetry/virtualenvs"
+    mine = kept / f"shop-{base64.urlsafe_b64encode(digest).decode()[:8]}-py3.12"
+    for environment in (mine, kept / "other-AAAAAAAA-py3.12"):
+        environment.mkdir(parents=True)
+        (environment / "pyvenv.cfg").write_text(f"home = {home}/pythons/3.12/bin\n")
+    got = found(home)
+    assert got.folders == (str(mine), f"{home}/pythons/3.12")
+    assert got.env == {"POETRY_VIRTUALENVS_PATH": str(kept)}
+
+
+def test_a_linked_program_of_a_node_package_brings_its_package(home: Path) -> None:
+    program(home / ".local/lib/node_modules/pnpm/bin/pnpm.cjs")
+    program(home / ".local/lib/node_modules/@scope/tool/bin/tool.js")
+    (home / ".local/bin").mkdir()
+    (home / ".local/bin/pnpm").symlink_to(home / ".local/lib/node_modules/pnpm/bin/pnpm.cjs")
+    (home / ".local/bin/tool").symlink_to(home / ".local/lib/node_modules/@scope/tool/bin/tool.js")
+    modules = f"{home}/.local/lib/node_modules"
+    assert found(home, home / ".local/bin").folders == (
+        f"{home}/.local/bin",
+        f"{modules}/@scope/tool",
+        f"{modules}/pnpm",
+    )
 
 
 def test_a_link_in_a_folder_of_programs_lets_in_what_it_leads_to(home: Path) -> None:

@@ -15,7 +15,7 @@ library: what it imports is paid for at every start.
    program inside (a way out of its network, its limits) needs no help from in there.
 
 Usage: supervisor.py KIND TIMEOUT LEASE_END GRACE [WORD...] -- PROGRAM [ARGUMENT...]
-  loopback         the network is new: bring its 127.0.0.1 up
+  loopback         the network is new: bring its 127.0.0.1 up, and drop what goes anywhere else
   door=PORT=PATH   pass connections to 127.0.0.1:PORT on to the unix socket PATH
   input=FD         the program's standard input; without it there is none
   reports          the program is bubblewrap: ask it for the process inside, and whether it got that far
@@ -333,7 +333,7 @@ def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | Non
     if "loopback" not in words and "door" not in words:
         return None
     if "loopback" in words:
-        doors().bring_up_loopback()
+        doors().bring_up_network()
     opened: Doors = doors().Doors(poll)
     for word in words.get("door", ()):
         port, _, path = word.partition("=")

@@ -99,7 +99,7 @@ class Bubblewrap:
         yield from self._home(grant)
         yield from _bound("--ro-bind", (*self.toolchains.folders, *grant.read))
         for path in self.toolchains.masked:
-            yield from ("--ro-bind", os.devnull, path)
+            yield from ("--tmpfs", path) if Path(path).is_dir() else ("--ro-bind", os.devnull, path)
         yield from _bound("--bind", grant.write)
         yield from _bound("--ro-bind", _protected(grant))
         yield from ("--remount-ro", "/", "--chdir", command.directory, "--clearenv")

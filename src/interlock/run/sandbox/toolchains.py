@@ -7,7 +7,8 @@ sandbox. They are read-only there, and the files in them that hold credentials a
 2. A folder on the PATH lets in itself. The folder around it comes along only if it is an installation: known
    by its name, or with libraries beside its programs and no repository in it.
 3. A link in such a folder lets in the installation that it leads to.
-4. Nothing on the list of private folders is let in, and no folder around one: a repository's own settings
+4. A virtual environment in the checkout, or in a cache of its tools, lets in the Python it was made with.
+5. Nothing on the list of private folders is let in, and no folder around one: a repository's own settings
    must not be able to show an agent the person's keys.
 """
 
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.model.errors import UsageError
+from interlock.run.sandbox.home_caches import find_caches
 from interlock.run.sandbox.paths import is_below
 
 AUTO = "auto"
@@ -33,7 +35,8 @@ KNOWN = (
     (".rustup", "RUSTUP_HOME"),
     (".cargo/bin", ""),
     (".local/bin", ""),
-    (".local/share/uv", ""),
+    (".local/share/uv/python", ""),
+    (".local/share/uv/tools", ""),
     (".local/share/pipx", ""),
     (".local/pipx", ""),
     (".local/share/mise", "MISE_DATA_DIR"),
@@ -135,13 +138,15 @@ def find_toolchains(
     for word in wanted:
         if word == AUTO:
             search.automatic(environ)
+            if root:
+                search.project(root, environ)
         else:
             search.named(os.path.normpath(Path(root or "/", _expanded(word, environ))))
     folders = tuple(_outermost(search.found))
     masked = tuple(
         path for folder in folders for name in CREDENTIALS if os.path.lexists(path := f"{folder}/{name}")
     )
-    return Toolchains(folders, masked, _variables(folders, environ))
+    return Toolchains(folders, masked, {**_variables(folders, environ), **search.env})
 
 
 class _Search:
@@ -151,6 +156,9 @@ class _Search:
         self._kept_out = (*(f"{home}/{name}" for name in PRIVATE), *hidden)
         self.found: dict[str, None] = {}
         """In the order of finding."""
+        self._seen: set[Path] = set()
+        self.env: dict[str, str] = {}
+        """What tells tools where their caches are."""
 
     def automatic(self, environ: Mapping[str, str]) -> None:
         for entry in environ.get("PATH", "").split(":"):
@@ -159,6 +167,25 @@ class _Search:
         for name in NAMED_BY:
             if environ.get(name, "").startswith("/"):
                 self._installation(Path(environ[name]))
+
+    def project(self, root: str, environ: Mapping[str, str]) -> None:
+        """What the project's own files lead to: the Python of its environments, caches of its tools."""
+        for environment in _environments(Path(root)):
+            self._pythons(environment)
+        for cache in find_caches(root, self._home, environ):
+            self.env |= cache.env
+            for folder in cache.folders:
+                self._add(folder)
+            for environment in cache.environments:
+                self._pythons(environment)
+
+    def _pythons(self, environment: Path) -> None:
+        """Only what is a Python: a repository may hold a pyvenv.cfg that names any folder there is."""
+        names = ("python", "python3")
+        links = [link for name in names if (link := environment / "bin" / name).is_symlink()]
+        for home in (*_homes(environment), *(link.resolve().parent for link in links)):
+            if any(os.access(home / name, os.X_OK) for name in names):
+                self._installation(home)
 
     def named(self, path: str) -> None:
         """A person's, or a repository's, own choice: no private folder, and none around one."""
@@ -181,14 +208,16 @@ class _Search:
 
     def _installation(self, folder: Path) -> None:
         """The folder that has to be there for the programs in `folder` to work."""
-        if not _is_open(folder) or _is_system(folder) or is_below(str(folder), tuple(self.found)):
+        if not _is_open(folder) or _is_system(folder) or folder in self._seen:
             return
+        self._seen.add(folder)
         if known := self._known(folder):
             for name in (known, *COMPANIONS.get(known, ())):
                 self._add(Path(self._home, name))
-            return
-        around = folder.parent if folder.name in ("bin", "sbin") and _is_prefix(folder.parent) else folder
-        self._add(around)
+            around = folder.parent
+        else:
+            around = _around(folder)
+            self._add(around)
         for home in _homes(around):
             self._installation(home)
 
@@ -240,6 +269,22 @@ def _links(folder: Path) -> Iterator[Path]:
                     yield Path(os.path.realpath(entry.path))
     except OSError:
         return
+
+
+def _environments(root: Path) -> Iterator[Path]:
+    """The virtual environments of a checkout, where people and tools make them."""
+    for pattern in ("*/pyvenv.cfg", ".tox/*/pyvenv.cfg", ".nox/*/pyvenv.cfg"):
+        for file in itertools.islice(root.glob(pattern), MOST_LINKS):
+            yield file.parent
+
+
+def _around(folder: Path) -> Path:
+    """The folder of the whole installation: a package of node, a prefix, or just the programs."""
+    parts = folder.parts
+    if "node_modules" in parts:
+        first = parts.index("node_modules") + 1
+        return Path(*parts[: first + (2 if parts[first : first + 1] and parts[first][0] == "@" else 1)])
+    return folder.parent if folder.name in ("bin", "sbin") and _is_prefix(folder.parent) else folder
 
 
 def _is_prefix(folder: Path) -> bool:

@@ -27,14 +27,48 @@ CONNECT_SECONDS = 1.0
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _REQUEST = "16sh22x"
 
+_NEW_ROUTE, _REQUEST_CREATE_ACK = 24, 0x1 | 0x400 | 0x4
+_MAIN_TABLE, _AT_BOOT, _LINK_SCOPE, _UNICAST = 254, 3, 253, 1
+_OUT_LINK, _SOURCE = 4, 7
+_LOOPBACK = bytes((127, 0, 0, 1))
 
-def bring_up_loopback() -> None:
-    """A new network has 127.0.0.1 but does not carry anything yet."""
+
+def bring_up_network() -> None:
+    """Let a new network carry 127.0.0.1, and swallow everything else."""
+    _bring_up_loopback()
+    try:
+        _add_black_hole()
+    except OSError:
+        # Programs then see "network is unreachable" at once where they would have waited in vain.
+        return
+
+
+def _bring_up_loopback() -> None:
     wire = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         answer = fcntl.ioctl(wire.fileno(), _GET_FLAGS, struct.pack(_REQUEST, b"lo", 0))
         flags = struct.unpack(_REQUEST, answer)[1] | _UP
         fcntl.ioctl(wire.fileno(), _SET_FLAGS, struct.pack(_REQUEST, b"lo", flags))
+    finally:
+        wire.close()
+
+
+def _add_black_hole() -> None:
+    """Add a default route over the loopback link, where the kernel drops what is addressed to nobody there.
+
+    Tests of timeouts connect to an address that never answers: in a shell they wait, so they must here. No
+    other link exists in this network, so nothing can leave it. Written by hand because `ip` may be missing.
+    """
+    link = struct.pack("=HHI", 8, _OUT_LINK, socket.if_nametoindex("lo"))
+    source = struct.pack("=HH", 8, _SOURCE) + _LOOPBACK
+    route = struct.pack("=8BI", socket.AF_INET, 0, 0, 0, _MAIN_TABLE, _AT_BOOT, _LINK_SCOPE, _UNICAST, 0)
+    body = route + link + source
+    wire = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    try:
+        wire.sendto(
+            struct.pack("=IHHII", 16 + len(body), _NEW_ROUTE, _REQUEST_CREATE_ACK, 1, 0) + body, (0, 0)
+        )
+        wire.recv(4096)
     finally:
         wire.close()
 
