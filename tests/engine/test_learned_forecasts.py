@@ -48,6 +48,27 @@ def test_the_second_run_expects_what_the_first_took_and_starts_the_longer_work_f
     assert started.index("slow-4") < started.index("another")
 
 
+def test_a_written_estimate_stands_and_without_one_such_work_takes_what_it_took(
+    scratch: Scratch, gate: Path
+) -> None:
+    """Four tasks without an estimate took a moment: that says nothing about what people write."""
+    first = [f"quick-{n}: {{goal: Do, category: docs}}" for n in range(4)]
+    wait = f'case "$INTERLOCK_TASK_ID" in quick-0) {WAIT.format(gate=gate)};; esac; '
+    scratch.graph(tasks(*first), agent=f'{wait}echo x > "$INTERLOCK_TASK_ID.txt"')
+    run = scratch.start("run", "--max-parallel", "1")
+    run.wait_for_line("quick-0: implement started")
+    assert "time to go unknown yet" in scratch.interlock("status")
+    assert scratch.status()["run"]["seconds_to_go"] is None
+    gate.touch()
+    assert run.wait() == 0
+    more = ("said: {goal: Do, category: docs, estimate: 55s}", "unsaid: {goal: Do, category: docs}")
+    scratch.graph(tasks(*first, *more))
+    scratch.interlock("run")
+    assert forecasts(scratch, "said")[0]["seconds"] == pytest.approx(55.0)
+    took = [row["fact"]["seconds"] for row in scratch.facts("WorkFinished")][:4]
+    assert min(took) <= forecasts(scratch, "unsaid")[0]["seconds"] <= max(took)
+
+
 def test_another_project_of_the_same_user_hears_what_this_one_learned(tmp_path: Path) -> None:
     """Categories, agents and figures; nothing of what the tasks are about."""
     one, other = Scratch(tmp_path / "1" / "shop"), Scratch(tmp_path / "2" / "bank")

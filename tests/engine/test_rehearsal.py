@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.engine.foresight import Terms, foresee, planned, quantile, rehearse
+from interlock.engine.foresight import Terms, foresee, planned, quantile, rehearse, remaining_seconds
 from interlock.engine.rehearsal import Fate, Rehearsal, copied, imagined
 from interlock.events import facts as f
 from interlock.events.fold import apply
@@ -79,6 +79,27 @@ def test_a_run_that_goes_on_is_taken_up_where_it_stands() -> None:
     assert rehearse(copied(state), Terms(30.0), minute).seconds == 90.0
 
 
+def test_the_time_to_go_is_unknown_until_something_has_ended_and_then_goes_by_that() -> None:
+    """Five tasks of two seconds: nothing to say of the first, and no ten minutes for each of the others."""
+    state = state_of(*(task(f"t{number}") for number in range(5)))
+    Rehearsal(state, 0.0, minute).begin(1)
+    assert remaining_seconds(state, 0.0) is None
+    assert foresee(state, Terms(0.0, 1)).is_guess
+    done = state_of(*(task(f"t{number}") for number in range(5)))
+    rehearse(done, Terms(0.0, 1, (TaskId("t0"),)), lambda *_: Fate(2.0))
+    Rehearsal(done, 3.0, minute).begin(1)
+    left = remaining_seconds(done, 3.0)
+    assert left is not None
+    assert 8.0 <= left <= 12.0
+
+
+def test_what_takes_longer_than_expected_is_expected_to_take_a_share_of_that_longer() -> None:
+    state = state_of(task("a"))
+    Rehearsal(state, 0.0, minute).begin(1)
+    apply(state, imagined(state, 0.0, f.PhaseStarted(TaskId("a"), 1, "implement", 1, "x")))
+    assert rehearse(state, Terms(400.0), minute).seconds == 100.0
+
+
 def test_the_original_is_not_touched_and_the_same_seed_says_the_same() -> None:
     state = planned(state_of(*(task(f"t{number}") for number in range(5))), [])
     before = copied(state)
@@ -96,12 +117,11 @@ def test_more_slots_are_never_foretold_to_take_longer() -> None:
 
 def test_what_attempts_took_and_cost_is_foretold_of_the_next() -> None:
     """A8, K1: the tasks say an hour; the log has twenty that took a minute and a dime."""
-    state = state_of(*(task(f"t{number}", category="docs", estimate_seconds=3600.0) for number in range(20)))
+    hour = {"estimate_seconds": 3600.0, "has_estimate": True}
+    state = state_of(*(task(f"t{number}", category="docs", **hour) for number in range(20)))
     Rehearsal(state, 0.0, minute)
     rehearse(state, Terms(0.0, 4), lambda _task, _attempt: Fate(60.0, True, 2.0, 0.1))
-    more = [
-        f.TaskAccepted(task(f"n{number}", category="docs", estimate_seconds=3600.0)) for number in range(4)
-    ]
+    more = [f.TaskAccepted(task(f"n{number}", category="docs", **hour)) for number in range(4)]
     foreseen = foresee(planned(state, more), Terms(state.time, 1))
     assert foreseen.seconds_p50 == pytest.approx(4 * 62, rel=0.6)
     assert foreseen.cost_usd_p50 == pytest.approx(0.4, rel=0.6)

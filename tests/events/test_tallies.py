@@ -18,7 +18,14 @@ BOT = Agent("bot", "command", ("bot",), model="small")
 
 
 def docs(name: str, estimate_seconds: float = 60.0) -> Task:
-    return Task(TaskId(name), f"write {name}", BOT, category="docs", estimate_seconds=estimate_seconds)
+    return Task(
+        TaskId(name),
+        f"write {name}",
+        BOT,
+        category="docs",
+        estimate_seconds=estimate_seconds,
+        has_estimate=True,
+    )
 
 
 def journal_of(*names: str) -> Journal:
@@ -56,7 +63,8 @@ def test_an_attempt_that_lands_is_counted_once_with_its_time_its_tokens_and_its_
     journal.work("a", phases=2)
     counted = tally(journal)
     assert (counted.landed, counted.failed, counted.conflicts) == (1, 0, 0)
-    assert counted.seconds == Sums(
+    assert counted.seconds == Sums(1, math.log(30), math.log(30) ** 2)
+    assert counted.estimated == Sums(
         1, math.log(30), math.log(30) ** 2, math.log(60), math.log(60) ** 2, math.log(30) * math.log(60)
     )
     assert counted.cost_usd.count == 1

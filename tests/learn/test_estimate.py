@@ -51,12 +51,22 @@ def forecast(state: State, **fields: object) -> Forecast:
 
 
 def test_a_project_that_knows_nothing_expects_what_the_task_says() -> None:
-    found = forecast(State(), estimate_seconds=120.0, timeout_seconds=300.0)
+    found = forecast(State(), estimate_seconds=120.0, has_estimate=True, timeout_seconds=300.0)
     assert found.seconds == pytest.approx(120.0)
     assert found.seconds_p90 == 300.0  # its agent is stopped then
     assert found.success == pytest.approx(0.7)
     assert (found.cost_usd, found.evidence) == (None, 0.0)
     assert [option.agent for option in found.options] == ["cheap"]
+
+
+def test_what_nothing_is_known_of_is_a_guess_until_anything_has_run() -> None:
+    state = State()
+    assert forecast(state).is_guess
+    assert not forecast(state, has_estimate=True).is_guess
+    state.tallies.of("docs", "cheap", "").seconds.add(2.0)
+    found = forecast(state)
+    assert not found.is_guess
+    assert found.seconds == pytest.approx(2.0)
 
 
 def test_the_agent_that_lands_for_the_least_comes_first() -> None:

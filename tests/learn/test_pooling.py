@@ -32,7 +32,20 @@ def tried(landed: float, failed: float, *, category: str = "backend", agent: str
 def timed(*seconds: float, category: str = "backend", agent: str = "bot", estimate: float = 600.0) -> Tally:
     tally = Tally(category, agent, "small")
     for each in seconds:
-        tally.seconds.add(each, estimate)
+        add(tally, each, estimate)
+    return tally
+
+
+def add(tally: Tally, seconds: float, estimate: float) -> None:
+    tally.seconds.add(seconds)
+    tally.estimated.add(seconds, estimate)
+
+
+def unsaid(*seconds: float, category: str = "backend", agent: str = "bot") -> Tally:
+    """Of tasks that had no estimate."""
+    tally = Tally(category, agent, "small")
+    for each in seconds:
+        tally.seconds.add(each)
     return tally
 
 
@@ -91,12 +104,30 @@ def test_the_chances_lie_between_what_was_believed_before_and_what_was_seen(
 
 
 def median(*tallies: Tally, estimate: float = 600.0, kind: Kind = API) -> float:
-    return agent_seconds(evidence(*tallies), kind).quantile(0.5, estimate)
+    return quantile(0.5, *tallies, estimate=estimate, kind=kind)
+
+
+def quantile(probability: float, *tallies: Tally, estimate: float = 600.0, kind: Kind = API) -> float:
+    found = agent_seconds(evidence(*tallies), kind).quantile(probability, estimate)
+    assert found is not None
+    return found
 
 
 def test_without_any_attempt_the_tasks_own_estimate_is_believed_but_not_trusted_far() -> None:
     assert median(estimate=90.0) == pytest.approx(90.0)
-    assert agent_seconds(evidence(), API).quantile(0.9, 90.0) > 3 * 90.0
+    assert quantile(0.9, estimate=90.0) > 3 * 90.0
+
+
+def test_a_task_without_an_estimate_takes_what_such_work_took() -> None:
+    four = evidence(unsaid(2.0, 2.0, 2.0, 2.0))
+    assert agent_seconds(four, API).quantile(0.5, None) == pytest.approx(2.0)
+    assert agent_seconds(evidence(), API).quantile(0.5, None) is None
+
+
+def test_an_estimate_is_not_corrected_by_work_that_had_none() -> None:
+    """A default that was never written is no evidence."""
+    assert median(unsaid(2.0, 2.0, 2.0, 2.0), estimate=5.0) == pytest.approx(5.0)
+    assert median(timed(2.0, 2.0, 2.0, 2.0, estimate=4.0), estimate=5.0) == pytest.approx(2.9, rel=0.1)
 
 
 def test_attempts_of_the_very_kind_draw_the_forecast_to_what_they_took() -> None:
@@ -108,10 +139,7 @@ def test_attempts_of_the_very_kind_draw_the_forecast_to_what_they_took() -> None
 def test_the_more_is_known_the_closer_is_the_p90() -> None:
     dice = random.Random(5)
     some = [math.exp(dice.gauss(math.log(300), 0.5)) for _ in range(60)]
-    spans = [
-        agent_seconds(evidence(timed(*some[:count])), API).quantile(0.9, 600.0) / median(timed(*some[:count]))
-        for count in (2, 10, 60)
-    ]
+    spans = [quantile(0.9, timed(*some[:count])) / median(timed(*some[:count])) for count in (2, 10, 60)]
     assert spans == sorted(spans, reverse=True)
     assert spans[-1] == pytest.approx(math.exp(1.2816 * 0.5), rel=0.2)
 
@@ -119,14 +147,14 @@ def test_the_more_is_known_the_closer_is_the_p90() -> None:
 def test_where_tasks_differ_as_their_estimates_do_a_forecast_follows_the_estimate() -> None:
     both = timed(*[30.0] * 10, estimate=60.0)
     for _ in range(10):
-        both.seconds.add(300.0, 600.0)
+        add(both, 300.0, 600.0)
     assert median(both, estimate=600.0) / median(both, estimate=60.0) > 6
 
 
 def test_where_estimates_say_nothing_they_are_not_followed() -> None:
     both = timed(*[100.0] * 20, estimate=60.0)
     for _ in range(20):
-        both.seconds.add(100.0, 600.0)
+        add(both, 100.0, 600.0)
     assert median(both, estimate=600.0) / median(both, estimate=60.0) < 1.3
 
 
@@ -154,8 +182,7 @@ def test_nine_of_ten_stay_below_the_p90_however_few_attempts_are_behind_it() -> 
         own, near = centre + dice.gauss(0, 0.3), centre
         seen = [math.exp(dice.gauss(own, 0.6)) for _ in range(dice.choice((0, 1, 2, 4, 8, 16)))]
         others = [math.exp(dice.gauss(near, 0.6)) for _ in range(dice.choice((0, 3, 12)))]
-        forecast = agent_seconds(evidence(timed(*seen), timed(*others, agent="other")), API)
-        p90 = forecast.quantile(0.9, 600.0)
+        p90 = quantile(0.9, timed(*seen), timed(*others, agent="other"))
         drawn = [math.exp(dice.gauss(own, 0.6)) for _ in range(20)]
         below += sum(each <= p90 for each in drawn)
         total += len(drawn)

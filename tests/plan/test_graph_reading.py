@@ -83,6 +83,7 @@ tasks:
         labels=("mvp",),
         priority=1,
         estimate_seconds=90.0,
+        has_estimate=True,
         timeout_seconds=5400.0,
         idle_seconds=0.0,
         check_seconds=150.0,

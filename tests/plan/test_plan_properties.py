@@ -51,6 +51,7 @@ def plans(draw: st.DrawFn) -> tuple[Task, ...]:
                 uses=draw(st.lists(st.sampled_from(("db", "port:web")), max_size=2, unique=True).map(tuple)),
                 priority=draw(st.integers(0, 4)),
                 estimate_seconds=float(draw(st.integers(1, 100))),
+                has_estimate=True,
             )
         )
     return tuple(draw(st.permutations(tasks)))

@@ -42,10 +42,11 @@ def test_explain_says_it_while_the_task_is_not_over(lab: Lab) -> None:
 
 
 def test_before_the_first_run_what_is_expected_is_what_the_definition_says(lab: Lab) -> None:
-    lab.accept(task("api", estimate_seconds=120.0))
+    lab.accept(task("api", estimate_seconds=120.0, has_estimate=True), task("page"))
     text = lab.run("show", "api").out
     assert "median 2m" in text
     assert "lands 7 of 10 times; nothing of its kind has been tried here yet" in text
+    assert "expected  time unknown yet; lands 7 of 10" in lab.run("show", "page").out
 
 
 def test_status_says_each_tasks_kind_and_where_that_comes_from(lab: Lab) -> None:
@@ -58,7 +59,7 @@ def test_status_says_each_tasks_kind_and_where_that_comes_from(lab: Lab) -> None
         "suite": ("tests", "inferred from tests/**"),
         "api": ("backend", "declared"),
     }
-    assert (rows["guide"]["expected_seconds"], rows["api"]["expected_seconds"]) == (240.0, 600.0)
+    assert (rows["guide"]["expected_seconds"], rows["api"]["expected_seconds"]) == (240.0, None)
 
 
 def test_plan_says_what_the_tasks_are_taken_for(lab: Lab) -> None:

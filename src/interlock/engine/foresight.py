@@ -37,6 +37,8 @@ class Foreseen:
     evidence: float
     """Attempts in the log that the least known of the tasks is judged by."""
     rehearsals: int
+    is_guess: bool = False
+    """Of some task nothing says how long it takes: no estimate, no attempt of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def foresee(state: State, terms: Terms) -> Foreseen:
         sum(outlook.left for outlook in outlooks) / count,
         min((each.evidence for each in known), default=0.0),
         count,
+        any(not task.knows_seconds for task in todo),
     )
 
 
@@ -96,14 +99,23 @@ def rehearse(state: State, terms: Terms, script: Script) -> Outlook:
     return rehearsal.run()
 
 
-def remaining_seconds(state: State, now: float) -> float:
+def remaining_seconds(state: State, now: float) -> float | None:
     """How long the run that goes on is expected to take still: one rehearsal without any luck. With very many
-    tasks left only the work and the longest chain are looked at."""
+    tasks left only the work is looked at. None: of some task nothing says how long it takes."""
     todo = [task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name)]
     if len(todo) > REHEARSED:
         slots = state.run.limit if state.run else 1
-        return sum(task.expected_seconds for task in todo) / max(1, slots)
-    return rehearse(unfinished(state), Terms(now), _expected(state)).seconds
+        known = all(task.knows_seconds for task in todo)
+        return sum(task.expected_seconds for task in todo) / max(1, slots) if known else None
+    # Those in the log are as old as their last refresh, which in a short run is its beginning.
+    estimator = Estimator(state)
+    forecasts = {task.spec.id: estimator.forecast(task.spec) for task in todo}
+    if any(forecast.is_guess for forecast in forecasts.values()):
+        return None
+    left = unfinished(state)
+    for name, forecast in forecasts.items():
+        left.tasks[name].forecast = forecast
+    return rehearse(left, Terms(now), _expected(state)).seconds
 
 
 def _expected(state: State) -> Script:

@@ -26,7 +26,7 @@ ENDLESS = 200
 """Starts per task after which a rehearsal is given up: a script that never lets anything land."""
 
 OVERDUE = 0.25
-"""What has taken longer than its fate says is taken to need this share of it more."""
+"""What has taken longer than its fate says is taken to need this share of that time more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ class Rehearsal:
             task = self.state.tasks[name]
             fate = self._fate(task, task.attempt)
             whole = fate.seconds if task.phase.kind is PhaseKind.AGENT else fate.check_seconds
-            left = whole - (self._now - task.since)
+            passed = self._now - task.since
             self._busy.add(name)
-            heappush(self._ends, (self._now + (left if left > 0 else whole * OVERDUE), name))
+            heappush(self._ends, (self._now + (whole - passed if passed < whole else passed * OVERDUE), name))
 
     def _begin(self, step: Start) -> None:
         task = self.state.tasks[step.task]

@@ -133,7 +133,10 @@ def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.Phas
 
 
 def _count_seconds(tally: Tally, task: TaskState, seconds: float) -> None:
-    tally.seconds.add(max(LEAST_SECONDS, seconds), max(LEAST_SECONDS, task.spec.estimate_seconds))
+    took = max(LEAST_SECONDS, seconds)
+    tally.seconds.add(took)
+    if task.spec.has_estimate:
+        tally.estimated.add(took, max(LEAST_SECONDS, task.spec.estimate_seconds))
 
 
 def _count_usage(tally: Tally, goodput: Goodput, usage: Usage | None) -> None:

@@ -303,6 +303,11 @@ class TaskState:
         return CLAIMED if self.stage is Stage.DONE else None
 
     @property
+    def knows_seconds(self) -> bool:
+        """Is `expected_seconds` more than a number to plan with."""
+        return not self.forecast.is_guess if self.forecast else self.spec.has_estimate
+
+    @property
     def is_over(self) -> bool:
         """Nothing more happens to it by itself."""
         return self.stage not in (Stage.WAITING, Stage.RUNNING)

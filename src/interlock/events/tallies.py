@@ -47,7 +47,9 @@ class Tally:
     conflicts: float = 0.0
     """What others had landed meanwhile was in its way."""
     seconds: Sums = field(default_factory=Sums)
-    """Of agents that left a change or ran out of time, beside the estimates of their tasks."""
+    """Of agents that left a change or ran out of time. Only `y` counts: some files hold defaults as `x`."""
+    estimated: Sums = field(default_factory=Sums)
+    """The same of tasks that had an estimate, beside it."""
     check_seconds: Sums = field(default_factory=Sums)
     cost_usd: Sums = field(default_factory=Sums)
     tokens: Sums = field(default_factory=Sums)

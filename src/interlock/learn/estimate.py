@@ -7,9 +7,8 @@ from interlock.events.state import State
 from interlock.learn.categories import Category, category, complexity
 from interlock.learn.costs import Price, price
 from interlock.learn.difficulty import success
-from interlock.learn.durations import agent_seconds
+from interlock.learn.durations import Durations, agent_seconds
 from interlock.learn.evidence import Evidence, Kind
-from interlock.learn.spread import Spread
 from interlock.model.forecast import Chance, Forecast, Option
 from interlock.model.task import Agent, Task
 
@@ -19,7 +18,7 @@ A_LITTLE = 0.1
 """Forecasts that differ by less than a tenth are the same forecast: no fact, no new order."""
 
 
-_Look = tuple[Spread, Price | None, float]
+_Look = tuple[Durations, Price | None, float]
 """Seconds, money and success of one kind."""
 
 
@@ -37,26 +36,28 @@ class Estimator:
         options.sort(key=_to_land(options))
         best = options[0]
         kind = _kind(found, task.agent_named(best.agent))
-        spread, paid, _ = self._look(kind)
+        times, paid, _ = self._look(kind)
         return Forecast(
             category=found.name,
             category_why=found.why,
             agent=best.agent,
             seconds=best.seconds,
-            seconds_p90=_within(task, spread.quantile(0.9, _estimate(task))),
+            seconds_p90=_seconds(task, times, 0.9),
             success=best.success,
             cost_usd=best.cost_usd,
             cost_usd_p90=paid.quantile(0.9) if paid else None,
             evidence=self._evidence.own(kind).attempts,
             footprint=footprint,
             complexity=complexity(task),
+            is_guess=times.quantile(0.5, _estimate(task)) is None,
             options=tuple(options),
         )
 
     def _option(self, found: Category, agent: Agent, task: Task) -> Option:
-        spread, paid, probability = self._look(_kind(found, agent))
-        seconds = _within(task, spread.quantile(0.5, _estimate(task)))
-        return Option(agent.name, seconds, probability, paid.quantile(0.5) if paid else None)
+        times, paid, probability = self._look(_kind(found, agent))
+        return Option(
+            agent.name, _seconds(task, times, 0.5), probability, paid.quantile(0.5) if paid else None
+        )
 
     def _look(self, kind: Kind) -> _Look:
         if kind not in self._looks:
@@ -96,13 +97,16 @@ def _kind(found: Category, agent: Agent) -> Kind:
     return Kind(found.name, agent.name, agent.model)
 
 
-def _estimate(task: Task) -> float:
-    return max(LEAST_SECONDS, task.estimate_seconds)
+def _estimate(task: Task) -> float | None:
+    return max(LEAST_SECONDS, task.estimate_seconds) if task.has_estimate else None
 
 
-def _within(task: Task, seconds: float) -> float:
-    """Its agent is stopped then."""
-    return min(seconds, task.timeout_seconds)
+def _seconds(task: Task, times: Durations, probability: float) -> float:
+    """At most its timeout: its agent is stopped then."""
+    known = times.quantile(probability, _estimate(task))
+    if known is None:
+        known = times.by_estimate.quantile(probability, task.estimate_seconds)
+    return min(known, task.timeout_seconds)
 
 
 def _to_land(options: Sequence[Option]) -> Callable[[Option], float]:

@@ -55,9 +55,9 @@ class Prospect:
 def prospect(task: TaskState, tallies: Tallies) -> Prospect:
     """From the forecast in the log where there is one, else from the task's own estimate."""
     forecast = task.forecast
-    checks = _check_spread(
-        tally.check_seconds for tally in tallies.kinds.values() if tally.category == task.category
-    )
+    own = [tally.check_seconds for tally in tallies.kinds.values() if tally.category == task.category]
+    # Most checks are the repository's own: those of other kinds say more than nothing.
+    checks = _check_spread(own if any(each.count for each in own) else _all_checks(tallies))
     if forecast is None:
         seconds = Amount(task.spec.estimate_seconds, UNKNOWN_SIGMA, 1.0)
         return Prospect(task.category, seconds, 1.0, checks, None, 0.0)
@@ -79,6 +79,10 @@ def _spread(median: float, p90: float, common: float) -> Amount:
     return (
         Amount(median, max(0.0, math.log(p90 / median) / P90_SIGMAS), common) if median > 0 else Amount(0.0)
     )
+
+
+def _all_checks(tallies: Tallies) -> list[Sums]:
+    return [tally.check_seconds for tally in tallies.kinds.values()]
 
 
 def _check_spread(sums: Iterable[Sums]) -> Amount:

@@ -52,8 +52,16 @@ class Spread:
 
 
 def spread(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
-    """What the log says about one quantity of one kind."""
-    slope = _slope(map(measured, evidence.here.values()))
+    """What the log says about one quantity of one kind, whatever was estimated."""
+    return _spread(evidence, kind, measured, 0.0)
+
+
+def spread_by_estimate(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
+    """The same, beside the estimates of the tasks: ask it with one."""
+    return _spread(evidence, kind, measured, _slope(map(measured, evidence.here.values())))
+
+
+def _spread(evidence: Evidence, kind: Kind, measured: Measured, slope: float) -> Spread:
     own = measured(evidence.own(kind))
     weight, total = own.count, own.y - slope * own.x
     for witness in evidence.witnesses(kind):

@@ -58,5 +58,7 @@ class Forecast:
     footprint: tuple[Chance, ...] = ()
     complexity: str = ""
     """`low`, `medium` or `high`: what its definition says, or what it looks like."""
+    is_guess: bool = False
+    """Nothing says how long it takes: no estimate, no attempt. `seconds` is then a number to plan with."""
     options: tuple[Option, ...] = ()
     """Every agent that could have it, the best first; `agent` is the first of them."""

@@ -107,6 +107,8 @@ class Task:
     priority: int = NORMAL
     """0 is critical and jumps the queue, 4 is last."""
     estimate_seconds: float = 600.0
+    has_estimate: bool = False
+    """The graph gives `estimate_seconds`. Else it is a round number to plan with, and no evidence."""
     timeout_seconds: float = 1800.0
     idle_seconds: float = 600.0
     """How long the agent may be silent before it is stopped."""

@@ -138,6 +138,7 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
     for id, task in part.tasks.items():
         able = tuple([agents[name] for name in candidates.of(candidates.want(task)).able])
         given = defaults | _settings(task)  # the task's own word comes before the default
+        given["has_estimate"] = _FIELDS["estimate"] in given
         tasks.append(Task(id=TaskId(id), agent=able[0], agents=able if len(able) > 1 else (), **given))
     return tuple(tasks)
 

@@ -212,7 +212,9 @@ class Settings(_Part):
     )
     check_timeout: Duration = Field(_ABSENT, description="How long each check may take. Default 15m.")
     retries: Retries = Field(_ABSENT, description="How often a failed attempt is tried again. Default 3.")
-    estimate: Duration = Field(_ABSENT, description="How long the work will probably take. Default 10m.")
+    estimate: Duration = Field(
+        _ABSENT, description="How long the work will probably take. Without one: what such work has taken."
+    )
     priority: Priority = Field(
         _ABSENT, description="0 (critical, jumps the queue) to 4 (lowest). Default 2 (normal)."
     )

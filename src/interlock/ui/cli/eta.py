@@ -15,19 +15,22 @@ class Eta:
     def __init__(self) -> None:
         self._seq = -1
         self._at = 0.0
-        self._ends = 0.0
+        self._ends: float | None = None
 
-    def seconds(self, state: State, now: float) -> float:
-        """From now until the last landing that is expected."""
+    def seconds(self, state: State, now: float) -> float | None:
+        """From now until the last landing that is expected; None: nothing says how long the rest takes."""
         age = now - self._at
         if age > AGAIN_SECONDS or (self._seq != state.seq and age > PAUSE_SECONDS):
             from interlock.engine.foresight import remaining_seconds
 
             self._seq, self._at = state.seq, now
-            self._ends = now + remaining_seconds(state, now)
-        return max(0.0, self._ends - now)
+            left = remaining_seconds(state, now)
+            self._ends = None if left is None else now + left
+        return None if self._ends is None else max(0.0, self._ends - now)
 
     def text(self, state: State, now: float) -> str:
         """For the end of a line; nothing when nothing is left."""
         left = self.seconds(state, now)
+        if left is None:
+            return "time to go unknown yet"
         return f"about {lasting(left)} to go" if left >= 1 else ""

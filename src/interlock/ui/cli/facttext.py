@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded
-from interlock.model.durations import lasting
+from interlock.ui.cli.forecasttext import time_text
 from interlock.ui.cli.output import inert
 
 LEFT_OUT = (
@@ -70,7 +70,7 @@ def _details(fact: Fact) -> list[str]:
 def _estimated(fact: TaskEstimated) -> str:
     """Kind, agent, time and chance; `interlock show` and `footprints` have the rest."""
     found = fact.forecast
-    time = f"{lasting(found.seconds)} an attempt, 9 of 10 under {lasting(found.seconds_p90)}"
+    time = time_text(found)
     agent = f" by {found.agent}" if found.agent else ""
     return inert(f"{found.category} ({found.category_why}){agent}, {time}, {found.success:.0%} land")
 

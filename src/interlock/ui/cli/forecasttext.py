@@ -32,11 +32,18 @@ def kind_text(forecast: Forecast) -> str:
 
 def expected_text(forecast: Forecast) -> str:
     """Time, money and success of one attempt, and how much stands behind that."""
-    parts = [f"median {_time(forecast.seconds)}, 9 of 10 under {_time(forecast.seconds_p90)}"]
+    parts = [time_text(forecast)]
     if forecast.cost_usd is not None and forecast.cost_usd_p90 is not None:
         parts.append(f"${forecast.cost_usd:.2f}, 9 of 10 under ${forecast.cost_usd_p90:.2f}")
     parts.append(f"lands {round(10 * forecast.success)} of 10 times")
     return "; ".join([*parts, _evidence(forecast.evidence)])
+
+
+def time_text(forecast: Forecast) -> str:
+    """How long one attempt takes."""
+    if forecast.is_guess:
+        return "time unknown yet"
+    return f"median {_time(forecast.seconds)}, 9 of 10 under {_time(forecast.seconds_p90)}"
 
 
 def _time(seconds: float) -> str:

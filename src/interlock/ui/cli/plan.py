@@ -98,11 +98,14 @@ def _foresee(
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
     """What the log says about time and money, for people."""
-    yield (
-        f"by the log     {lasting(foreseen.seconds_p50)} (half of the time), "
-        f"under {lasting(foreseen.seconds_p90)} nine times in ten; "
-        f"{counted(round(foreseen.attempts), 'attempt')}"
-    )
+    if foreseen.is_guess:
+        yield "by the log     time unknown yet: nothing has run here, and some tasks have no `estimate`"
+    else:
+        yield (
+            f"by the log     {lasting(foreseen.seconds_p50)} (half of the time), "
+            f"under {lasting(foreseen.seconds_p90)} nine times in ten; "
+            f"{counted(round(foreseen.attempts), 'attempt')}"
+        )
     if foreseen.cost_usd_p50 is None or foreseen.cost_usd_p90 is None:
         yield "cost           unknown: no attempt in the log says what it cost"
     else:
@@ -110,7 +113,7 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
         yield f"cost           ${foreseen.cost_usd_p50:.2f} (half of the time), {most}"
     if (left := round(foreseen.left)) >= 1:
         yield f"may not land   {counted(left, 'task')}, by what attempts came to so far"
-    if foreseen.evidence < FEW:
+    if foreseen.evidence < FEW and not foreseen.is_guess:
         known = counted(round(foreseen.evidence), "attempt") if round(foreseen.evidence) else "none yet"
         yield f"               more of a guess: of attempts at some of these kinds the log has {known}"
 
@@ -179,7 +182,10 @@ def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterato
 
 def _figures(graph: Graph, analysis: Analysis, limit: str) -> Iterator[str]:
     yield f"critical path  {lasting(analysis.critical_seconds)}: {_path(analysis.critical_path)}"
-    yield f"work           {lasting(analysis.work_seconds)} of agents' time, by the estimates in the file"
+    to_do = set(analysis.order)
+    unsaid = not all(task.has_estimate for task in graph.tasks if task.id in to_do)
+    by = f"by the estimates in the file{' (10m where there is none)' if unsaid else ''}"
+    yield f"work           {lasting(analysis.work_seconds)} of agents' time, {by}"
     yield (
         f"expected       {lasting(analysis.makespan_seconds)} by them, with {limit}; "
         f"no schedule beats {lasting(analysis.lower_bound_seconds)}"

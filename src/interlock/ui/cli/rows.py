@@ -42,7 +42,8 @@ class Row:
     category: str
     category_why: str
     """`declared`, or what it was inferred from."""
-    expected_seconds: float
+    expected_seconds: float | None
+    """None: nothing says how long it takes."""
     paused: bool
     selected: bool
     since: float
@@ -93,7 +94,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         story=spec.story,
         category=category,
         category_why=category_why,
-        expected_seconds=task.expected_seconds,
+        expected_seconds=task.expected_seconds if task.knows_seconds else None,
         paused=task.paused,
         selected=reading.state.is_selected(spec.id),
         since=task.since,
