@@ -119,12 +119,12 @@ def test_on_a_terminal_a_person_is_asked_and_may_say_no(repository: Path) -> Non
     )
     os.close(theirs)
     seen = ""
-    for piece in _pieces(mine):
+    for piece in pieces(mine):
         seen += piece
         if "Go on? [y/N]" in seen:
             os.write(mine, b"n\n")
             break
-    seen += "".join(_pieces(mine))
+    seen += "".join(pieces(mine))
     os.close(mine)
     assert process.wait() == ExitCode.DECLINED
     assert "nothing was started" in seen
@@ -217,19 +217,19 @@ def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, g
     )
     os.close(theirs)
     seen = ""
-    for piece in _pieces(mine):
+    for piece in pieces(mine):
         seen += piece
-        if "waiting" in seen and "implement #1" in seen:
+        if "waiting" in seen and "last action" in seen:
             open_gate(gate)
             break
-    seen += "".join(_pieces(mine))
+    seen += "".join(pieces(mine))
     os.close(mine)
     assert process.wait() == 0
     assert "slow: landed as" in seen
     assert "1 \x1b[32mdone" in seen
 
 
-def _pieces(terminal: int) -> Iterator[str]:
+def pieces(terminal: int) -> Iterator[str]:
     """What appears on the terminal, until the other side is closed."""
     while select.select([terminal], [], [], 60)[0]:
         try:

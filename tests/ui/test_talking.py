@@ -73,7 +73,7 @@ def test_agents_says_what_runs_where_and_what_it_did_last(
     (row,) = agents(scratch)
     assert (row["task"], row["attempt"], row["agent"], row["use"]) == ("t", 1, "own", "built-in")
     assert row["pid"] and Path(f"/proc/{row['pid']}").exists()
-    assert "at-work" in row["last"]
+    assert row["last"].startswith("runs `echo at-work; ")
     assert row["sandbox"]
     assert row["quiet_seconds"] >= 0
     assert (row["usage"]["input_tokens"], row["usage"]["output_tokens"]) == (1000, 50)

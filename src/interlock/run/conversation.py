@@ -72,7 +72,7 @@ class Conversation:
 
     @property
     def last_line(self) -> str:
-        """What the agent said last."""
+        """What the agent does, in words."""
         return self._session.last_line if self._session else ""
 
     async def hold(
@@ -109,7 +109,7 @@ class Conversation:
             events = self._log.with_suffix(".events.jsonl")
             reader = self._adapter.reader(seated)
             self._dialogue = reader if isinstance(reader, Dialogue) else None
-            session = Session(reader, events, self._means.clean, order.session)
+            session = Session(reader, events, self._means.clean, order.session, str(place.path))
             stack.callback(session.close)
             await self._announce(news, session.id)
             session.on_event.append(lambda event: self._note(event, news))

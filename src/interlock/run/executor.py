@@ -17,6 +17,7 @@ from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedO
 from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.process import Processes
 from interlock.model.session import Notes
+from interlock.model.shown import shown
 from interlock.model.task import Commit, TaskId
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
@@ -24,7 +25,6 @@ from interlock.run.given_up import GivenUp
 from interlock.run.homes import Homes
 from interlock.run.means import Means
 from interlock.run.outcome import kept, not_run, noted, say, with_work
-from interlock.run.output import shown
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
 from interlock.run.starts import Starts
 from interlock.run.supervised import lease_clock
@@ -97,7 +97,7 @@ class LocalExecutor(Generic[W]):
             self._processes.extend(name, seconds)
 
     def last_line(self, task: TaskId, attempt: int) -> str:
-        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
+        """What the agent does now, as one short line that is safe to show; '' if it does not run."""
         talk = self._talks.get(_name(task, attempt))
         return shown(talk.last_line) if talk else ""
 

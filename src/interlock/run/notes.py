@@ -15,9 +15,9 @@ import msgspec
 
 from interlock.model.outcome import Report
 from interlock.model.session import Event, EventKind, Notes
+from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
-from interlock.run.output import shown
 
 DONE = "done"
 LAST_MESSAGES = 5

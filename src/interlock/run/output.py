@@ -1,7 +1,6 @@
 """A program's output on its way: to the log at once, to a listener line by line, its end into memory."""
 
 import os
-import re
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -11,16 +10,6 @@ LINE_BYTES = 1024 * 1024
 
 TAIL_BYTES = 8 * 1024
 TAIL_LINES = 100
-
-SHOWN_CHARACTERS = 200
-_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\^_])")
-"""Colours, cursor moves and window titles."""
-
-
-def shown(line: str) -> str:
-    """A line of a program as it can be shown anywhere: short, with nothing that acts on a terminal."""
-    plain = _ESCAPES.sub("", line).replace("\t", " ")
-    return "".join(letter for letter in plain if letter.isprintable()).strip()[:SHOWN_CHARACTERS]
 
 
 class Output:

@@ -28,7 +28,7 @@ class Executor(Protocol):
         ...
 
     def last_line(self, task: TaskId, attempt: int) -> str:
-        """What the agent said last, as one short line that is safe to show; '' if it does not run."""
+        """What the agent does now, as one short line that is safe to show; '' if it does not run."""
         ...
 
     def say(self, task: TaskId, attempt: int, text: str) -> bool:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.model.activity import Activity
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
+from interlock.model.shown import shown
 from interlock.run.adapters.adapter import Reader, Verdict
-from interlock.run.output import shown
 
 EVENTS_BYTES = 64 << 20
 """Of one session's events; some days of talk. What comes after is not kept."""
@@ -32,9 +33,13 @@ TOOLS_MOST = 1_000
 class Session:
     """What an agent has said so far."""
 
-    def __init__(self, reader: Reader, events: Path, clean: Callable[[str], str], session: str) -> None:
+    def __init__(
+        self, reader: Reader, events: Path, clean: Callable[[str], str], session: str, root: str = ""
+    ) -> None:
         self.id = session
         self.last_line = ""
+        """What the agent does, in words; the last line of output of a program that tells no events."""
+        self._activity = Activity(root)
         self.on_event: list[Callable[[Event], None]] = []
         self._reader = reader
         self._clean = clean
@@ -59,9 +64,9 @@ class Session:
         for raw in events:
             event = self._kept(raw)
             self.id = event.session or self.id
-            if line := headline(event):
-                self.last_line = line
-                self._tail.append(shown(line))
+            if said := self._activity.hear(event):
+                self._tail.append(said)
+            self.last_line = self._activity.words or self.last_line
             self._denials.note(event)
             self._file.add(event)
             for listener in self.on_event:
@@ -114,28 +119,6 @@ class Denials:
     def that_mattered(self) -> str:
         """What it was kept from to the end; '' if it found another way with the same tool."""
         return next(reversed(self._denied.values()), "")
-
-
-def headline(event: Event) -> str:
-    """An event as one line that says what the agent is doing; '' if it does not tell."""
-    match event.kind:
-        case EventKind.MESSAGE | EventKind.COMMAND:
-            lines = [line for line in event.text.splitlines() if line.strip()]
-            return lines[-1] if lines else ""
-        case EventKind.TOOL:
-            return f"{event.tool} {event.text}".strip()
-        case EventKind.EDIT:
-            return f"edits {event.path}"
-        case EventKind.RETRY:
-            return f"asks the model again: {event.text}"
-        case EventKind.DENIED:
-            return f"was denied {event.tool}: {event.text}"
-        case EventKind.ASKED:
-            return f"asks for leave: {event.tool} {event.text}"
-        case EventKind.ERROR:
-            return event.text
-        case _:
-            return ""
 
 
 class _Bounded:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event
+from interlock.model.shown import shown
 from interlock.run.adapters.adapter import Launch, Seat, Verdict, Wire
-from interlock.run.output import shown
 
 _BASE = {
     Wire.ANTHROPIC: {"ANTHROPIC_BASE_URL": "", "ANTHROPIC_API_BASE": ""},

@@ -1,7 +1,6 @@
 """`interlock agents`: what runs where, what it did last, and how long ago."""
 
 import json
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,12 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
-from interlock.model.session import Event
 from interlock.model.usage import Usage
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.eventtext import counted_calls, event_line, last_events, tokens
+from interlock.ui.cli.at_work import Watcher
+from interlock.ui.cli.eventtext import tokens
 from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import Reading, agent_events, agent_log, agent_pid, model_calls, read
+from interlock.ui.cli.reading import Reading, agent_pid, read
 from interlock.ui.cli.rows import in_short, open_questions
 from interlock.ui.cli.session import opened, run_async
 
@@ -35,7 +34,7 @@ class AgentRow:
     pid: int | None
     """Of the process that watches over it and all it started."""
     last: str
-    """The last thing it did or said."""
+    """Its last action in words."""
     quiet_seconds: float | None
     """Since then."""
     running_seconds: float
@@ -66,16 +65,15 @@ def agents_command(invocation: Invocation) -> None:
 
 async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
     async with opened(invocation) as project:
-        reading = await read(project.store)
+        reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
         at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
-        return reading, [_row(reading, task, project.state_dir) for task in at_work if task.has_agent]
+        rows = [_row(reading, task, watcher, project.state_dir) for task in at_work if task.has_agent]
+        return reading, rows
 
 
-def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
-    spec = task.spec
+def _row(reading: Reading, task: TaskState, watcher: Watcher, state_dir: Path) -> AgentRow:
+    spec, seen = task.spec, watcher.look(task)
     session = task.opened if task.opened and task.opened.attempt == task.attempt else None
-    events = last_events(state_dir / agent_events(spec.id, task.attempt))
-    calls = counted_calls(state_dir / model_calls(spec.id, task.attempt))
     asked = open_questions(task) if reading.is_live else []
     claim = reading.claim_on(spec.id)
     return AgentRow(
@@ -83,37 +81,16 @@ def _row(reading: Reading, task: TaskState, state_dir: Path) -> AgentRow:
         attempt=task.attempt,
         agent=task.who.name,
         use=task.who.use,
-        model=_model(events) or task.who.model,
+        model=seen.model or task.who.model,
         sandbox=session.sandbox if session else "",
         session=session.session if session else "",
         pid=_pid(state_dir / agent_pid(spec.id, task.attempt)),
-        last=inert(_last(events) or (claim.note if claim else "")),
-        quiet_seconds=_quiet(state_dir, task),
+        last=seen.words or inert(claim.note if claim else ""),
+        quiet_seconds=seen.quiet_seconds,
         running_seconds=reading.now - task.since,
-        usage=task.usage + (calls or _counted(events) or Usage()),
+        usage=seen.usage,
         asks=in_short(asked) if asked else "",
     )
-
-
-def _last(events: list[Event]) -> str:
-    lines = (event_line(event).strip() for event in reversed(events))
-    return next((line.splitlines()[-1] for line in lines if line), "")
-
-
-def _model(events: list[Event]) -> str:
-    return next((event.model for event in reversed(events) if event.model), "")
-
-
-def _counted(events: list[Event]) -> Usage | None:
-    return next((event.usage for event in reversed(events) if event.usage), None)
-
-
-def _quiet(state_dir: Path, task: TaskState) -> float | None:
-    """Since the agent printed anything, by the clock of the disk."""
-    for path in (agent_events(task.spec.id, task.attempt), agent_log(task.spec.id, task.attempt)):
-        with suppress(OSError):
-            return max(0.0, time.time() - (state_dir / path).stat().st_mtime)
-    return None
 
 
 def _pid(path: Path) -> int | None:

@@ -1,7 +1,4 @@
-"""What a session said, in lines for people; and the end of its file, however long it is."""
-
-from contextlib import suppress
-from pathlib import Path
+"""What a session said, in lines for people."""
 
 import msgspec
 
@@ -9,17 +6,9 @@ from interlock.model.session import Event, EventKind
 from interlock.model.usage import Usage
 from interlock.ui.cli.output import inert
 
-TAIL_BYTES = 1 << 18
 WIDTH = 160
 
 
-class _Call(msgspec.Struct):
-    """What matters here of a recorded call."""
-
-    usage: Usage
-
-
-_CALLS = msgspec.json.Decoder(_Call, strict=False)
 _DECODER = msgspec.json.Decoder(Event, strict=False)
 
 
@@ -65,30 +54,6 @@ def tokens(usage: Usage | None) -> str:
         return ""
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.2f}"
     return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
-
-
-def counted_calls(path: Path) -> Usage | None:
-    """The sum over the calls that the model proxy has passed on so far; None if it knows of none."""
-    found = None
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                with suppress(msgspec.DecodeError, msgspec.ValidationError):
-                    found = (found or Usage()) + _CALLS.decode(line).usage
-    except OSError:
-        return None
-    return found
-
-
-def last_events(path: Path) -> list[Event]:
-    """The events at the end of a file, oldest first; none if there is no file."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            lines = file.read().splitlines()
-    except OSError:
-        return []
-    return [event for line in lines if (event := decode(line))]
 
 
 def _short(text: str) -> str:

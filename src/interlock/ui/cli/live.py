@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -13,18 +12,26 @@ from rich.table import Table
 from rich.text import Text
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
+from interlock.model.usage import Usage
+from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
 from interlock.ui.cli.brakes import brake_line
-from interlock.ui.cli.output import inert, stdout_color
-from interlock.ui.cli.reading import agent_log
+from interlock.ui.cli.output import stdout_color
 from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
 
 FRAME_SECONDS = 0.25
-TAIL_BYTES = 2048
-HEADER = "# interlock:"
-"""How a log begins before the agent has said anything."""
+WIDE_COLUMNS = 120
+"""From here on there is room for the model and the phase, and for tokens in two parts."""
+QUIET_SECONDS = 30.0
+"""A silence that is worth a word: a model seldom thinks this long before it acts."""
+WITHOUT_AGENT = {
+    PhaseKind.AGENT: "imports the change",
+    PhaseKind.CHECK: "checks the change",
+    PhaseKind.LAND: "lands the change",
+}
+"""What happens in a phase while no agent is at work."""
 
 
 class Screen:
@@ -55,26 +62,68 @@ class Screen:
             await asyncio.sleep(FRAME_SECONDS)
 
 
-def run_picture(state: State, now: float, state_dir: Path) -> RenderableType:
-    """Running tasks with their age and last line of output, the counts and the lane."""
-    return Group(_running(state, now, state_dir), _counts(state, now))
+def run_picture(state: State, now: float, watcher: Watcher) -> RenderableType:
+    """Running tasks with what their agents do, the counts and the lane."""
+    return Group(running_table(state, now, watcher), _counts(state, now))
 
 
-def _running(state: State, now: float, state_dir: Path) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False, expand=True)
-    table.add_column(no_wrap=True, style="cyan")
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, ratio=1, overflow="ellipsis", style="dim")
-    room = max(3, shutil.get_terminal_size().lines - 6)
+def running_table(state: State, now: float, watcher: Watcher) -> Table:
+    """A line for each running task: agent, time, tokens, money, and the last action in words."""
+    size = shutil.get_terminal_size()
+    is_wide = size.columns >= WIDE_COLUMNS
     names = sorted(state.running, key=lambda name: state.tasks[name].since)
+    room = max(3, size.lines - 7)
+    table = _columns(is_wide, bool(names))
     for name in names[:room]:
         task = state.tasks[name]
-        has_agent = task.phase.kind is PhaseKind.AGENT
-        output = last_line(state_dir / agent_log(name, task.attempt)) if has_agent else ""
-        table.add_row(name, f"{task.phase.name} #{task.attempt} {lasting(now - task.since)}", output)
+        table.add_row(*_cells(task, now, watcher.look(task) if task.has_agent else None, is_wide))
     if len(names) > room:
-        table.add_row("", f"and {len(names) - room} more", "")
+        table.add_row(f"and {len(names) - room} more")
     return table
+
+
+def _columns(is_wide: bool, has_rows: bool) -> Table:
+    table = Table(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=has_rows, expand=True, header_style="dim"
+    )
+    table.add_column("task", no_wrap=True, overflow="ellipsis", style="cyan", max_width=36 if is_wide else 20)
+    table.add_column("agent", no_wrap=True, overflow="ellipsis", max_width=40 if is_wide else 14)
+    if is_wide:
+        table.add_column("phase", no_wrap=True)
+    table.add_column("time", no_wrap=True, justify="right")
+    table.add_column("tokens", no_wrap=True, justify="right")
+    table.add_column("cost", no_wrap=True, justify="right")
+    table.add_column("last action", no_wrap=True, ratio=1, overflow="ellipsis")
+    return table
+
+
+def _cells(task: TaskState, now: float, seen: AtWork | None, is_wide: bool) -> list[str | Text]:
+    """`seen` is None while no agent is at work: checks run, or main moves."""
+    elapsed = lasting(now - task.since)
+    if seen is None:
+        words, agent, used = WITHOUT_AGENT[task.phase.kind], "", ["", ""]
+    else:
+        words, agent = seen.words or "starts", task.who.name
+        agent += f" #{task.attempt}" if task.attempt > 1 and not is_wide else ""
+        agent += _with_model(seen.model or task.who.model) if is_wide else ""
+        used = [_tokens(seen.usage, is_wide), money(seen.usage.cost_usd)]
+        if is_wide and seen.quiet_seconds is not None and seen.quiet_seconds >= QUIET_SECONDS:
+            words += f" (silent for {lasting(seen.quiet_seconds)})"
+    phase = [f"{task.phase.name} #{task.attempt}"] if is_wide else []
+    # As Text: what an agent says may hold rich's own markup.
+    return [Text(cell) for cell in (task.spec.id, agent, *phase, elapsed, *used, words)]
+
+
+def _with_model(model: str) -> str:
+    return f" ({model})" if model else ""
+
+
+def _tokens(usage: Usage, is_wide: bool) -> str:
+    if not usage.input_tokens and not usage.output_tokens:
+        return "-"
+    if is_wide:
+        return f"{short_count(usage.input_tokens)} in, {short_count(usage.output_tokens)} out"
+    return short_count(usage.input_tokens + usage.output_tokens)
 
 
 def _counts(state: State, now: float) -> Text:
@@ -98,15 +147,3 @@ def _counts(state: State, now: float) -> Text:
         if warning := sandbox_warning(state):
             line.append(f"  {warning}", style="red")
     return line
-
-
-def last_line(path: Path) -> str:
-    """The last line of a file that grows, without reading the rest of it."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            found = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    printed = (line for line in reversed(found) if line.strip() and not line.startswith(HEADER))
-    return inert(next(printed, "")).strip()

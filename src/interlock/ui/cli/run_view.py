@@ -87,15 +87,18 @@ class Picture:
     """What runs now, redrawn; what is settled scrolls by above it."""
 
     def __init__(self, project: Project, offset: float) -> None:
+        from interlock.ui.cli.at_work import Watcher
         from interlock.ui.cli.live import Screen, run_picture
 
         self._engine: Engine | None = None
         loop = asyncio.get_running_loop()
+        place = project.place
+        watcher = Watcher(project.state_dir, place.work_tree or place.common_dir)
 
         def draw() -> "RenderableType":
             state = self._engine.state if self._engine else State()
             # The database's clock, carried on by our own: a run may be shown from another machine's database.
-            return run_picture(state, offset + loop.time(), project.state_dir)
+            return run_picture(state, offset + loop.time(), watcher)
 
         self._screen = Screen(draw)
 

@@ -79,23 +79,35 @@ def show(invocation: Invocation, reading: Reading, everything: bool = False) -> 
 def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
     """The status as people see it."""
     board = Board(reading.state)
+    yield from heading(reading, board)
+    yield from groups(reading, board, everything)
+
+
+def heading(reading: Reading, board: Board) -> Iterator[str]:
+    """What stands above the tasks."""
     yield headline(reading)
     if line := pool_line(reading, board):
         yield line
     if reading.is_live and (line := brake_line(reading.state)):
         yield line
     yield from _alike(reading.state)
+
+
+def groups(
+    reading: Reading, board: Board, everything: bool = False, besides: Stage | None = None
+) -> Iterator[str]:
+    """The tasks, each stage under its name; not those that are shown `besides`."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    groups = by_stage(reading.state)
-    listed = [name for names in groups.values() for name in names[: None if everything else MANY]]
+    members = {stage: names for stage, names in by_stage(reading.state).items() if stage is not besides}
+    listed = [name for names in members.values() for name in names[: None if everything else MANY]]
     found = rows(reading, listed, board)
-    for stage, names in groups.items():
-        members = [row for row in found if row.state == stage.value]
+    for stage, names in members.items():
+        shown = [row for row in found if row.state == stage.value]
         yield ""
         yield paint(f"{stage.value} ({len(names)})", COLORS[stage.value])
-        yield from table(members, width)
-        if len(members) < len(names):
-            yield f"  ... and {len(names) - len(members)} more: interlock status --all"
+        yield from table(shown, width)
+        if len(shown) < len(names):
+            yield f"  ... and {len(names) - len(shown)} more: interlock status --all"
 
 
 def _found_alike(state: State) -> list[tuple[Symptom, list[TaskId]]]:

@@ -2,13 +2,15 @@
 
 import sys
 
+from interlock.events.lifecycle import Stage
+from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, say, say_line
 from interlock.ui.cli.progress import sentence
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.cli.session import opened
-from interlock.ui.cli.status import document, headline, lines
+from interlock.ui.cli.session import ProjectLog, opened
+from interlock.ui.cli.status import document, groups, heading, headline, lines
 
 FRAME_SECONDS = 0.25
 
@@ -20,7 +22,7 @@ async def watch_status(invocation: Invocation) -> int:
         if invocation.wants_json():
             await _documents(project.store, reading)
         elif sys.stdout.isatty():
-            await _picture(project.store, reading)
+            await _picture(project, reading)
         else:
             await _sentences(project.store, reading)
     return ExitCode.OK
@@ -51,12 +53,25 @@ async def _sentences(store: Store, reading: Reading) -> None:
         sys.stdout.flush()
 
 
-async def _picture(store: Store, reading: Reading) -> None:
+async def _picture(project: ProjectLog, reading: Reading) -> None:
+    from rich.console import Group, RenderableType
     from rich.text import Text
 
-    from interlock.ui.cli.live import Screen
+    from interlock.ui.cli.at_work import Watcher
+    from interlock.ui.cli.live import Screen, running_table
 
-    now = reading
-    async with Screen(lambda: Text.from_ansi("\n".join(lines(now)), no_wrap=True)).on():
+    now, watcher = reading, Watcher(project.state_dir, project.root)
+
+    def draw() -> RenderableType:
+        board = Board(now.state)
+        if not now.is_live or not now.state.running:
+            return Text.from_ansi("\n".join(lines(now)), no_wrap=True)
+        return Group(
+            Text.from_ansi("\n".join((*heading(now, board), "")), no_wrap=True),
+            running_table(now.state, now.now, watcher),
+            Text.from_ansi("\n".join(groups(now, board, besides=Stage.RUNNING)), no_wrap=True),
+        )
+
+    async with Screen(draw).on():
         while True:
-            now = await _next(store, now, FRAME_SECONDS)
+            now = await _next(project.store, now, FRAME_SECONDS)

@@ -1,0 +1,156 @@
+"""One running attempt as people see it: its last action in words, its tokens and its money so far.
+
+Read from the files of the attempt, which grow: each look reads what is new, so that a picture may be drawn
+four times a second.
+"""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from interlock.events.state import TaskState
+from interlock.model.activity import Activity
+from interlock.model.session import Event
+from interlock.model.shown import shown
+from interlock.model.usage import Usage
+from interlock.ui.cli.eventtext import decode
+from interlock.ui.cli.reading import agent_events, agent_log, model_calls
+
+READ_BYTES = 4 << 20
+"""Of a file in one look; the rest is read in the next."""
+TAIL_BYTES = 2048
+HEADER = "# interlock:"
+"""How a log begins before the agent has said anything."""
+
+
+class _Call(msgspec.Struct):
+    """What matters here of a recorded call."""
+
+    usage: Usage
+
+
+_CALLS = msgspec.json.Decoder(_Call, strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """What an agent does, and what it has used."""
+
+    words: str = ""
+    """Its last action; of a program that tells no events, its last line of output."""
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of all attempts of its task so far."""
+    quiet_seconds: float | None = None
+    """Since it last printed anything; None: it has printed nothing."""
+
+
+class Growing:
+    """The whole lines that were added to a file since the last look."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = 0
+
+    def lines(self) -> list[bytes]:
+        """Those that are new; none if there is no file."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                found = file.read(READ_BYTES)
+        except OSError:
+            return []
+        whole = found.rfind(b"\n") + 1
+        if not whole and len(found) == READ_BYTES:
+            whole = READ_BYTES  # no line that we write is this long
+        self._read += whole
+        return found[:whole].splitlines()
+
+
+class Attempt:
+    """The files of one attempt."""
+
+    def __init__(self, state_dir: Path, root: Path, task: str, attempt: int) -> None:
+        self._log = state_dir / agent_log(task, attempt)
+        self._events_file = state_dir / agent_events(task, attempt)
+        self._events = Growing(self._events_file)
+        self._calls = Growing(state_dir / model_calls(task, attempt))
+        self._activity = Activity(str(state_dir / "workspaces" / task / str(attempt) / "tree"), str(root))
+        self._model = ""
+        self._told: Usage | None = None
+        """By the agent program's own count."""
+        self._counted: Usage | None = None
+        """By the model proxy, which is believed where both count."""
+
+    def look(self, before: Usage) -> AtWork:
+        """The attempt as it is now. `before` is what earlier attempts have used."""
+        for line in self._events.lines():
+            if event := decode(line):
+                self._hear(event)
+        for line in self._calls.lines():
+            with suppress(msgspec.DecodeError, msgspec.ValidationError):
+                self._counted = (self._counted or Usage()) + _CALLS.decode(line).usage
+        words = self._activity.words or last_line(self._log)
+        return AtWork(words, self._model, before + self._used(), self._quiet())
+
+    def _hear(self, event: Event) -> None:
+        self._activity.hear(event)
+        self._model = event.model or self._model
+        self._told = event.usage or self._told
+
+    def _used(self) -> Usage:
+        told = self._told or Usage()
+        # Only programs know prices, and only some of them.
+        return replace(self._counted, cost_usd=told.cost_usd) if self._counted else told
+
+    def _quiet(self) -> float | None:
+        """By the clock of the disk."""
+        for path in (self._events_file, self._log):
+            with suppress(OSError):
+                return max(0.0, time.time() - path.stat().st_mtime)
+        return None
+
+
+class Watcher:
+    """The running attempts of a project."""
+
+    def __init__(self, state_dir: Path, root: Path) -> None:
+        self._state_dir = state_dir
+        self._root = root
+        self._attempts: dict[tuple[str, int], Attempt] = {}
+
+    def look(self, task: TaskState) -> AtWork:
+        """A task's attempt as it is now."""
+        key = (str(task.spec.id), task.attempt)
+        if key not in self._attempts:
+            # A task has one attempt at a time, so that what is kept does not grow with the run.
+            self._attempts = {at: one for at, one in self._attempts.items() if at[0] != key[0]}
+            self._attempts[key] = Attempt(self._state_dir, self._root, *key)
+        return self._attempts[key].look(task.usage)
+
+
+def last_line(path: Path) -> str:
+    """The last line of a file that grows, without reading the rest of it."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            found = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    printed = (line for line in reversed(found) if line.strip() and not line.startswith(HEADER))
+    return shown(next(printed, ""))
+
+
+def short_count(tokens: int) -> str:
+    """`950`, `12.3k`, `1.2M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    return f"{tokens / 1e3:.1f}k" if tokens < 1_000_000 else f"{tokens / 1e6:.1f}M"
+
+
+def money(cost_usd: float | None) -> str:
+    """Dollars, or `-` if the price is not known."""
+    return "-" if cost_usd is None else f"${cost_usd:.2f}"
