@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, Commit, TaskId, Tree
 from interlock.model.usage import Usage
 
@@ -168,6 +169,12 @@ class CheckResult:
     timed_out: bool = False
     red_on_base: bool = False
     """It fails on the base too, so it is reported and not held against the candidate."""
+    suite: SuiteResult | None = None
+    """Its tests; None: its output has no report that can be read."""
+    unable: Unable | None = None
+    """Why it could not run; None: it ran, whatever it found."""
+    about: str = ""
+    """What was missing, where that is known: a program, a module, a host."""
 
     @property
     def passed(self) -> bool:

@@ -16,7 +16,14 @@ from interlock.model.task import Tree
 from interlock.verify.folder import Folders
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder
+from interlock.verify.reports import read_report
+from interlock.verify.unable import unable
 
+REPORT_BYTES = 16 << 20
+"""How much of the end of a check's output is searched for its report."""
+REPORTING = {"PYTEST_ADDOPTS": "-rfEp", "GOFLAGS": "-v"}
+"""Added to what the person has there: the programs then also name the tests that passed. Of pytest's ways to
+report this one needs no file, and reaches it through make and scripts."""
 TIMED_OUT = 124
 """What `timeout` exits with, so that people know it."""
 
@@ -91,34 +98,55 @@ class LocalChecker:
     async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> CheckResult:
         log = f"evidence/{order.name}/{number}.log"
         path = self._state_dir / log
-        _begin(path, f"# interlock: tree {order.tree}: {command}\n")
+        began = _begin(path, f"# interlock: tree {order.tree}: {command}\n")
         exited = await self._processes.run(
             replace(
                 how,
                 argv=("/bin/sh", "-c", command),
                 log=str(path),
-                env={**inherit(os.environ, self._pass_env), **order.env},
+                env={**_reporting(inherit(os.environ, self._pass_env)), **order.env},
                 timeout_seconds=order.timeout_seconds,
             )
         )
         if exited.ended is Ended.LEASE:
             raise EnvironmentProblem(f"the check {order.name} was stopped: its lease was not renewed in time")
-        return CheckResult(
-            command,
-            _status(exited),
-            exited.seconds,
-            exited.tail,
-            log,
-            timed_out=exited.ended is Ended.TIMEOUT,
-        )
+        return _result(command, exited, log, _written(path, began))
 
 
-def _begin(path: Path, header: str) -> None:
-    """Evidence is added to, never written over: the same check may run again after a crash."""
+def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:
+    code, timed_out, suite = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
+    why, about = unable(code, timed_out, output, suite) or (None, "")
+    return CheckResult(
+        command, code, exited.seconds, exited.tail, log, timed_out, suite=suite, unable=why, about=about
+    )
+
+
+def _reporting(env: dict[str, str]) -> dict[str, str]:
+    more = {name: f"{env.get(name, '')} {words}".strip() for name, words in REPORTING.items()}
+    return env | more
+
+
+def _written(path: Path, began: int) -> str:
+    """What this run of a check has written into its log, or the end of that."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(began, size - REPORT_BYTES))
+            return file.read().decode(errors="replace")
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot read {path}: {error.strerror}") from error
+
+
+def _begin(path: Path, header: str) -> int:
+    """Start a section of the log and say where its output begins.
+
+    Evidence is added to, never written over: the same check may run again after a crash.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             file.write(header)
+            return file.tell()
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {path}: {error.strerror}") from error
 

@@ -1,0 +1,45 @@
+"""Readers of test reports: from the output of a test program to the tests that passed and failed.
+
+Pure: each takes text and returns a `SuiteResult`, or None where the text holds no report of its kind. A
+reader wants to see the line in which its program sums up, so that other output is not taken for a report.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+
+from interlock.model.suite import SuiteResult
+from interlock.verify.reports.ava import read_ava
+from interlock.verify.reports.cargo import read_cargo
+from interlock.verify.reports.gotest import read_go
+from interlock.verify.reports.jest import read_jest
+from interlock.verify.reports.junit import read_junit
+from interlock.verify.reports.mocha import read_mocha
+from interlock.verify.reports.naming import plain
+from interlock.verify.reports.node import read_node
+from interlock.verify.reports.pytests import read_pytest
+from interlock.verify.reports.tap import read_tap
+from interlock.verify.reports.unittests import read_unittest
+from interlock.verify.reports.vitest import read_vitest
+
+__all__ = ["read_report"]
+
+READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
+    *(read_pytest, read_unittest, read_tap, read_node, read_mocha, read_vitest),
+    *(read_jest, read_ava, read_go, read_cargo, read_junit),
+)
+
+
+def read_report(text: str) -> SuiteResult | None:
+    """All reports in the output of one command, taken together."""
+    lines = plain(text)
+    found = [suite for reader in READERS if (suite := reader(lines))]
+    return reduce(_together, found) if found else None
+
+
+def _together(one: SuiteResult, other: SuiteResult) -> SuiteResult:
+    return SuiteResult(
+        one.passed + other.passed,
+        one.failed + other.failed,
+        one.passed_count + other.passed_count,
+        one.failed_count + other.failed_count,
+    )

@@ -1,0 +1,90 @@
+"""Tell a check that found something wrong from one that could not run.
+
+Pure. A report in which a test passed shows that the tests ran, whatever else was printed: then only what the
+test program itself says about its start counts. Patterns are tried in order, the most telling first.
+"""
+
+import re
+from collections.abc import Iterator
+
+from interlock.model.suite import SuiteResult, Unable
+from interlock.verify.reports.naming import plain
+
+LOOKED_AT = 64 * 1024
+"""Characters of the end of the output: why a program gave up stands there."""
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+NO_TESTS_EXIT = 5
+"""pytest and unittest."""
+
+Found = tuple[Unable, str]
+
+_MODULE = (
+    r"No module named '?([\w.]+)'?",
+    r"Cannot find (?:module|package) ['\"]([^'\"]+)['\"]",
+    r"cannot load such file -- (\S+)",
+    r"no required module provides package (\S+?)[;:]",
+)
+_PYTEST = (
+    (Unable.COLLECTION, r"Interrupted: \d+ errors? during collection()"),
+    (Unable.PATH, r"^ERROR: (?:file or directory not found|not found): (\S+)"),
+    (Unable.COLLECTION, r"^(?:ImportError|ConftestImportFailure).* conftest ?'?([^'\n]*)'?"),
+    (Unable.USAGE, r"^ERROR: usage: .*\n.*error: (.+)"),
+    (Unable.COLLECTION, r"^(INTERNALERROR)>"),
+)
+_OTHERS = (
+    (Unable.NO_TESTS, r"^No tests found, exiting with code 1()"),
+    (Unable.NO_TESTS, r"No test files found()"),
+    (Unable.NO_TESTS, r"Couldn.t find any files to test()"),
+    (Unable.NETWORK, r"Could not resolve host(?:name)?:? ['\"]?([\w.-]*)"),
+    (Unable.NETWORK, r"dial tcp: lookup ([\w.-]+)"),
+    (Unable.NETWORK, r"(?:ENOTFOUND|EAI_AGAIN) ?([\w.-]*)"),
+    (Unable.NETWORK, r"(?:npm|pnpm|yarn|registry|index).*(?:ECONNREFUSED|ENETUNREACH|ETIMEDOUT)() ?"),
+    (Unable.NETWORK, r"(?:Temporary failure in name resolution|Name or service not known)()"),
+    (Unable.NETWORK, r"(?:Network is unreachable|error sending request for url)()"),
+    (Unable.PROGRAM, r"^(?:\S*sh|env)(?:: line \d+|: \d+)?: '?([^:'\s]+)'?: (?:command )?not found"),
+    (Unable.PROGRAM, r"^env: '?([^:'\s]+)'?: No such file or directory"),
+    (Unable.PROGRAM, r"^make(?:\[\d+\])?: (\S+): (?:No such file or directory|Command not found)"),
+    (Unable.SCRIPT, r"Missing script:? [\"']?([^\s\"']+)"),
+    (Unable.SCRIPT, r"^(?:error|Usage Error:?) .*?[Cc]ommand \"([^\"]+)\" not found"),
+    (Unable.TARGET, r"No rule to make target ['`]([^'`]+)['`]"),
+    (Unable.TARGET, r"No targets specified and no (makefile) found"),
+    *((Unable.MODULE, pattern) for pattern in _MODULE),
+    (Unable.COLLECTION, r"error: could not compile [`']([^`']+)[`']"),
+    (Unable.COLLECTION, r"^FAIL\s+(\S+) \[build failed\]"),
+)
+
+
+def unable(exit_code: int, timed_out: bool, output: str, suite: SuiteResult | None) -> Found | None:
+    """Why a check could not run, and what it is about; None if it ran, whatever it found."""
+    if timed_out:
+        return Unable.TIMEOUT, ""
+    if exit_code == 0:
+        return None
+    text = plain(output[-LOOKED_AT:]).replace("\u2018", "'").replace("\u2019", "'")
+    return next(_reasons(exit_code, text, suite), None)
+
+
+def _reasons(exit_code: int, text: str, suite: SuiteResult | None) -> Iterator[Found]:
+    for kind, about in _matches(_PYTEST, text):
+        module = next(_matches([(Unable.MODULE, pattern) for pattern in _MODULE], text), None)
+        yield module if kind is Unable.COLLECTION and module else (kind, about)
+    if suite and suite.passed_count:
+        return
+    if exit_code == NO_TESTS_EXIT and suite is not None and not suite.ran:
+        yield Unable.NO_TESTS, ""
+    yield from _matches(_OTHERS, text)
+    if exit_code == NOT_FOUND:
+        yield Unable.PROGRAM, ""
+    if exit_code == NOT_EXECUTABLE:
+        yield Unable.NOT_EXECUTABLE, _after(r"^\S*sh(?:: line \d+|: \d+)?: ([^:]+): ", text)
+
+
+def _matches(patterns: "tuple[Found, ...] | list[Found]", text: str) -> Iterator[Found]:
+    for kind, pattern in patterns:
+        if found := re.search(pattern, text, re.MULTILINE):
+            yield kind, found[1]
+
+
+def _after(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1] if found else ""

@@ -1,0 +1,98 @@
+"""Reports of real test programs: they wrote the output in `reports/`, on suites with one known failure."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.model.suite import SuiteResult
+from interlock.verify.reports import read_report
+
+OUTPUTS = Path(__file__).parent / "reports"
+
+
+def read(name: str) -> SuiteResult:
+    suite = read_report((OUTPUTS / f"{name}.txt").read_text())
+    assert suite is not None
+    return suite
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "failed"),
+    [
+        ("ava", {"one › adds two", "two › adds two", "two › holds"}, {"one › fails on main"}),  # noqa: RUF001 - as ava prints it
+        (
+            "cargo",
+            {"src/lib.rs tests::adds_two", "tests/outside.rs adds_two", "doc demo src/lib.rs - add"},
+            {"src/lib.rs tests::fails_on_main"},
+        ),
+        ("go", {"example.org/m/sub"}, {"example.org/m TestFailsOnMain"}),
+        ("mocha", {"add > adds two", "add > strings > joins"}, {"add > fails on main"}),
+        ("node_tap", {"adds two", "strings > joins"}, {"fails on main"}),
+        ("node_spec", {"adds two", "strings > joins"}, {"fails on main"}),
+        ("unittest", {"test_a (ut.T.test_a)"}, {"test_b (ut.T.test_b)", "test_d (ut.T.test_d)"}),
+    ],
+)
+def test_a_report_names_what_passed_and_what_failed(name: str, passed: set[str], failed: set[str]) -> None:
+    suite = read(name)
+    assert (set(suite.passed), set(suite.failed)) == (passed, failed)
+    assert (suite.passed_count, suite.failed_count) == (len(passed), len(failed))
+
+
+@pytest.mark.parametrize("name", ["pytest", "junit"])
+def test_errors_count_as_failures_and_parameters_may_hold_a_dash(name: str) -> None:
+    suite = read(name)
+    assert {test.replace(" ", "::").rpartition("::")[2] for test in suite.passed} >= {"test_adds", "test_m"}
+    assert any(test.endswith("test_table[a - b]") for test in suite.failed)
+    assert any(test.endswith("test_error") for test in suite.failed)
+    assert (suite.passed_count, suite.failed_count) == (4, 3)
+
+
+def test_jest_counts_what_passed_and_names_what_failed() -> None:
+    failure = "./one.test.js > add > fails on main"
+    assert read("jest") == SuiteResult((), (failure,), 3, 1)
+    assert read("jest_single") == SuiteResult((), (failure,), 1, 1)
+
+
+def test_vitest_counts_what_passed_and_names_what_failed_through_its_colours() -> None:
+    assert read("vitest") == SuiteResult((), ("one.test.mjs > add > fails on main",), 3, 1)
+
+
+def test_ava_counts_only_when_everything_passed() -> None:
+    assert (read("ava_green").passed_count, read("ava_green").failed) == (4, ())
+
+
+def test_verbose_and_json_output_of_go_name_the_same_tests() -> None:
+    words, events = read("go_v"), read("go_json")
+    assert set(words.passed) == set(events.passed) and words.failed == events.failed
+    assert "example.org/m TestTable/two" in words.passed
+
+
+def test_what_a_test_prints_is_not_taken_for_its_result() -> None:
+    text = (OUTPUTS / "pytest.txt").read_text()
+    assert "made::up" not in str(read_report("PASSED made::up\n" + text))
+
+
+def test_a_test_that_passes_and_fails_while_it_is_taken_down_has_failed() -> None:
+    text = "= short test summary info =\nPASSED t.py::a\nERROR t.py::a - x\n1 passed, 1 error in 0.1s\n"
+    assert read_report(text) == SuiteResult((), ("t.py::a",), 1, 1)
+
+
+def test_two_reports_of_one_command_are_added_up() -> None:
+    both = (OUTPUTS / "pytest.txt").read_text() + (OUTPUTS / "mocha.txt").read_text()
+    suite = read_report(both)
+    assert suite and (suite.passed_count, suite.failed_count) == (6, 4)
+
+
+def test_addresses_in_names_do_not_tell_two_runs_apart() -> None:
+    text = "= short test summary info =\nFAILED t.py::a[<X at 0x7f{}>] - x\n1 failed in 0.1s\n"
+    assert read_report(text.format("00aa11bb22")) == read_report(text.format("33cc44dd55"))
+
+
+@pytest.mark.parametrize("text", ["", "all fine\n", "error: 3 problems\n", "1 passed\n", "ok then\n"])
+def test_other_output_is_no_report(text: str) -> None:
+    assert read_report(text) is None
+
+
+def test_a_run_without_tests_is_a_report_of_none() -> None:
+    assert read_report("\nno tests ran in 0.01s\n") == SuiteResult()
+    assert read_report("Ran 0 tests in 0.000s\n\nOK\n") == SuiteResult()
