@@ -39,6 +39,30 @@ NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
+class Overlay:
+    """Several folders shown as one. What a program changes there is written to `upper` and nowhere else."""
+
+    lower: tuple[str, ...]
+    """What is shown and never changed; of two files with the same path the first one counts."""
+    upper: str
+    work: str
+    """An empty folder on the same disk as `upper`, for the kernel."""
+    merged: str
+    """Where the supervisor mounts it: an empty folder, and nothing is seen there from outside."""
+    at: str
+    """Where the program finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file or folder that the program finds at another path."""
+
+    source: str
+    at: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Grant:
     """The files, the ways out and the share of the machine that a program is given."""
 
@@ -52,3 +76,24 @@ class Grant:
     """The folder that is its HOME and outlives it; empty: one that is gone with it."""
     doors: tuple[Door, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    overlays: tuple[Overlay, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    """Put in place in this order, after the overlays."""
+
+    @property
+    def on_disk(self) -> tuple[str, ...]:
+        """Everything that the program can fill, as it is named outside."""
+        uppers = (overlay.upper for overlay in self.overlays)
+        mounted = (mount.source for mount in self.mounts if mount.writable)
+        return (*self.write, *((self.home,) if self.home else ()), *uppers, *mounted)
+
+    @property
+    def changeable(self) -> tuple[str, ...]:
+        """The folders that it may change, as it knows them itself."""
+        mounted = (mount.at for mount in self.mounts if mount.writable)
+        return (*self.write, *(overlay.at for overlay in self.overlays), *mounted)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The files and folders that it was given to read, as it knows them itself."""
+        return (*self.read, *(mount.at for mount in self.mounts))

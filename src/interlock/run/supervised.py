@@ -348,8 +348,7 @@ class Supervised:
         if self._gone.done() or grant is None:
             return
         began = self._loop.time()
-        folders = (*grant.write, *((grant.home,) if grant.home else ()))
-        counting = self._loop.run_in_executor(None, used_bytes, folders, most)
+        counting = self._loop.run_in_executor(None, used_bytes, grant.on_disk, most)
 
         def counted(used: "asyncio.Future[int]") -> None:
             if self._gone.done():

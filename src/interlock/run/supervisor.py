@@ -21,6 +21,7 @@ Usage: supervisor.py KIND TIMEOUT LEASE_END GRACE [WORD...] -- PROGRAM [ARGUMENT
   reports          the program is bubblewrap: ask it for the process inside, and whether it got that far
   join=PATH        a cgroup's list of processes, for the program to enter before it is one
   limit=NUMBER=N   a resource limit of each of its processes
+  overlay=PATHS    mount an overlay, for this mount namespace only (see sandbox/outside/overlays.py)
 """
 
 # ruff: noqa: PTH123, PTH208, SIM105 - pathlib and contextlib cost more to import than all the rest here
@@ -196,7 +197,7 @@ def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes])
     os.set_inheritable(stdin, False)
     try:
         if "join" in words or "limit" in words:
-            pid = limits().start(argv, env, stdin, words, DEFAULTED)
+            pid = beside("limits").start(argv, env, stdin, words, DEFAULTED)
         else:
             pid = os.posix_spawnp(
                 argv[0],
@@ -303,29 +304,13 @@ def report(ended: str, code: int) -> None:
         pass
 
 
-def beside() -> None:
-    """Have the modules of the sandbox at hand, compiled once and for all; behind everything else there is."""
-    sys.path.append(__file__.removesuffix("supervisor.py") + "sandbox/outside")
-
-
-def limits() -> "ModuleType":
-    beside()
-    if TYPE_CHECKING:
-        from interlock.run.sandbox.outside import limits  # noqa: PLC0415 - for the type checker
-    else:
-        import limits  # noqa: PLC0415 - most programs of ours need none
-
-    return limits
-
-
-def doors() -> "ModuleType":
-    beside()
-    if TYPE_CHECKING:
-        from interlock.run.sandbox.outside import doors  # noqa: PLC0415 - for the type checker
-    else:
-        import doors  # noqa: PLC0415 - see above
-
-    return doors
+def beside(name: str) -> "ModuleType":
+    """A module of the sandbox, compiled once and for all; its folder comes after everything else there is."""
+    folder = __file__.removesuffix("supervisor.py") + "sandbox/outside"
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module: ModuleType = __import__(name)  # `importlib` takes longer to import than all of these
+    return module
 
 
 def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | None":
@@ -333,8 +318,8 @@ def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | Non
     if "loopback" not in words and "door" not in words:
         return None
     if "loopback" in words:
-        doors().bring_up_network()
-    opened: Doors = doors().Doors(poll)
+        beside("doors").bring_up_network()
+    opened: Doors = beside("doors").Doors(poll)
     for word in words.get("door", ()):
         port, _, path = word.partition("=")
         opened.open(int(port), path)
@@ -362,6 +347,11 @@ def main(
     if kind == "subreaper":
         become_subreaper()
     poll = select.poll()
+    try:
+        for word in words.get("overlay", ()):
+            beside("overlays").mount(word, unprivileged=kind.startswith("user+"))
+    except OSError as error:
+        sys.exit(f"overlay: {error.filename}: {error.strerror}")
     try:
         opened = open_doors(words, poll)
     except OSError as error:

@@ -172,8 +172,8 @@ def take_places(files: "Sequence[int]", places: "Sequence[int]") -> None:
 
 
 def main(kind: str, network: str, hello: int) -> None:
-    supervisor.limits()
-    supervisor.doors()
+    for name in ("limits", "doors", "overlays"):
+        supervisor.beside(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the keepers
     wire = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, hello)
     while asked := os.read(0, 64):

@@ -22,10 +22,10 @@ from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
 from interlock.run.containment import PYTHON
 from interlock.run.sandbox import seccomp
-from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory
+from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, overlay_word
 from interlock.run.sandbox.environment import NO_HOME, inside
 from interlock.run.sandbox.paths import is_below
-from interlock.run.sandbox.system import ETC, ROOTS
+from interlock.run.sandbox.system import ETC, ROOTS, SYS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
@@ -56,7 +56,7 @@ class Bubblewrap:
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command with bubblewrap around it."""
-        if not Path(command.directory).is_dir():
+        if not is_below(command.directory, grant.changeable) and not Path(command.directory).is_dir():
             raise CannotStart(f"there is no folder {command.directory} to work in")
         argv = command.argv
         if self.by_itself and grant.doors:
@@ -74,7 +74,9 @@ class Bubblewrap:
             (self.program, "--args", str(listed), "--", *argv),
             {"PATH": SYSTEM_PATH, **mark},
             "/",
-            ("reports",) if self.by_itself else ("reports", *door_words(grant, alone=True)),
+            ("reports",)
+            if self.by_itself
+            else ("reports", *map(overlay_word, grant.overlays), *door_words(grant, alone=True)),
             (filters, listed, *copies),
             alone=not self.by_itself,
         )
@@ -96,10 +98,19 @@ class Bubblewrap:
         yield from _system()
         for path in TEMPS:
             yield from self._temporary(path)
-        yield from self._home(grant)
-        yield from _bound("--ro-bind", (*self.toolchains.folders, *grant.read))
+        if not grant.home:
+            yield from self._temporary(NO_HOME)
+        yield from _bound("--ro-bind", self.toolchains.folders)
         for path in self.toolchains.masked:
             yield from ("--tmpfs", path) if Path(path).is_dir() else ("--ro-bind", os.devnull, path)
+        # The workspace hides what toolchains show inside it. What is granted at its own path comes later: our
+        # state folder, and with it HOME, is below the workspace's `.git`.
+        for overlay in sorted(grant.overlays, key=lambda overlay: overlay.at):
+            yield from ("--bind", overlay.merged, overlay.at)
+        for mount in grant.mounts:
+            yield from ("--bind" if mount.writable else "--ro-bind", mount.source, mount.at)
+        yield from _bound("--bind", (grant.home,) if grant.home else ())
+        yield from _bound("--ro-bind", grant.read)
         yield from _bound("--bind", grant.write)
         yield from _bound("--ro-bind", _protected(grant))
         yield from ("--remount-ro", "/", "--chdir", command.directory, "--clearenv")
@@ -110,12 +121,6 @@ class Bubblewrap:
         if "--size" in self.options:
             yield from ("--size", str(TEMP_BYTES))
         yield from ("--tmpfs", path)
-
-    def _home(self, grant: Grant) -> Iterator[str]:
-        if grant.home:
-            yield from ("--bind", grant.home, grant.home)
-        else:
-            yield from self._temporary(NO_HOME)
 
 
 def find_bubblewrap(toolchains: Toolchains) -> Bubblewrap | None:
@@ -146,6 +151,8 @@ def _system() -> tuple[str, ...]:
             words += ["--symlink", str(path.resolve()), place]
         elif not _is_copied(path):
             words += ["--ro-bind", str(path), place]
+    for name in SYS:
+        words += ["--ro-bind-try", f"/sys/{name}", f"/sys/{name}"]
     return (*words, "--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var")
 
 

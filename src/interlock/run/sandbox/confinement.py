@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from interlock.model.process import Command
-from interlock.model.sandbox import Grant, Sandbox
+from interlock.model.sandbox import Grant, Overlay, Sandbox
 from interlock.run.sandbox.toolchains import Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -68,6 +68,11 @@ def door_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
     """What the supervisor is told of the network."""
     doors = tuple(f"door={door.port}={door.socket}" for door in grant.doors)
     return ("loopback", *doors) if alone else doors
+
+
+def overlay_word(overlay: Overlay) -> str:
+    """What the supervisor is told of an overlay."""
+    return "overlay=" + "\n".join((overlay.merged, overlay.upper, overlay.work, *overlay.lower))
 
 
 def in_memory(name: str, content: bytes) -> int:

@@ -16,8 +16,8 @@ def inside(
     env: Mapping[str, str], grant: Grant, toolchains: Toolchains, home: str, temp: str
 ) -> dict[str, str]:
     """What the program gets of `env`: paths only if they lead somewhere, its own HOME, nobody's name."""
-    writable = (*grant.write, home, temp)
-    visible = (*SYSTEM, *toolchains.folders, *grant.read, *writable)
+    writable = (*grant.changeable, home, temp)
+    visible = (*SYSTEM, *toolchains.folders, *grant.seen, *writable)
     kept = {
         name: value
         for name, value in env.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interlock.model.errors import UserError
 from interlock.model.process import Command
-from interlock.model.sandbox import Door, Grant
+from interlock.model.sandbox import Door, Grant, Overlay, Sandbox
 from interlock.run.containment import SUPERVISOR, Containment, prefix
 from interlock.run.sandbox.confinement import Confinement, clear_up, close_all
 from interlock.run.sandbox.refusals import said
@@ -19,6 +19,13 @@ from interlock.run.sandbox.refusals import said
 CONFINED = "confined"
 PORT = 8377
 SECONDS = 20.0
+OVERLAY_AT = "/interlock-probe"
+
+OVERLAY_SCRIPT = """\
+test -f below || { echo 'overlay: its lower layer is not shown'; exit 1; }
+rm below && echo mine > new || { echo 'overlay: it cannot be changed'; exit 1; }
+echo confined
+"""
 
 SCRIPT = """\
 echo mine > "$MINE/new" || { echo 'bwrap: its own folder cannot be written'; exit 1; }
@@ -54,6 +61,26 @@ def probe(confinement: Confinement, containment: Containment, *, strict: bool = 
         grant = Grant(
             write=(str(mine),), protect=(str(mine / "kept"),), doors=(Door(port, str(folder / "socket")),)
         )
+        try:
+            return _run(confinement, containment, command, grant)
+        except (OSError, UserError, subprocess.TimeoutExpired) as problem:
+            return Probed(False, str(problem))
+
+
+def probe_overlay(confinement: Confinement, containment: Containment, state: Path) -> Probed:
+    """Have an overlay mounted for a program, with its layers in the folder that layers will be in."""
+    if confinement.kind is not Sandbox.BUBBLEWRAP:
+        return Probed(False, f"the sandbox ({confinement.kind.value}) cannot mount")
+    if getattr(confinement, "by_itself", False) or not containment.is_namespace:
+        return Probed(False, "this system lets only bubblewrap make namespaces")
+    with tempfile.TemporaryDirectory(prefix="probe-", dir=state) as name:
+        folders = [Path(name, each) for each in ("lower", "upper", "work", "merged")]
+        for folder in folders:
+            folder.mkdir()
+        (folders[0] / "below").touch()
+        lower, upper, work, merged = map(str, folders)
+        grant = Grant(overlays=(Overlay((lower,), upper, work, merged, OVERLAY_AT),))
+        command = Command(("sh", "-c", OVERLAY_SCRIPT), OVERLAY_AT, "")
         try:
             return _run(confinement, containment, command, grant)
         except (OSError, UserError, subprocess.TimeoutExpired) as problem:

@@ -33,5 +33,8 @@ ETC = (
 )
 """What programs look up in /etc."""
 
+SYS = ("block", "bus", "class", "dev", "devices")
+"""What programs look up of the hardware in /sys, read-only; not its settings for the kernel."""
+
 NAMES = ("passwd", "group", "hosts", "nsswitch.conf")
 """Who is who. In the full sandbox these are ours, and name nobody."""
