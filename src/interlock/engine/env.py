@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from interlock.engine.experience import Experience, NoExperience
 from interlock.engine.host import Host, IdleHost
+from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
@@ -39,5 +40,7 @@ class Env:
     """The machine that agents run on."""
     brakes: Brakes = field(default_factory=NoBrakes)
     """How much the providers of models take."""
+    screen: Screen = screen_nothing
+    """Looks at the files of a change before it may land."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

@@ -13,6 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 from interlock.engine.env import Env
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
+from interlock.engine.screen import screened
 from interlock.engine.together import both
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
@@ -91,7 +92,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     if report.error is ErrorClass.OUTSIDE:
         await turn.mention(notes)
         raise CutShort(report.summary, report.archived)
-    return [*notes, _work_fact(turn, _in_bounds(report, env.reserved))]
+    return [*notes, _work_fact(turn, _in_bounds(await screened(env.screen, report), env.reserved))]
 
 
 def _scene(turn: Turn) -> Scene:
@@ -169,6 +170,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
             archived=report.archived,
             usage=report.usage,
             session=report.session,
+            left_out=report.left_out,
         )
     error, agent = report.error or ErrorClass.NO_CHANGE, turn.agent
     return f.PhaseFailed(
@@ -185,6 +187,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
         retry_after_seconds=_pause(turn, report),
         usage=report.usage,
         session=report.session,
+        left_out=report.left_out,
     )
 
 

@@ -28,11 +28,13 @@ from interlock.git.lineage import ensure_lineage, read_lineage
 from interlock.git.place import Place
 from interlock.git.reach import check_grant
 from interlock.git.repository import GitRepository
+from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
+from interlock.model.unwanted import Rules
 from interlock.plan import Graph, changes, parse
 from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes
 from interlock.run.executor import LocalExecutor
@@ -120,6 +122,11 @@ class Project(Calls):
             at_once=self.lane_depth,
         )
 
+    @property
+    def file_rules(self) -> Rules:
+        """What the settings say about files that agents add."""
+        return Rules(self.settings.land_files, self.settings.max_file_bytes)
+
     @cached_property
     def template(self) -> str:
         """What prompts are made from, checked."""
@@ -179,6 +186,7 @@ class Project(Calls):
             experience=self.experience(tell),
             host=self.host,
             brakes=self.brake or NoBrakes(),
+            screen=Screening(self.place, self.file_rules).screen,
         )
 
     @property

@@ -15,6 +15,8 @@ from interlock.git.protocol import Repository
 from interlock.model.errors import InterlockError
 from interlock.model.globs import overlap
 from interlock.model.lesson import Lesson
+from interlock.model.outcome import ErrorClass
+from interlock.model.redact import Redactor
 from interlock.model.task import Task, TaskId
 
 DIFF_CHARS = 20_000
@@ -24,6 +26,7 @@ MESSAGE_CHARS = 4_000
 GOAL_CHARS = 160
 NEIGHBOURS_SHOWN = 12
 GLOBS_SHOWN = 8
+LEFT_OUT_SHOWN = 12
 HOW_TO_ASK = """\
 This is a forecast, not a fence. If the work needs another file, change it, but say so first in a line of its
 own: `::interlock scope PATH -- why`. Others are then kept away from it; or you are told who has it."""
@@ -48,6 +51,8 @@ async def brief(repository: Repository, template: str, scene: Scene) -> str:
     failure = _last_failure(scene)
     if failure and failure.commit:
         diff = await _diff(repository, failure.base or f"{failure.commit}~1", failure.commit)
+        if failure.error is ErrorClass.SECRET:
+            diff = Redactor().clean(diff)  # prompts are kept
         scene = replace(scene, diff=diff)
     return prompt(template, scene)
 
@@ -154,6 +159,11 @@ def _failed(scene: Scene) -> Iterator[str]:
     )
     yield quoted("What was seen", failure.summary, SUMMARY_CHARS)
     yield failure.feedback
+    if failure.left_out:
+        listed = "".join(f"{one_line(out.text, GOAL_CHARS)}\n" for out in failure.left_out[:LEFT_OUT_SHOWN])
+        yield quoted(
+            "Files it made that never land (make the change work without them)", listed, SUMMARY_CHARS
+        )
     yield quoted(f"What attempt {failure.attempt} had changed, as a diff", scene.diff, DIFF_CHARS, "start")
 
 

@@ -24,6 +24,7 @@ from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
 from interlock.model.nearest import nearest, suggest
 from interlock.model.task import ROLES
+from interlock.model.unwanted import MAX_FILE_BYTES
 
 FILE = "interlock.toml"
 LOG_FILE = "log.db"
@@ -71,6 +72,11 @@ class Settings:
     """How long files that git ignores are kept after their workspace is gone."""
     fetch: bool = True
     """Bring the branch up to its upstream before work starts from it."""
+    land_files: tuple[str, ...] = ()
+    """Globs of new files that land although Interlock would leave them out (`.env` files, keys, dependencies,
+    caches, build output, large files), and that are not searched for secrets."""
+    max_file_bytes: int = MAX_FILE_BYTES
+    """A new file that is larger does not land. 0: no limit."""
     pass_env: tuple[str, ...] = ()
     """Variables of your environment that agents and checks get, besides the few they always get."""
     prompt_template: str = ""
@@ -326,6 +332,7 @@ OWN = {"hooks": "starts programs on your machine", "key_hosts": "sends keys of y
 GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
+    *("land_files", "max_file_bytes"),
 )
 """What agents may reach, or where that is said: a graph names keys, and whom they are sent to. Not in a file
 that they may change: the change would count at the next run."""
@@ -344,6 +351,7 @@ LEAST = {
     "memory_limit_bytes": 0,
     "process_limit": 0,
     "disk_limit_bytes": 0,
+    "max_file_bytes": 0,
 }
 
 

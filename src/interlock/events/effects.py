@@ -44,7 +44,7 @@ def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
 
 
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
-    task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq)
+    task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq, fact.left_out)
     task.busy_seconds += fact.seconds
     task.usage += fact.usage or Usage()
     task.losses = task.deferrals = task.waits = 0
@@ -111,6 +111,7 @@ def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
 
 
 def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
+    made = task.work if task.work and task.work.attempt == fact.attempt else None
     task.failures.append(
         Failure(
             fact.attempt,
@@ -124,6 +125,7 @@ def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
             fact.base,
             next((check.command for check in fact.checks if not check.passed and not check.red_on_base), ""),
             task.agent,
+            fact.left_out or (made.left_out if made else ()),
         )
     )
 

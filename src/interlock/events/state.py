@@ -15,6 +15,7 @@ from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass, Resume
 from interlock.model.pool import PoolFigures
 from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
 OTHER = "other"
@@ -39,6 +40,8 @@ class Failure:
     """The check that was red, if one was."""
     agent: str = ""
     """Who had the attempt."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Files of the attempt that would not have landed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Work:
     touched: tuple[str, ...]
     seq: int
     """The log position at which it joined the train: its place in the queue."""
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

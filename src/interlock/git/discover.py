@@ -1,6 +1,7 @@
 """Finds the user's repository, and says clearly what is wrong with it before anything starts."""
 
 import asyncio
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def _settings(config: Output) -> list[tuple[str, str]]:
 
 
 def _usual_ignore_file() -> Path:
-    return Path.home() / ".config" / "git" / "ignore"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git" / "ignore"
 
 
 def _read(path: Path) -> str:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, Commit, TaskId, Tree
+from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
 
@@ -22,6 +23,8 @@ class ErrorClass(StrEnum):
     REJECTED = "rejected-objects"
     CONFLICT = "merge-conflict"
     CHECK = "check-red"
+    SECRET = "secret"  # noqa: S105 - the name of a class, no password
+    """The change would put a secret on main."""
     AUTH = "auth"
     """The model's provider does not accept the credential, or there is none."""
     QUOTA = "quota"
@@ -62,6 +65,7 @@ OWN_FAULTS = frozenset(
         ErrorClass.NO_CHANGE,
         ErrorClass.REJECTED,
         ErrorClass.CHECK,
+        ErrorClass.SECRET,
         ErrorClass.CONTEXT,
         ErrorClass.DENIED,
         ErrorClass.TURNS,
@@ -155,6 +159,8 @@ class Report:
     """The id under which the session can be resumed."""
     retry_after_seconds: float = 0.0
     """How long the model's provider asked to be left alone."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Files of the workspace that are not part of `commit`, because no person would commit them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
 from interlock.model.forecast import Beside
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
 
@@ -65,6 +66,9 @@ class WorkFinished(PhasePassed):
     archived: str = ""
     usage: Usage | None = None
     session: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    """Files of the attempt that do not land, because no person would commit them. They are kept in the
+    commits below `commit`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,8 @@ class PhaseFailed(PhaseFact):
     """What `commit` was made from."""
     usage: Usage | None = None
     session: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    """As in WorkFinished."""
 
 
 @dataclass(frozen=True, slots=True)

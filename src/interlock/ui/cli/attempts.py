@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.model.outcome import CheckResult
+from interlock.model.unwanted import LeftOut
 
 
 @dataclass(slots=True)
@@ -29,6 +30,7 @@ class PhaseStory:
     """What the agent said last."""
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(slots=True)
@@ -47,6 +49,15 @@ class AttemptStory:
     def log(self) -> str:
         """Where the agent's output is."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
+
+
+def left_out_lines(phase: PhaseStory) -> list[str]:
+    """The files that do not land and why, then where they are kept and how to land them all the same."""
+    if not phase.left_out:
+        return []
+    kept = f"kept in {phase.archived}^; " if phase.archived else ""
+    named = [f"left out: {out.text}" for out in phase.left_out]
+    return [*named, f"{kept}to land such files: land_files in interlock.toml"]
 
 
 OUTCOMES: dict[type[f.Fact], str] = {
@@ -89,7 +100,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     if phase is None:
         return
     phase.outcome, phase.ended = OUTCOMES[type(fact)], time
-    for name in ("log", "base", "archived", "touched", "checks"):
+    for name in ("log", "base", "archived", "touched", "checks", "left_out"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
     phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "")

@@ -11,7 +11,7 @@ from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, left_out_lines
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import counted
@@ -90,6 +90,7 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
         below.append(f"what the agent printed: interlock logs {name} --attempt {attempt}")
+    below += left_out_lines(phase)
     if phase.why:
         below.append(f"why it started: {phase.why}")
     head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)

@@ -14,7 +14,10 @@ USUAL, GIVEN = "next in order", "; given to"
 # Any: each phrase takes the one kind of fact it is listed under.
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.PhaseStarted: lambda fact: ("", _started(fact)),
-    f.WorkFinished: lambda fact: ("", f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}"),
+    f.WorkFinished: lambda fact: (
+        "yellow" if fact.left_out else "",
+        f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}{_left_out(fact)}",
+    ),
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
@@ -106,6 +109,14 @@ def _of_what(fact: f.ClutchDecided) -> str:
 
 def _files(fact: f.WorkFinished) -> str:
     return fact.touched[0] if len(fact.touched) == 1 else counted(len(fact.touched), "file")
+
+
+def _left_out(fact: f.WorkFinished) -> str:
+    if not fact.left_out:
+        return ""
+    more = len(fact.left_out) - 1
+    first = fact.left_out[0].text + (f" and {more} more" if more else "")
+    return f"; left out {first}. More: interlock show {fact.task}"
 
 
 def _checks(fact: f.CandidatePassed) -> str:

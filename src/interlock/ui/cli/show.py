@@ -11,7 +11,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, left_out_lines
 from interlock.ui.cli.evidencetext import evidence_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.footprints import drift_document, drift_line, request_line
@@ -119,6 +119,8 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
         on = f" on {phase.base[:12]}" if phase.base else ""
         changed = f", {counted(len(phase.touched), 'file')}" if phase.touched else ""
         yield f"            commit {phase.commit[:12]}{on}{changed}"
+    for line in left_out_lines(phase):
+        yield f"            {inert(line)}"
     for check in phase.checks:
         yield f"            {check_line(check)}"
     if phase.notes:

@@ -1,0 +1,44 @@
+"""The last look at what an agent made: which of its files may land, and whether there is a secret in them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from interlock.model.outcome import ErrorClass, Report
+from interlock.model.task import Commit
+from interlock.model.unwanted import Screened
+
+Screen = Callable[[Commit, Commit, str], Awaitable[Screened]]
+"""Takes the base, the work and the ref that keeps the work."""
+LEAKS_SHOWN = 5
+
+
+async def screen_nothing(_base: Commit, work: Commit, _ref: str) -> Screened:
+    """Every file may land."""
+    return Screened(work)
+
+
+async def screened(screen: Screen, report: Report) -> Report:
+    """The report of what may land. One with a secret in it is a failure, and so is one of which nothing is
+    left."""
+    if report.error or report.commit is None:
+        return report
+    seen = await screen(report.base, report.commit, report.archived)
+    report = replace(report, commit=seen.commit, left_out=seen.left_out)
+    if seen.leaks:
+        return replace(report, error=ErrorClass.SECRET, summary=_told(seen))
+    touched = tuple(path for path in report.touched if path not in seen.paths)
+    if touched or not report.touched:
+        return replace(report, touched=touched)
+    named = ", ".join(out.text for out in seen.left_out[:LEAKS_SHOWN])
+    why = f"nothing of what it changed may land: {named}"
+    return replace(report, error=ErrorClass.NO_CHANGE, summary=why)
+
+
+def _told(seen: Screened) -> str:
+    """Where the secrets are: never what they are."""
+    where = ", ".join(leak.text for leak in seen.leaks[:LEAKS_SHOWN])
+    more = len(seen.leaks) - LEAKS_SHOWN
+    return (
+        f"it would put a secret on main: {where}{f' and {more} more' if more > 0 else ''}; read it from the "
+        "environment or a file that git ignores. A person can allow a file with land_files"
+    )
