@@ -1,6 +1,6 @@
 """Every effect the engine can have, in one place, so that a whole run can happen in simulated time."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from interlock.engine.experience import Experience, NoExperience
@@ -9,11 +9,18 @@ from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
+from interlock.model.canary import Canary
 from interlock.model.redact import Redactor
+from interlock.model.task import Tree
 from interlock.run.brake import Brakes, NoBrakes
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
+
+
+async def _no_canaries(_tree: Tree) -> Sequence[Canary]:
+    """Nothing is broken on purpose."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +49,7 @@ class Env:
     """How much the providers of models take."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
+    canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
+    """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
+from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
@@ -37,7 +38,6 @@ from interlock.model.outcome import (
     Tip,
 )
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
-from interlock.verify.protocol import CheckOrder
 
 FEEDBACK_CHARS = 8_000
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
@@ -216,7 +216,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
     if verdict.red:
         return [_red(turn, made, verdict)]
-    if (evidence := weigh(verdict.checks)) != hoped:  # what the commit says of its checks must be true
+    canary = await canary_of(env, turn) if weigh(verdict.checks).is_verified else None
+    if (evidence := weigh(verdict.checks, canary)) != hoped:  # what the commit says must be true
         commit = await _build(env, turn, base, merge.tree, evidence)
     return [
         f.CandidatePassed(
@@ -254,24 +255,12 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     if not commands:
         return []
     name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
-    return await env.checker.check(_check_order(turn, name, tree, commands))
+    return await env.checker.check(check_order(turn, name, tree, commands))
 
 
 def _commands(turn: Turn) -> tuple[str, ...]:
     spec = turn.task.spec
     return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
-
-
-def _check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:
-    return CheckOrder(
-        name,
-        tree,
-        commands,
-        turn.task.spec.check_seconds,
-        {"INTERLOCK_TASK_ID": turn.task.spec.id},
-        lease_seconds=max(turn.lease_left(), 1e-6),  # one that is over still is a lease
-        given_at=asyncio.get_running_loop().time(),
-    )
 
 
 async def _verdict(env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]) -> Verdict | None:
@@ -297,9 +286,9 @@ async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]
 async def _check_base(env: Env, turn: Turn, main: Tip, commands: tuple[str, ...]) -> Sequence[CheckResult]:
     """How the commands end on main itself. Red only if red twice: a flake must not excuse later changes."""
     name = f"base/{main.commit[:12]}"
-    first = await env.checker.check(_check_order(turn, f"{name}-first", main.tree, commands))
+    first = await env.checker.check(check_order(turn, f"{name}-first", main.tree, commands))
     red = tuple(result.command for result in first if not result.passed)
-    again = await env.checker.check(_check_order(turn, f"{name}-again", main.tree, red)) if red else ()
+    again = await env.checker.check(check_order(turn, f"{name}-again", main.tree, red)) if red else ()
     return [result for result in first if result.passed] + list(again)
 
 

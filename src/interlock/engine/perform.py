@@ -20,9 +20,11 @@ from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
+from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
 from interlock.merge import give_up
+from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import ErrorClass
@@ -70,6 +72,7 @@ class Performer:
         return taken[0] if taken else None
 
     def _turn(self, task: TaskState, claim: Claim, step: Start, offer: Offer) -> Turn:
+        run = self.ledger.state.run
         return Turn(
             task=frozen_copy(task),
             claim=claim,
@@ -82,6 +85,9 @@ class Performer:
             lease_left=self.lease_left,
             see_main=self.main.see,
             base_exit=self._base_exit,
+            canary=lambda: canary_for(self.ledger.state, task.spec),
+            environment=run.sandbox if run else "",
+            run=run.run if run else "",
             note=self._note,
             mention=self._mention,
             ahead=step.ahead,
@@ -193,8 +199,8 @@ def _patience(task: TaskState) -> float:
     spec = task.spec
     if task.phase.kind is PhaseKind.AGENT:
         return spec.timeout_seconds
-    # Every command once on the change, and up to twice on main itself.
-    return spec.check_seconds * 3 * len({*spec.done_when, *spec.verify})
+    # Every command once on the change, up to twice on main itself, and on each canary.
+    return spec.check_seconds * (3 + PLACES) * len({*spec.done_when, *spec.verify})
 
 
 def said(problem: Exception) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from interlock.engine.calls import Calls
+from interlock.engine.canary import make_canaries
 from interlock.engine.env import Env
 from interlock.engine.experience import Experience, NoExperience, SharedExperience, state_home
 from interlock.engine.host import Host, IdleHost, LocalHost
@@ -187,6 +188,7 @@ class Project(Calls):
             host=self.host,
             brakes=self.brake or NoBrakes(),
             screen=Screening(self.place, self.file_rules).screen,
+            canaries=functools.partial(make_canaries, self.place),
         )
 
     @property

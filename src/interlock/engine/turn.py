@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from interlock.events.facts import Fact
 from interlock.events.state import TaskState
+from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Tip
@@ -34,6 +35,11 @@ class Turn:
     """Look where main is, and write it down if it moved."""
     base_exit: Callable[[Tree, str], int | None]
     """How a check is known to end on a tree of main."""
+    canary: Callable[[], CanaryResult | None]
+    """What the project's checks are known to say of code that was broken on purpose."""
+    environment: str
+    """What checks run in: the sandbox of this run."""
+    run: str
     note: Callable[[Sequence[Fact]], Awaitable[None]]
     """Record facts that are true whatever becomes of this turn."""
     mention: Callable[[Sequence[Fact]], Awaitable[None]]

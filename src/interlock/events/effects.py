@@ -7,7 +7,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, Opened, Question, TaskState, Work
-from interlock.model.evidence import UNCHECKED, weigh
+from interlock.model.evidence import UNCHECKED
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind
 from interlock.model.usage import Usage
@@ -58,7 +58,7 @@ def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> No
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
-    task.candidate = Candidate(fact.commit, fact.tree, fact.base, weigh(fact.checks))
+    task.candidate = Candidate(fact.commit, fact.tree, fact.base)
     task.losses = task.deferrals = 0
     task.on_main_only = False
     task.phase_index += 1

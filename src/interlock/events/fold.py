@@ -15,6 +15,7 @@ from interlock.events.affinity import warm_up
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to
+from interlock.events.evidence import canary_tried, evidence_of
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
@@ -192,6 +193,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.leftover = task.attempt
     EFFECTS[type(fact)](task, fact, row)
+    if isinstance(fact, f.CandidatePassed) and task.candidate:
+        task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))
     credit(state, task, fact)
     warm_up(state, task, fact, row)
     observe(state, task, fact)
@@ -267,6 +270,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.Paused: _paused,
     f.Unpaused: _paused,
     f.BaseChecked: _base_checked,
+    f.CanaryTried: canary_tried,
     f.WorkspaceArchived: _workspace_archived,
     f.MessageSaid: _message_said,
     f.MessageDelivered: _nothing,

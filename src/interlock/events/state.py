@@ -9,6 +9,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Shift, Tallies
+from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
@@ -372,6 +373,8 @@ class State:
     run: RunState | None = None
     base_checks: dict[str, int] = field(default_factory=dict)
     """Exit codes of the project's checks on trees of main, under `tree:command`."""
+    canaries: dict[str, CanaryResult] = field(default_factory=dict)
+    """What the project's checks said of code that was broken on purpose, by `canary_key`."""
     digest: str = ""
     """Of the task graph that was accepted last."""
     source: str = ""

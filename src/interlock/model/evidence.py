@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from interlock.model.canary import CanaryResult
 from interlock.model.outcome import CheckResult
 
 
@@ -25,6 +26,8 @@ class Gap(StrEnum):
     NO_CHECKS = "no-checks"
     RED_ON_MAIN = "red-on-main"
     """A check failed that fails on main too, so it says nothing about the change."""
+    BLIND = "canary-not-noticed"
+    """The checks stayed green on code that was broken on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Evidence:
     grade: Grade
     gap: Gap | None = None
     about: tuple[str, ...] = ()
-    """What the gap is about: commands."""
+    """What the gap is about: commands, or what was broken."""
 
     @property
     def is_verified(self) -> bool:
@@ -47,10 +50,15 @@ UNCHECKED = Evidence(Grade.OBSERVED, Gap.UNCHECKED)
 VERIFIED = Evidence(Grade.VERIFIED)
 
 
-def weigh(checks: Sequence[CheckResult]) -> Evidence:
-    """The evidence that the checks of a merged tree are, when none of them is held against the change."""
+def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> Evidence:
+    """The evidence that the checks of a merged tree are, when none of them is held against the change.
+
+    `canary`: what the project's checks said of code that was broken on purpose, if that is known.
+    """
     if not checks:
         return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
     if failing := tuple(check.command for check in checks if not check.passed):
         return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, failing)
+    if canary and canary.is_blind:
+        return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places)
     return VERIFIED

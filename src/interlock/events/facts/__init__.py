@@ -47,6 +47,7 @@ from interlock.events.facts.people import (
 from interlock.events.facts.phases import (
     AgentExited,
     BaseChecked,
+    CanaryTried,
     CandidateBuilt,
     CandidateDropped,
     CandidatePassed,
@@ -67,6 +68,7 @@ from interlock.events.facts.phases import (
 __all__ = [
     "AgentExited",
     "BaseChecked",
+    "CanaryTried",
     "CandidateBuilt",
     "CandidateDropped",
     "CandidatePassed",

@@ -195,6 +195,22 @@ class NotesSaved(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryTried(Fact):
+    """Main was broken on purpose in a tree of its own, and the project's checks ran on that."""
+
+    commands: tuple[str, ...]
+    environment: str = ""
+    """What the checks ran in."""
+    noticed: bool = False
+    places: tuple[str, ...] = ()
+    """What was broken, one after the other, until the checks noticed. Empty: there is nothing to break."""
+    seconds: float = 0.0
+    """How long they took to notice the last."""
+    tree: Tree = Tree("")
+    """Of main, before it was broken."""
+
+
+@dataclass(frozen=True, slots=True)
 class BaseChecked(Fact):
     """How one of the project's checks ends on a tree of main itself."""
 

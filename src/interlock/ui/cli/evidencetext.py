@@ -1,7 +1,8 @@
 """Evidence in words: what is known of a change, and what is missing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
 from interlock.ui.cli.output import counted, inert
 
@@ -32,7 +33,22 @@ def gap_text(evidence: Evidence) -> str:
             return "no check covers it"
         case Gap.RED_ON_MAIN:
             return f"{named} fails on main too"
+        case Gap.BLIND:
+            return f"the checks stayed green with {named} broken on purpose"
     return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
+
+
+def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
+    """What the checks said of code that was broken on purpose; '' where there was nothing to break."""
+    checks = " and ".join(f"`{command}`" for command in commands)
+    if result.noticed:
+        return f"canary: broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
+    if not result.places:
+        return ""
+    return (
+        f"canary: broke {', then '.join(result.places)}, and {checks} stayed green: "
+        "the checks do not test the change, so what lands is not verified"
+    )
 
 
 def grades_text(found: Iterable[Evidence]) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
+from interlock.model.canary import CanaryResult
+from interlock.ui.cli.evidencetext import canary_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
 
@@ -42,6 +44,10 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.StopRequested: lambda fact: (
         "yellow",
         f"{'stopping agents' if fact.agents else 'no new starts'}{_why(fact.why)}",
+    ),
+    f.CanaryTried: lambda fact: (
+        "" if fact.noticed else "red",
+        canary_text(CanaryResult(fact.noticed, fact.places, fact.seconds), fact.commands),
     ),
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",

@@ -1,0 +1,26 @@
+"""What is known of the project's checks, and what a change that passed them is worth with it."""
+
+from interlock.events import facts as f
+from interlock.events.record import Recorded
+from interlock.events.state import State, TaskState
+from interlock.model.canary import CanaryResult, canary_key
+from interlock.model.evidence import Evidence, weigh
+from interlock.model.task import Task, TaskId
+
+
+def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
+    """Remember what the checks said of code that was broken on purpose; the last word counts."""
+    run = state.run.run if state.run else ""
+    result = CanaryResult(fact.noticed, fact.places, fact.seconds, run)
+    state.canaries[canary_key(fact.commands, fact.environment)] = result
+    return set()
+
+
+def canary_for(state: State, task: Task) -> CanaryResult | None:
+    """What the task's project checks said of a canary in this run's sandbox, if that is known."""
+    return state.canaries.get(canary_key(task.verify, state.run.sandbox if state.run else ""))
+
+
+def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:
+    """What a change that passed is worth: fixed now, whatever is found out later."""
+    return weigh(fact.checks, canary_for(state, task.spec))

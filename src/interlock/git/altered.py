@@ -1,0 +1,59 @@
+"""Trees that nothing refers to: one file of a tree replaced. What they hold goes with git's next cleaning."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from interlock.git.place import Place
+from interlock.model.task import Tree
+
+_PLAIN = ("100644", "100755")
+
+
+async def list_files(place: Place, tree: Tree) -> list[tuple[str, int]]:
+    """The plain files of a tree with their sizes. A name that is no UTF-8 is left out."""
+    said = await place.git.run("ls-tree", "-r", "-l", "-z", tree)
+    found = []
+    for line in said.out.split(b"\0"):
+        about, _, name = line.partition(b"\t")
+        words = about.decode("ascii").split()
+        if len(words) == 4 and words[0] in _PLAIN and words[3].isdigit():
+            try:
+                found.append((name.decode("utf-8"), int(words[3])))
+            except UnicodeDecodeError:
+                continue
+    return found
+
+
+async def read_texts(place: Place, tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """The text of these files of a tree. What is no text, or has a line break in its name, is left out."""
+    named = [path for path in paths if "\n" not in path]
+    feed = "".join(f"{tree}:{path}\n" for path in named).encode()
+    content = (await place.git.run("cat-file", "--batch", feed=feed)).out if named else b""
+    texts, at = {}, 0
+    for path in named:
+        end = content.find(b"\n", at)
+        words = content[at:end].split()
+        at = end + 1
+        if len(words) != 3 or not words[2].isdigit():
+            continue  # `missing`: it has no body
+        size = int(words[2])
+        body, at = content[at : at + size], at + size + 1
+        try:
+            texts[path] = body.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+    return texts
+
+
+async def with_file(place: Place, tree: Tree, path: str, text: str) -> Tree:
+    """The tree with other text in one of its files."""
+    git = place.git
+    blob = (await git.run("hash-object", "-w", "--stdin", feed=text.encode())).line
+    mode = (await git.run("ls-tree", "-z", tree, "--", path)).out[:6].decode("ascii")
+    with tempfile.TemporaryDirectory(prefix="interlock-index-") as folder:
+        aside = git.having(GIT_INDEX_FILE=str(Path(folder, "index")))
+        await aside.run("read-tree", tree)
+        feed = f"{mode} {blob}\t{path}\0".encode()
+        await aside.run("update-index", "-z", "--index-info", feed=feed)
+        return Tree((await aside.run("write-tree")).line)

@@ -1,0 +1,190 @@
+"""Breaks a program on purpose, to see whether its checks notice. Works on text; runs nothing.
+
+1. A function that the tests name is better than a whole file: it shows that the tests run the code, and not
+   only that something reads it.
+2. Where no function can be found, the whole file is broken.
+3. One place says little: a function may be untested. So several places are offered, in different files.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from interlock.verify.sources import Selection, extension
+
+_SAID = "interlock canary: broken on purpose"
+_MOST_FILES = 40
+"""Files that are looked into closely, the ones that tests speak of most first."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ENOUGH = 20
+"""A word that tests say this often is as good as one that they say always."""
+
+_C = frozenset(["c", "cc", "cpp", "cxx", "m"])
+_SCRIPT = frozenset(["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"])
+_HEADERS: Mapping[str, re.Pattern[str]] = {
+    "script": re.compile(r"^(?:export\s+(?:default\s+)?)?(?:async\s+)?function\s*\*?\s*(\w+)\s*\(.*\{\s*$"),
+    "go": re.compile(r"^func\s+(?:\([^)]*\)\s*)?(\w+)\s*\(.*\{\s*$"),
+    "rs": re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)\s*[(<].*\{\s*$"),
+    "rb": re.compile(r"^\s*def\s+(?:self\.)?(\w+)"),
+    "php": re.compile(r"^\s*(?:public\s+|static\s+)*function\s+(\w+)\s*\(.*\{\s*$"),
+}
+"""The first line of a function, where it stands on one line."""
+_STATEMENTS: Mapping[str, str] = {
+    "script": f'throw new Error("{_SAID}");',
+    "go": f'panic("{_SAID}")',
+    "rs": f'panic!("{_SAID}");',
+    "rb": f'raise "{_SAID}"',
+    "php": f'throw new \\Exception("{_SAID}");',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One file with one place in it broken."""
+
+    name: str
+    """What was broken, as people name it: `shapes.area`."""
+    path: str
+    text: str
+
+
+def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> list[Break]:
+    """Up to `most` places in different files, the one that tests speak of most first."""
+    words = {path: Counter(_WORD.findall(text)) for path, text in texts.items()}
+    voice = _Voice(
+        sum((words[path] for path in selection.tests if path in words), Counter[str]()),
+        Counter(word for path in selection.sources if path in words for word in words[path]),
+    )
+
+    def rank(path: str) -> tuple[float, int]:
+        return voice.of(module_name(path).rpartition(".")[2]), len(texts[path])
+
+    found: list[tuple[bool, float, Break]] = []
+    for path in sorted((p for p in selection.sources if texts.get(p)), key=rank, reverse=True)[:_MOST_FILES]:
+        if function := _best_function(path, texts[path], voice):
+            found.append((True, *function))
+        elif whole := break_file(path, texts[path]):
+            found.append((False, rank(path)[0], whole))
+    # Sorting is stable: among equals the file that is spoken of most stays first.
+    return [place for _, _, place in sorted(found, key=lambda one: one[:2], reverse=True)[:most]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """What the tests speak of."""
+
+    spoken: Counter[str]
+    """How often each word stands in the tests."""
+    common: Counter[str]
+    """In how many source files it stands: a word of every file need not mean this one's function."""
+
+    def of(self, word: str) -> float:
+        return min(self.spoken[word], _ENOUGH) / max(1, self.common[word])
+
+
+def module_name(path: str) -> str:
+    """A file as a program would import it, as far as its path tells."""
+    *folders, name = PurePosixPath(path).with_suffix("").parts
+    inner = [folder for folder in folders if folder not in ("src", "lib", "pkg", "crates")]
+    return ".".join(inner if inner and name in ("__init__", "index", "mod") else [*inner, name])
+
+
+def _best_function(path: str, text: str, voice: _Voice) -> tuple[float, Break] | None:
+    """The function of a file that tests name most, broken; nothing if they name none."""
+    functions = _python(text) if extension(path) == "py" else _braces(path, text)
+    scored = [
+        (min(map(voice.of, name.split("."))), name, line, indent, statement)
+        for name, line, indent, statement in functions
+    ]
+    best = max(scored, key=lambda one: one[0], default=None)
+    if best is None or best[0] == 0:
+        return None
+    score, name, line, indent, statement = best
+    lines = text.splitlines(keepends=True)
+    lines.insert(line - 1, f"{indent}{statement}\n")
+    return score, Break(f"{module_name(path)}.{name}", path, "".join(lines))
+
+
+_Function = tuple[str, int, str, str]
+"""Its name, the line to put a statement before (from 1), the indentation, and the statement."""
+
+
+def _python(text: str) -> Iterator[_Function]:
+    """The functions of a module and the methods of its classes whose body begins on a line of its own."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    lines = text.splitlines()
+    for node in module.body:
+        owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) or inner.name.startswith("__"):
+                continue
+            if at := _begin(inner):
+                indent = lines[at - 1][: len(lines[at - 1]) - len(lines[at - 1].lstrip())]
+                yield f"{owner}{inner.name}", at, indent, f'raise RuntimeError("{_SAID}")'
+
+
+def _begin(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The line of the first statement after the docstring; 0 for `def f(): ...` on one line."""
+    if any("overload" in ast.dump(decorator) for decorator in function.decorator_list):
+        return 0
+    body = function.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    if not body or body[0].lineno <= function.lineno:
+        return 0
+    first = body[0]
+    if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and first.decorator_list:
+        return first.decorator_list[0].lineno
+    return first.lineno
+
+
+def _braces(path: str, text: str) -> Iterator[_Function]:
+    """Functions by the look of their first line, in languages that we do not parse."""
+    kind = "script" if extension(path) in _SCRIPT else extension(path)
+    header = _HEADERS.get(kind)
+    if header is None:
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := header.match(line):
+            indent = line[: len(line) - len(line.lstrip())]
+            yield found[1], number + 1, f"{indent}  ", _STATEMENTS[kind]
+
+
+def break_file(path: str, text: str) -> Break | None:
+    """The file as a whole, broken for whatever reads it; nothing for one that is empty."""
+    if not text.strip():
+        return None
+    kind = extension(path)
+    if kind in _C:
+        line = f'#error "{_SAID}"'
+    elif kind == "py":
+        line = f'raise RuntimeError("{_SAID}")'
+    elif kind in _SCRIPT:
+        line = _STATEMENTS["script"]
+    else:
+        line = f")( {_SAID}"
+    first, rest = _after_first_lines(text, kind)
+    return Break(module_name(path) if kind not in _C else path, path, f"{first}{line}\n{rest}")
+
+
+def _after_first_lines(text: str, kind: str) -> tuple[str, str]:
+    """What must stay at the top: a `#!` line; in Python also the docstring and imports from the future."""
+    lines = text.splitlines(keepends=True)
+    keep = 1 if lines[0].startswith(("#!", "<?php")) else 0
+    if kind == "py":
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError):
+            body = []
+        for node in body:
+            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            if not is_text and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+                break
+            keep = max(keep, node.end_lineno or 0)
+    return "".join(lines[:keep]), "".join(lines[keep:])

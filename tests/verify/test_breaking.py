@@ -1,0 +1,129 @@
+"""Where a program is broken on purpose: a place that its tests speak of, and so that it surely breaks."""
+
+import ast
+
+import pytest
+
+from interlock.verify.breaking import break_file, breaks
+from interlock.verify.sources import Listed, Selection, is_own_source, is_test, select
+
+SHAPES = '''"""Shapes."""
+
+import math
+
+
+def unused(x):
+    return x
+
+
+def area(radius):
+    """Of a circle."""
+    return math.pi * radius**2
+
+
+class Square:
+    def side(self):
+        return 1
+'''
+
+
+def places(texts: dict[str, str], most: int = 3) -> list[tuple[str, str]]:
+    selection = select(Listed(path, len(text)) for path, text in texts.items())
+    return [(one.name, one.text) for one in breaks(selection, texts, most)]
+
+
+def test_the_function_that_the_tests_name_raises_and_nothing_else_changes() -> None:
+    texts = {"src/shapes.py": SHAPES, "tests/test_shapes.py": "from shapes import area\nassert area(1) > 3\n"}
+    ((name, text),) = places(texts)
+    assert name == "shapes.area"
+    ast.parse(text)
+    added = [line for line in text.splitlines() if line not in SHAPES.splitlines()]
+    assert added == ['    raise RuntimeError("interlock canary: broken on purpose")']
+    assert text.index("raise") > text.index("Of a circle")
+
+
+def test_a_method_is_named_with_its_class() -> None:
+    texts = {"shapes.py": SHAPES, "test_shapes.py": "from shapes import Square\nSquare().side()\n"}
+    assert places(texts)[0][0] == "shapes.Square.side"
+
+
+def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> None:
+    texts = {
+        "a.py": "def alpha():\n    return 1\n",
+        "b.py": "def beta():\n    return 1\n",
+        "c.py": "VALUE = 1\n",
+        "d.py": "",
+        "tests/test_all.py": "import a, b\nb.beta()\nb.beta()\na.alpha()\n",
+    }
+    assert [name for name, _ in places(texts)] == ["b.beta", "a.alpha", "c"]
+    assert len(places(texts, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "line"),
+    [
+        (
+            "lib/app.js",
+            "'use strict'\nfunction greet (name) {\n  return name\n}\n",
+            "app.greet",
+            '  throw new Error("interlock canary: broken on purpose");',
+        ),
+        (
+            "greet.go",
+            "package g\n\nfunc greet(n string) string {\n\treturn n\n}\n",
+            "greet.greet",
+            '  panic("interlock canary: broken on purpose")',
+        ),
+        (
+            "src/lib.rs",
+            "pub fn greet(n: u8) -> u8 {\n    n\n}\n",
+            "lib.greet",
+            '  panic!("interlock canary: broken on purpose");',
+        ),
+        (
+            "greet.c",
+            "int greet(void) { return 1; }\n",
+            "greet.c",
+            '#error "interlock canary: broken on purpose"',
+        ),
+        ("Greet.java", "class Greet {}\n", "Greet", ")( interlock canary: broken on purpose"),
+    ],
+)
+def test_other_languages_are_broken_by_their_own_means(path: str, text: str, name: str, line: str) -> None:
+    ((found, broken),) = places({path: text, "test/test_it.js": "greet('x')\n"})
+    assert (found, line in broken.splitlines()) == (name, True)
+
+
+def test_what_must_be_first_in_a_file_stays_first() -> None:
+    text = '#!/usr/bin/env python3\n"""Doc."""\nfrom __future__ import annotations\n\nX = 1\n'
+    broken = break_file("x.py", text)
+    assert broken is not None
+    assert broken.text.splitlines()[3] == 'raise RuntimeError("interlock canary: broken on purpose")'
+    ast.parse(broken.text)
+
+
+def test_a_function_on_one_line_and_code_that_cannot_be_read_are_left_alone() -> None:
+    texts = {"one.py": "def one(): return 1\n", "bad.py": "def bad(:\n", "test_one.py": "one() bad()\n"}
+    assert sorted(name for name, _ in places(texts)) == ["bad", "one"]  # as whole files
+
+
+def test_a_repository_without_source_has_nothing_to_break() -> None:
+    assert places({"README.md": "# hi\n", "agent.sh": "true\n"}) == []
+    assert breaks(Selection((), ()), {}) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tests/a.py", "test_a.py", "a_test.go", "src/a.test.ts", "a.spec.js", "conftest.py", "__tests__/a.js"],
+)
+def test_tests_are_known_by_their_names(path: str) -> None:
+    assert is_test(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["docs/conf.py", "setup.py", "vite.config.ts", "dist/a.js", "a.min.js", ".github/a.py", "types.d.ts"],
+)
+def test_tools_and_products_are_not_what_tests_are_about(path: str) -> None:
+    assert not is_own_source(path)
+    assert not is_test("src/contest.py")
