@@ -3,11 +3,14 @@
 PY := .venv/bin/python
 RUNTIME := .venv/.ready-runtime
 DEV := .venv/.ready-dev
+PROJECT_TOOLS := .venv/.ready-projects
 CODE := src tests $(wildcard bench) $(wildcard scripts)
 PINS := requirements/build.txt pyproject.toml scripts/setup.sh
 JOBS ?= 2
 # Extra words for pytest: make test ARGS="tests/plan -k cycle"
 ARGS ?=
+# Which kinds of projects `make test-projects` tries; empty: all of them.
+KINDS ?=
 # Which agent programs `make test-agents` installs and drives; empty: all of them.
 PROGRAMS ?=
 LOCK := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
@@ -16,7 +19,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-night test-agents check fix bench bench-short docs lock setup clean
+.PHONY: help demo test test-night test-agents test-projects check fix bench bench-short docs lock setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +36,7 @@ demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; u
 	@$(PY) -m interlock demo $(ARGS)
 
 test: $(DEV) ## all tests but the night ones and those of real agent programs
-	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents" $(ARGS)
+	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
 
 test-night: $(DEV) ## the long tests, and ten thousand simulated runs
 	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
@@ -41,6 +44,14 @@ test-night: $(DEV) ## the long tests, and ten thousand simulated runs
 test-agents: $(DEV) ## eight real agent programs from npm and PyPI against a scripted model; PROGRAMS=codex,aider for some
 	@$(PY) scripts/agent_programs.py $(if $(PROGRAMS),--only $(PROGRAMS))
 	@INTERLOCK_TEST_PROGRAMS=$(PROGRAMS) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "agents and not night" $(ARGS)
+
+$(PROJECT_TOOLS): tests/projects/pins/package-lock.json $(DEV)
+	@mkdir -p .venv/projects && cp tests/projects/pins/package.json tests/projects/pins/package-lock.json .venv/projects/
+	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix .venv/projects; fi
+	@touch $@
+
+test-projects: $(PROJECT_TOOLS) ## small real projects of eleven kinds, from `init` to a landing; KINDS=uv,c-make for some
+	@INTERLOCK_TEST_PROJECTS=$(KINDS) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m projects $(ARGS)
 
 check: $(DEV) ## format, lint, types, layers, and a reason beside every ignore
 	@$(PY) -m ruff format --check $(CODE)
