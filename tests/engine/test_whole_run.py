@@ -254,20 +254,6 @@ def test_the_log_is_whole_and_explains_every_commit(scratch: Scratch) -> None:
     assert "t" in scratch.interlock("explain", commit)
 
 
-def test_landing_waits_while_the_checkout_of_main_has_edits(scratch: Scratch, gate: Path) -> None:
-    """W6: main is not written under a person's hands; they are told, and it lands when they are done."""
-    scratch.graph("  t: {goal: x}\n", WAIT.format(gate=gate) + "\necho x > x.txt")
-    run = scratch.start("run")
-    run.wait_for_line("t: implement started")
-    scratch.write(agent__sh="# an edit\n")
-    gate.touch()
-    run.wait_for_line("uncommitted changes")
-    assert "x.txt" not in scratch.git("ls-tree", "--name-only", "main")
-    scratch.git("checkout", "--", "agent.sh")
-    assert run.wait() == 0
-    assert (scratch.root / "x.txt").read_text() == "x\n"
-
-
 def test_a_run_with_nothing_to_do_says_so(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: x}\n")
     scratch.interlock("run")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.git.branch import Advance, Branch
-from interlock.git.checkout import CheckoutState
+from interlock.git.checkout import CheckoutState, Journal, Pending
 from interlock.git.discover import discover
 from interlock.git.errors import UnsafeLanding
 from interlock.git.fence import Fence
@@ -41,9 +41,51 @@ def test_touched_but_unchanged_files_are_clean(world: World) -> None:
 
 
 @pytest.mark.parametrize("staged", [False, True])
-def test_a_dirty_checkout_holds_the_landing_and_is_not_touched(world: World, staged: bool) -> None:
+def test_an_edit_of_a_file_that_the_landing_does_not_change_stays(world: World, staged: bool) -> None:
+    old = world.main
+    new = world.made({"a.txt": "changed\n", "new.txt": "n\n"}, old)
+    write(world.root, {"src/b.txt": "mine\n", "mine.txt": "mine\n"})
+    if staged:
+        git(world.root, "add", "-A")
+    before = world.status()
+    assert land(world, new, old) is Move.MOVED
+    assert (world.main, world.status()) == (new, before)
+    assert (world.root / "a.txt").read_text() == "changed\n"
+    assert (world.root / "src/b.txt").read_text() == "mine\n"
+
+
+def test_a_staged_removal_of_another_file_stays(world: World) -> None:
+    old = world.main
+    git(world.root, "rm", "-q", "src/b.txt")
+    assert land(world, world.made({"a.txt": "changed\n"}, old), old) is Move.MOVED
+    assert world.status() == "D  src/b.txt"
+
+
+def test_a_crash_before_the_checkout_followed_is_settled_beside_staged_edits(world: World) -> None:
     old = world.main
     new = world.made({"a.txt": "changed\n"}, old)
+    write(world.root, {"src/b.txt": "mine\n"})
+    git(world.root, "add", "-A")
+    Journal(world.place).write(Pending("main", old, new))
+    git(world.root, "update-ref", "refs/heads/main", new)
+    assert run(world.repository.settle()) == ""
+    assert world.status() == "M  src/b.txt"
+    assert (world.root / "a.txt").read_text() == "changed\n"
+
+
+def test_a_merge_with_conflicts_on_main_holds_every_landing(world: World) -> None:
+    first = world.main
+    world.commit({"a.txt": "mine\n"})
+    git(world.root, "merge", world.made({"a.txt": "theirs\n"}, first), check=False)
+    old = world.main
+    assert land(world, world.made({"z.txt": "z\n"}, old), old) is Move.HELD
+    assert "a merge with conflicts" in run(world.repository.checkout()).held
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_an_edit_of_the_same_file_holds_the_landing_and_is_not_touched(world: World, staged: bool) -> None:
+    old = world.main
+    new = world.made({"src/b.txt": "changed\n"}, old)
     write(world.root, {"src/b.txt": "mine\n"})
     if staged:
         git(world.root, "add", "-A")

@@ -2,7 +2,7 @@
 
 1. The branch moves in one ref transaction that also compares the fence; both old values must match.
 2. It only ever moves forward.
-3. The user's checkouts of it are clean before, and follow after.
+3. The user's checkouts of it follow. No file is changed that the user has edited: then the move waits.
 4. When in doubt about what came of a try, look at the refs, not at the words of an error.
 """
 
@@ -16,10 +16,12 @@ from interlock.git.checkout import (
     Journal,
     Pending,
     Worktree,
-    dirty,
+    changed_paths,
+    edits,
     follow,
-    has_index,
+    half_way,
     in_the_way,
+    stands_at,
     worktrees_on,
 )
 from interlock.git.edits import is_untouched
@@ -116,14 +118,16 @@ class Branch:
         return "nothing is in the way any more"
 
     async def _in_words(self, tree: Worktree, advance: Advance) -> str:
-        if tree.rebasing:
-            return f"a rebase of {advance.branch} is under way in {tree.path}; finish or abort it"
-        changed, covered = await asyncio.gather(
-            dirty(tree), in_the_way(tree, self._git, advance.old, advance.new)
+        found, covered, moved = await asyncio.gather(
+            edits(tree),
+            in_the_way(tree, self._git, advance.old, advance.new),
+            changed_paths(self._git, advance.old, advance.new),
         )
-        if changed:
-            where = f"{tree.path} is on {advance.branch}"
-            return f"{where} and has uncommitted changes ({_some(changed)}); commit or stash them"
+        if problem := half_way(tree, advance.branch, found):
+            return problem
+        if both := sorted(moved.intersection(found.paths)):
+            files = f"{_some(both)} in {tree.path}"
+            return f"this change edits {files}, where you have uncommitted changes; commit or stash them"
         if covered:
             return f"untracked files in {tree.path} would be overwritten ({_some(covered)}); move them away"
         return ""
@@ -133,17 +137,20 @@ class Branch:
             return Move.HELD
         if tree.is_locked:
             return Move.BUSY
-        clean, covered = await asyncio.gather(
-            self._is_clean(tree, advance.old), in_the_way(tree, self._git, advance.old, advance.new)
+        free, covered = await asyncio.gather(
+            self._is_free(tree, advance), in_the_way(tree, self._git, advance.old, advance.new)
         )
-        return None if clean and not covered else Move.HELD
+        return None if free and not covered else Move.HELD
 
-    async def _is_clean(self, tree: Worktree, commit: str) -> bool:
-        """Has the user changed nothing there. The quick answer counts only if it is yes."""
-        (held,) = await self._git.names(f"{commit}^{{tree}}")
+    async def _is_free(self, tree: Worktree, advance: Advance) -> bool:
+        """Has the user edited nothing that the move changes. The quick answer counts only if it is yes."""
+        (held,) = await self._git.names(f"{advance.old}^{{tree}}")
         index = tree.git_dir / "index"
-        quick = await asyncio.to_thread(is_untouched, self._place, tree.path, index, held or "")
-        return quick or not await dirty(tree)
+        if await asyncio.to_thread(is_untouched, self._place, tree.path, index, held or ""):
+            return True
+        found = await edits(tree)
+        moved = await changed_paths(self._git, advance.old, advance.new)
+        return not found.conflicts and moved.isdisjoint(found.paths)
 
     async def _move(self, advance: Advance, trees: Sequence[Worktree]) -> Move:
         if trees:
@@ -207,7 +214,7 @@ class Branch:
 
     async def _catch_up(self, tree: Worktree, pending: Pending) -> str:
         tip = f"refs/heads/{pending.branch}"
-        if tree.rebasing or not await has_index(tree, pending.old):
+        if tree.rebasing or not await stands_at(tree, pending.old, tip):
             return ""
         try:
             await follow(tree, pending.old, tip)

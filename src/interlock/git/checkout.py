@@ -1,6 +1,7 @@
 """The user's own checkouts of the protected branch: looked at before the branch moves, brought along after.
 
-1. A checkout that is not clean is never touched, and while there is one the branch does not move.
+1. A person's edit is never touched. The branch does not move while it would change a file that is edited in a
+   checkout of it, staged or not. Edits of other files stay as they are, staged ones staged.
 2. Before the branch moves, a journal says which checkouts must follow and from where. A crash in between
    leaves the journal, and `settle` finishes the move. It relies on git's two-tree merge, which refuses
    rather than overwrite an edit.
@@ -36,6 +37,8 @@ class Checkout:
     state: CheckoutState
     path: Path | None = None
     dirty: tuple[str, ...] = ()
+    held: str = ""
+    """What every landing waits for; empty: only those wait that change a dirty file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +122,37 @@ def _is_rebasing(git_dir: Path, branch: str) -> bool:
     return any(name.is_file() and name.read_text().strip() == f"refs/heads/{branch}" for name in names)
 
 
-async def dirty(tree: Worktree) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a person has changed in a checkout and not committed."""
+
+    paths: tuple[str, ...] = ()
+    conflicts: bool = False
+    """A merge stopped half-way there: git changes nothing in such an index."""
+
+
+async def edits(tree: Worktree) -> Edits:
     """Tracked files with changes, staged or not. Refreshes the index too, so that only real changes count."""
     said = await tree.git.run(
         "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"
     )
-    return tuple(item[3:] for item in said.items)
+    conflicts = any("U" in item[:2] or item[:2] in ("AA", "DD") for item in said.items)
+    return Edits(tuple(item[3:] for item in said.items), conflicts)
+
+
+async def changed_paths(git: Git, old: str, new: str) -> frozenset[str]:
+    """The files that differ, named as `edits` names them."""
+    return frozenset(path.decode("utf-8", "backslashreplace") for _, path in await git.changes(old, new))
+
+
+def half_way(tree: Worktree, branch: str, found: Edits) -> str:
+    """What a person is in the middle of, and every landing has to wait for."""
+    if tree.rebasing:
+        # It ends by moving the branch from where it was when it began, and fails if it is not there.
+        return f"a rebase of {branch} is under way in {tree.path}; finish or abort it"
+    if found.conflicts:
+        return f"a merge with conflicts is under way in {tree.path}; finish or abort it"
+    return ""
 
 
 async def in_the_way(tree: Worktree, git: Git, old: str, new: str) -> tuple[str, ...]:
@@ -162,10 +190,10 @@ async def look_at(place: Place) -> Checkout:
     """How the user's checkouts stand to the protected branch; a dirty one comes first."""
     trees = await worktrees_on(place, place.branch)
     for tree in trees:
-        if tree.rebasing:
-            return Checkout(CheckoutState.DIRTY, tree.path, ("a rebase is under way",))
-        if changed := await dirty(tree):
-            return Checkout(CheckoutState.DIRTY, tree.path, changed)
+        found = await edits(tree)
+        held = half_way(tree, place.branch, found)
+        if held or found.paths:
+            return Checkout(CheckoutState.DIRTY, tree.path, found.paths, held)
     if trees:
         return Checkout(CheckoutState.CLEAN, trees[0].path)
     return Checkout(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
@@ -181,12 +209,11 @@ async def follow(tree: Worktree, old: str, new: str) -> None:
         await tree.git.run("read-tree", "-m", "-u", old, new)
 
 
-async def has_index(tree: Worktree, commit: str) -> bool:
-    """Is the index exactly the commit's tree."""
-    said = await tree.git.run(
-        "diff-index", "--cached", "--quiet", "--ignore-submodules=all", commit, "--", ok=(0, 1)
-    )
-    return said.code == 0
+async def stands_at(tree: Worktree, old: str, new: str) -> bool:
+    """Is the index as `old` has it, in all that differs between `old` and `new`."""
+    words = ("--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
+    staged = await tree.git.run("diff-index", *words, old, "--")
+    return not (await changed_paths(tree.git, old, new)).intersection(staged.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ class Move(StrEnum):
     FENCED = "fenced"
     """A newer controller exists; this one must stop."""
     HELD = "held"
-    """The person's working tree is on main and has uncommitted changes."""
+    """The person is on main and has uncommitted changes to the same files, or is in the middle of a merge."""
     BUSY = "busy"
     """Another git process holds the ref's lock."""
 

@@ -83,11 +83,12 @@ async def _branch(project: Project) -> list[Finding]:
     tip = await project.repository.tip()
     findings = [Finding("branch", Health.OK, f"work lands on {place.branch}, now at {tip.commit[:12]}")]
     checkout = await project.repository.checkout()
-    if checkout.state is CheckoutState.DIRTY:
-        text = (
-            f"{checkout.path} is on {place.branch} with uncommitted changes: {', '.join(checkout.dirty[:3])}"
-        )
-        findings.append(Finding("checkout", Health.BAD, text, "git stash, or git switch -c mine"))
+    if checkout.held:
+        findings.append(Finding("checkout", Health.WARNING, checkout.held, "git status"))
+    elif checkout.state is CheckoutState.DIRTY:
+        some = ", ".join(checkout.dirty[:3])
+        text = f"uncommitted changes ({some}): only changes to the same files wait to land"
+        findings.append(Finding("checkout", Health.OK, text))
     elif not place.head and place.work_tree:
         text = "HEAD is detached; this checkout does not follow what lands"
         findings.append(Finding("checkout", Health.WARNING, text, f"git switch {place.branch}"))

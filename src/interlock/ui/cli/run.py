@@ -20,7 +20,7 @@ from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskRemoved
 from interlock.events.state import State
 from interlock.git.checkout import CheckoutState
-from interlock.model.errors import Declined, EnvironmentProblem, UsageError
+from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
@@ -158,11 +158,12 @@ async def _refuse_unready(project: Project) -> None:
     if row := in_charge(await project.store.held()):
         raise refuse_second(row)
     checkout = await project.repository.checkout()
-    if checkout.state is CheckoutState.DIRTY:
-        some = ", ".join(checkout.dirty[:3]) + (" ..." if len(checkout.dirty) > 3 else "")
-        raise EnvironmentProblem(
-            f"{checkout.path} is on {project.place.branch} and has uncommitted changes: {some}",
-            "commit or stash them, or work on another branch: git switch -c mine",
+    if checkout.held:
+        note(f"nothing lands for now: {checkout.held}")
+    elif edited := [path for path in checkout.dirty if path not in project.reserved]:
+        some = ", ".join(edited[:3]) + (" ..." if len(edited) > 3 else "")
+        note(
+            f"agents do not see your uncommitted changes to {some}; a change to the same files waits to land"
         )
     if checkout.state is CheckoutState.ELSEWHERE:
         note(f"work lands on {project.place.branch}; your checkout is elsewhere and stays as it is")

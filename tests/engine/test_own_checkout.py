@@ -1,0 +1,108 @@
+"""A person works in their own checkout while agents land: through the real command, with main checked out."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import WAIT, Background, Scratch
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def run(scratch: Scratch, gate: Path) -> Background:
+    """A run whose agents change `same.txt` (task a) and add `new.txt` (task b) once the gate is there."""
+    scratch.write(same__txt="1\n", other__txt="1\n")
+    agent = (
+        WAIT.format(gate=gate)
+        + "\ncase $INTERLOCK_TASK_ID in a) echo 2 > same.txt;; b) echo 2 > new.txt;; esac"
+    )
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", agent)
+    started = scratch.start("run")
+    for task in "ab":
+        started.wait_for_line(f"{task}: implement started")
+    return started
+
+
+def test_only_a_change_to_the_same_edited_file_waits(scratch: Scratch, gate: Path, run: Background) -> None:
+    """W6: main is not written under a person's hands; they are told, and it lands when they are done."""
+    scratch.write(same__txt="mine\n", other__txt="mine\n", untracked__txt="mine\n")
+    scratch.git("add", "other.txt")
+    gate.touch()
+    run.wait_for_line("this change edits same.txt")
+    run.wait_for_line("b: landed")
+    assert scratch.git("show", "main:same.txt") == "1"
+    assert scratch.git("show", "main:new.txt") == "2"
+    assert (scratch.root / "new.txt").read_text() == "2\n"
+    scratch.git("checkout", "--", "same.txt")
+    assert run.wait() == 0
+    assert scratch.git("show", "main:same.txt") == "2"
+    # What was staged still is, and nothing else.
+    assert scratch.git("status", "--porcelain") == "M  other.txt\n?? untracked.txt"
+    assert (scratch.root / "other.txt").read_text() == "mine\n"
+
+
+def test_editing_the_task_graph_never_holds_a_landing(scratch: Scratch, gate: Path, run: Background) -> None:
+    graph = scratch.root / "task-graph.yaml"
+    graph.write_text(graph.read_text() + "# a remark\n")
+    gate.touch()
+    assert run.wait() == 0
+    assert scratch.states() == {"a": "done", "b": "done"}
+    assert scratch.git("status", "--porcelain").split() == ["M", "task-graph.yaml"]
+
+
+@pytest.mark.parametrize("where", ["branch", "detached", "merging"])
+def test_a_checkout_that_is_elsewhere_is_left_alone(
+    scratch: Scratch, gate: Path, run: Background, where: str
+) -> None:
+    """On another branch, detached, or in the middle of a merge there: main moves, the checkout does not."""
+    scratch.git(
+        "switch", "-q", "--detach" if where == "detached" else "-c", *(["mine"] * (where != "detached"))
+    )
+    if where == "merging":
+        scratch.write(same__txt="mine\n")
+        scratch.commit("mine")
+        scratch.git("branch", "-q", "theirs", "main")
+        scratch.git("switch", "-q", "theirs")
+        scratch.write(same__txt="theirs\n")
+        scratch.commit("theirs")
+        scratch.git("switch", "-q", "mine")
+        with pytest.raises(Exception, match="merge"):
+            scratch.git("merge", "theirs")
+    before = scratch.git("status", "--porcelain=v2", "--branch")
+    gate.touch()
+    assert run.wait() == 0
+    assert scratch.git("status", "--porcelain=v2", "--branch") == before
+    assert scratch.git("show", "main:same.txt") == "2"
+
+
+def test_a_rebase_of_main_is_waited_for(scratch: Scratch, gate: Path, run: Background) -> None:
+    """It ends by moving main itself, from where it began: nothing may land before."""
+    start = scratch.git("rev-parse", "HEAD")
+    scratch.write(other__txt="mine\n")
+    scratch.commit("mine")
+    scratch.git("switch", "-q", "-c", "theirs", start)
+    scratch.write(other__txt="theirs\n")
+    scratch.commit("theirs")
+    scratch.git("switch", "-q", "main")
+    with pytest.raises(Exception, match="rebase"):
+        scratch.git("rebase", "theirs")
+    gate.touch()
+    run.wait_for_line("a rebase of main is under way")
+    scratch.git("checkout", "--theirs", "other.txt")
+    scratch.git("add", "other.txt")
+    scratch.git("-c", "core.editor=true", "rebase", "--continue")
+    assert run.wait() == 0
+    assert scratch.git("show", "main:other.txt") == "mine"
+    assert scratch.git("show", "main:same.txt") == "2"
+
+
+def test_uncommitted_changes_are_mentioned_and_do_not_stop_a_run(scratch: Scratch) -> None:
+    scratch.write(a__txt="1\n")
+    scratch.graph("  t: {goal: x}\n")
+    scratch.write(a__txt="mine\n")
+    said = scratch.interlock("run")
+    assert "agents do not see your uncommitted changes to a.txt" in said
+    assert (scratch.root / "t.txt").read_text() == "t\n"
+    assert (scratch.root / "a.txt").read_text() == "mine\n"
+    assert "only changes to the same files wait" in scratch.interlock("doctor", code=None)
