@@ -1,7 +1,7 @@
 """Questions in the log: who asks, what a person said, and when it no longer matters (P2, T2)."""
 
 from interlock.events.facts import PermissionAnswered, PermissionAsked
-from interlock.events.state import Question
+from interlock.events.state import Permission
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal, failed
 
@@ -19,33 +19,33 @@ def asking(call: str = "c1") -> Journal:
 
 def test_a_question_stays_open_until_it_is_answered() -> None:
     journal = asking()
-    assert journal.task("a").questions == [Question(1, "c1", "edit", "write it")]
+    assert journal.task("a").permissions == [Permission(1, "c1", "edit", "write it")]
     journal.tell(PermissionAnswered(A, 1, "c1", allow=False))
-    assert [asked.allow for asked in journal.task("a").questions] == [False]
+    assert [asked.allow for asked in journal.task("a").permissions] == [False]
 
 
 def test_the_first_answer_counts() -> None:
     journal = asking()
     journal.tell(PermissionAnswered(A, 1, "c1", allow=False), PermissionAnswered(A, 1, "c1", allow=True))
-    assert [asked.allow for asked in journal.task("a").questions] == [False]
+    assert [asked.allow for asked in journal.task("a").permissions] == [False]
 
 
 def test_an_answer_to_something_else_changes_nothing() -> None:
     journal = asking()
     journal.tell(PermissionAnswered(A, 1, "c2", allow=True), PermissionAnswered(A, 2, "c1", allow=True))
     journal.tell(PermissionAnswered(TaskId("unknown"), 1, "c1", allow=True))
-    assert [asked.allow for asked in journal.task("a").questions] == [None]
+    assert [asked.allow for asked in journal.task("a").permissions] == [None]
 
 
 def test_the_next_attempt_begins_without_questions() -> None:
     journal = asking()
     journal.tell(failed(journal.task("a")))
     journal.start("a")
-    assert journal.task("a").questions == []
+    assert journal.task("a").permissions == []
 
 
 def test_a_question_under_an_old_claim_is_ignored() -> None:
     journal = asking()
     task = journal.task("a")
     journal.tell(PermissionAsked(A, task.attempt, task.phase.name, task.epoch - 1, "c9", "edit", "late"))
-    assert [asked.call for asked in journal.task("a").questions] == ["c1"]
+    assert [asked.call for asked in journal.task("a").permissions] == ["c1"]

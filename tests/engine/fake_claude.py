@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A stand-in for Claude Code: its words, its lines and its questions to the model, and a script for its mind.
 
-If the task says `wait GATE`, it does so in a session that is not resumed.
+If the task says `wait GATE`, it does so in a session that is not resumed. If it says `ask QUESTION`, it ends
+with that and changes nothing, until a person has answered.
 """
 
 import http.client
@@ -32,9 +33,9 @@ def ask() -> tuple[int, dict[str, int]]:
     return answer.status, json.load(answer).get("usage", {})
 
 
-def end(status: int, usage: dict[str, int]) -> None:
+def end(status: int, usage: dict[str, int], words: str) -> None:
     if status == 200:
-        tell("result", subtype="success", is_error=False, result="All done.", usage=usage, num_turns=1)
+        tell("result", subtype="success", is_error=False, result=words, usage=usage, num_turns=1)
         return
     failed = {"is_error": True, "api_error_status": status, "terminal_reason": "api_error"}
     tell("result", subtype="success", result=f"API Error: {status}", usage=usage, num_turns=1, **failed)
@@ -47,16 +48,18 @@ def main() -> None:
     tell("system", subtype="init", session_id=session, model="fake")
     tell("user", **heard, isReplay=True)
     gate = re.search(r"^wait (.+)$", prompt, re.MULTILINE)
+    question = re.search(r"^ask (.+)$", prompt, re.MULTILINE)
+    is_answered = "A person answered:" in prompt
     status, usage = ask()
     here = Path("resumed.txt" if said("--resume") else "made.txt")
-    if status == 200:
+    if status == 200 and (is_answered or not question):
         here.write_text(f"{session} {Path.home().joinpath('diary').exists()} {sorted(os.environ)}\n")
     Path.home().joinpath("diary").write_text(session)
     if gate and not said("--resume"):
         tell("assistant", message={"content": [{"type": "text", "text": "waiting"}]})
         while not Path(gate[1]).exists():
             select.select([], [], [], 0.05)
-    end(status, usage)
+    end(status, usage, question[1] if question and not is_answered else "All done.")
     sys.stdin.read()
     sys.exit(status != 200)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.run import session as module
@@ -45,17 +44,23 @@ DENIED = Event(EventKind.DENIED, "rm -rf", call="1", tool="Bash", ok=False)
 
 def test_a_denial_at_the_end_mattered(tmp_path: Path) -> None:
     verdict = played(tmp_path, tool("1", "Bash"), DENIED).verdict(WELL, [])
-    assert (verdict.error, verdict.summary) == (ErrorClass.DENIED, "it was not allowed to use Bash: rm -rf")
+    assert (verdict.error, verdict.denied) == (None, "it was not allowed to use Bash: rm -rf")
 
 
 def test_a_denial_that_was_got_around_did_not(tmp_path: Path) -> None:
     again = (tool("2", "Bash"), Event(EventKind.RESULT, "ok", call="2"))
-    assert played(tmp_path, tool("1", "Bash"), DENIED, *again).verdict(WELL, []).error is None
+    assert played(tmp_path, tool("1", "Bash"), DENIED, *again).verdict(WELL, []).denied == ""
 
 
 def test_another_tool_that_worked_does_not_make_up_for_it(tmp_path: Path) -> None:
     other = (tool("2", "Read"), Event(EventKind.RESULT, "ok", call="2"))
-    assert played(tmp_path, tool("1", "Bash"), DENIED, *other).verdict(WELL, []).error is ErrorClass.DENIED
+    assert played(tmp_path, tool("1", "Bash"), DENIED, *other).verdict(WELL, []).denied
+
+
+def test_a_question_that_no_person_could_see_was_not_denied(tmp_path: Path) -> None:
+    denied = Event(EventKind.DENIED, "no person is here", call="1", tool="AskUserQuestion", ok=False)
+    verdict = played(tmp_path, tool("1", "AskUserQuestion"), denied).verdict(WELL, [])
+    assert (verdict.denied, verdict.asks and verdict.asks.is_explicit) == ("", True)
 
 
 def test_a_call_of_long_ago_is_forgotten_and_a_denial_stays_one() -> None:

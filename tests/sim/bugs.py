@@ -306,6 +306,7 @@ BUGS = (
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
     Bug("a red check counts whatever it was on", ((hands.HANDS, PhaseKind.CHECK, _red_is_red),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
+    Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
     Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),
     Bug("more agents than there are slots", ((slots, "agents_at_work", lambda _state: 0),)),

@@ -16,7 +16,7 @@ from random import Random
 from interlock.engine.experience import Gathered
 from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
-from interlock.model.outcome import CheckResult, ErrorClass, News, Order, Report
+from interlock.model.outcome import Asking, CheckResult, ErrorClass, News, Order, Report
 from interlock.model.session import Notes
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.verify.protocol import CheckOrder
@@ -221,6 +221,8 @@ class FakeExecutor:
             tail=words,
             seconds=self.machine.simulation.now() - seat.started,
             archived=seat.ref,
+            session=order.session,
+            asks=Asking("which one?", is_explicit=True) if seat.how == Act.ASKS else None,
         )
 
     def _touched(self, seat: Seat) -> tuple[str, ...]:
@@ -236,6 +238,7 @@ class FakeExecutor:
 _ERRORS: dict[str, ErrorClass | None] = {
     Act.WORKS: None,
     Act.WRONG: None,
+    Act.ASKS: None,
     Act.EXITS: ErrorClass.EXIT,
     Act.HANGS: ErrorClass.TIMEOUT,
     Act.SILENT: ErrorClass.IDLE,

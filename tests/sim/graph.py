@@ -29,6 +29,8 @@ class Act(StrEnum):
     SILENT = "silent"
     IDLES = "idles"
     """Ends well and has changed nothing."""
+    ASKS = "asks"
+    """Ends well with a question to a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ def random_graph(dice: Random) -> Graph:
 
 def _random_script(dice: Random, rival: TaskId | None) -> Script:
     first = dice.choices(
-        [(), (Act.WRONG,), (Act.EXITS,), (Act.HANGS,), (Act.IDLES,), (Act.SILENT,)], [70, 10, 8, 4, 4, 4]
+        [(), (Act.WRONG,), (Act.EXITS,), (Act.HANGS,), (Act.IDLES,), (Act.SILENT,), (Act.ASKS,)],
+        [64, 10, 8, 4, 4, 4, 6],
     )[0]
     last = Act.WORKS if dice.random() < 0.93 else dice.choice([Act.EXITS, Act.WRONG])
     paths = tuple(dice.sample(["src/a", "src/b", "docs/c"], dice.choice([0, 0, 1, 1, 2])))

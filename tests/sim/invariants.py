@@ -10,7 +10,7 @@ I7 a hard lease has one holder. (In the plan this is the budget; there are no bu
 I8 nothing an agent made is lost, and nothing falls off main.
 I9 the state is what the log adds up to: at once, fact by fact, from a snapshot, and in the engine.
 Besides: every commit on main was tested as it is and is green, agents of one task never overlap, retries end,
-and nobody writes under a claim that has fallen.
+a task that asks a person waits for the answer, and nobody writes under a claim that has fallen.
 
 A violation is noted, not raised: the engine is built to survive what its calls raise.
 """
@@ -35,7 +35,7 @@ from tests.sim.loop import Simulation
 
 REPEATED = "an echo"
 """The actor who writes old facts again: what it writes proves nothing."""
-RESULTS = (f.PhasePassed, f.PhaseFailed, f.PhaseLost, f.CandidateStale, f.PhaseDeferred)
+RESULTS = (f.PhasePassed, f.QuestionAsked, f.PhaseFailed, f.PhaseLost, f.CandidateStale, f.PhaseDeferred)
 SECOND_CHANCES = (f.TaskRetried, f.TaskReset, f.TaskAccepted)
 
 
@@ -157,6 +157,8 @@ class Invariants:
             self.violate("retries", f"{fact.task} started again after {len(setbacks)} failures")
         if len(setbacks) > 1 and setbacks[-1] and setbacks[-1] == setbacks[-2]:
             self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
+        if task.questions and task.questions[-1].answer is None:
+            self.violate("answer", f"{fact.task} started although no person has answered its question")
         if task.phase.kind is PhaseKind.AGENT:
             self._clutch_allows(task)
             others = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]

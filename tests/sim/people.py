@@ -52,9 +52,11 @@ class People:
             await deed(dice)
 
     async def leave(self) -> None:
-        """Take back every pause, so that what is left can be done."""
+        """Take back every pause and answer every question, so that what is left can be done."""
         paused = [name for name, task in sorted(self._state.tasks.items()) if task.paused]
-        await self.store.append([f.Unpaused(), *(f.Unpaused(name) for name in paused)], PERSON)
+        await self.store.append(
+            [f.Unpaused(), *(f.Unpaused(name) for name in paused), *self._answers()], PERSON
+        )
 
     @property
     def _state(self) -> State:
@@ -68,6 +70,7 @@ class People:
             (self._reset, 10),
             (self._cancel, 3),
             (self._retry, 8),
+            (self._answer, 8),
             (self._stop, 3),
             (self._edit, 5),
             (self._remove, 2),
@@ -116,6 +119,16 @@ class People:
         over = [n for n, t in sorted(self._state.tasks.items()) if t.stage in (Stage.FAILED, Stage.CANCELLED)]
         if over:
             await self.store.append([f.TaskRetried(dice.choice(over), "try harder")], PERSON)
+
+    async def _answer(self, dice: Random) -> None:
+        await self.store.append(self._answers()[:1], PERSON)
+
+    def _answers(self) -> list[f.QuestionAnswered]:
+        return [
+            f.QuestionAnswered(name, asked.attempt, "the first")
+            for name, task in sorted(self._state.tasks.items())
+            if (asked := task.asks)
+        ]
 
     async def _edit(self, dice: Random) -> None:
         """The task graph was changed and read again."""

@@ -1,8 +1,16 @@
-"""An agent that asks before it acts is answered from another terminal (T6, P2)."""
+"""Agents that ask before they act, or end with a question, are answered from another terminal (T6, P2)."""
 
 import pytest
 
-from interlock.events.facts import AgentExited, PermissionAnswered, PermissionAsked
+from interlock.events.facts import (
+    AgentExited,
+    Paused,
+    PermissionAnswered,
+    PermissionAsked,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from interlock.model.claim import task_resource
 from interlock.model.task import TaskId
 from tests.ui.conftest import Lab, task
 
@@ -67,3 +75,73 @@ def test_a_question_is_on_every_screen_with_the_command_that_answers_it(lab: Lab
     lab.run("answer", "api", "allow")
     for words in (["status"], ["show", "api"], ["agents"]):
         assert "asks leave" not in lab.run(*words).out
+
+
+def wonders(lab: Lab, name: str = "api") -> None:
+    """The agent of a task ended with a question."""
+    epoch = lab.start(name).epoch
+    message = "I read it.\n\nStrings, too?"
+    lab.write(QuestionAsked(TaskId(name), 1, "implement", epoch, text="Strings, too?", message=message))
+    lab.release(task_resource(name))
+
+
+def test_a_question_is_on_every_screen_until_it_is_answered(lab: Lab) -> None:
+    lab.accept(task("api"), task("web", "api"))
+    wonders(lab)
+    for words in (["status"], ["explain", "api"], ["explain", "web"], ["show", "api"], ["inbox"]):
+        assert "Strings, too?" in lab.run(*words).out, words
+    assert 'interlock answer api "..."' in lab.run("inbox").out
+    assert lab.run("status", "--exit-code").code == lab.run("wait").code == lab.run("wait", "api").code == 6
+    result = lab.run("answer", "api", "yes,", "please")
+    assert (result.code, result.out) == (0, "the next attempt of api is told\nnext: interlock run\n")
+    assert lab.facts()[-1] == QuestionAnswered(API, 1, "yes, please")
+    assert lab.run("inbox").out == "nothing waits for you\n"
+    assert lab.run("status", "--exit-code").code == 1
+    assert "a person answered: yes, please" in lab.run("show", "api").out
+    assert "answered its question: yes, please" in lab.run("explain", "api").out
+    assert "A person answered:\n\nyes, please" in lab.run("prompt", "api").out
+    assert lab.run("answer", "api", "no").code == 2
+
+
+def test_retry_with_a_note_answers_and_without_one_says_what_is_asked(lab: Lab) -> None:
+    lab.accept(task("api"))
+    wonders(lab)
+    refused = lab.run("retry", "api")
+    assert refused.code == 2
+    assert "api waits for your answer: Strings, too?" in refused.err
+    assert 'hint: interlock answer api "..."' in refused.err
+    assert lab.run("retry", "api", "-m", "only numbers").code == 0
+    assert lab.facts()[-1] == QuestionAnswered(API, 1, "only numbers")
+
+
+def test_what_is_said_to_a_task_that_asks_does_not_start_it(lab: Lab) -> None:
+    lab.accept(task("api"))
+    wonders(lab)
+    assert 'interlock answer api "..." starts it' in lab.run("say", "api", "be quick").out
+
+
+def test_a_failure_beside_a_question_is_still_a_failure(lab: Lab) -> None:
+    lab.accept(task("api"), task("web"))
+    wonders(lab)
+    lab.fail("web", "exit 1")
+    assert lab.run("status", "--exit-code").code == 1
+    kinds = [(item["kind"], item["task"]) for item in lab.run("inbox", "--json").json["items"]]
+    assert kinds == [("question", "api"), ("failed", "web")]
+
+
+def test_the_inbox_has_permissions_and_pauses_with_their_commands(lab: Lab) -> None:
+    asked(lab, "c1")
+    lab.write(Paused(why="deploying"))
+    permission, paused = lab.run("inbox", "--json").json["items"]
+    assert (permission["id"], permission["text"]) == ("api/1/c1", "execute make c1")
+    assert permission["next"] == ["interlock answer api allow", "interlock answer api deny"]
+    assert (paused["text"], paused["next"]) == ("deploying", ["interlock unpause"])
+    wrong = lab.run("answer", "api", "perhaps")
+    assert (wrong.code, "allow, deny" in wrong.err) == (2, True)
+
+
+def test_an_edited_task_does_not_wait_for_the_answer_to_an_old_question(lab: Lab) -> None:
+    lab.accept(task("api"))
+    wonders(lab)
+    lab.accept(task("api", priority=1))
+    assert lab.run("inbox").out == "nothing waits for you\n"

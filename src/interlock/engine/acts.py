@@ -121,9 +121,9 @@ class Acts:
     def answer(self) -> None:
         """Pass on what people answered to agents that asked; a question that is closed hears nothing."""
         for name, act in self.under_way.items():
-            for question in self._ledger.state.tasks[name].questions if act.heard is not None else ():
-                if question.attempt == act.attempt and question.allow is not None:
-                    self._env.executor.answer(name, act.attempt, question.call, question.allow)
+            for asked in self._ledger.state.tasks[name].permissions if act.heard is not None else ():
+                if asked.attempt == act.attempt and asked.allow is not None:
+                    self._env.executor.answer(name, act.attempt, asked.call, asked.allow)
 
     def requests(self) -> list[tuple[TaskId, ScopeRequest]]:
         """What agents that are at work here want to edit and have no answer to."""

@@ -25,7 +25,7 @@ from interlock.engine.slots import Gauges, Slots, figures_of, slots_of, would_st
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.pool import PoolFigures
@@ -231,7 +231,7 @@ class Engine:
     def _is_held_by_pause(self) -> bool:
         """A pause is a person's "wait", not an end: the loop stays."""
         return any(
-            (self.state.paused or task.paused) and task.stage is Stage.WAITING and task.unmet == 0
+            (self.state.paused or task.paused) and _could_go_on(task)
             for name, task in self.state.tasks.items()
             if self.state.is_selected(name)
         )
@@ -246,6 +246,10 @@ class Engine:
                 asyncio.create_task(_only(partial(self._env.store.wait, self.state.seq, seconds))),
             ]
         )
+
+
+def _could_go_on(task: TaskState) -> bool:
+    return task.stage is Stage.WAITING and task.unmet == 0 and task.asks is None
 
 
 async def _only(wait: Callable[[], Awaitable[object]]) -> None:

@@ -26,6 +26,7 @@ from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
     WAITS,
+    Asking,
     CheckResult,
     ErrorClass,
     Landing,
@@ -157,7 +158,24 @@ def _pause(turn: Turn, report: Report) -> float:
     return min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0 ** len(turn.task.failures))
 
 
+def _question(turn: Turn, report: Report, asks: Asking) -> f.Fact:
+    return f.QuestionAsked(
+        *turn.key,
+        text=asks.text,
+        message=asks.message,
+        seconds=report.seconds,
+        log=report.log,
+        base=report.base,
+        commit=report.commit,
+        archived=report.archived,
+        usage=report.usage,
+        session=report.session,
+    )
+
+
 def _work_fact(turn: Turn, report: Report) -> f.Fact:
+    if report.error is None and report.asks:
+        return _question(turn, report, report.asks)
     if report.error is None and report.commit is not None:
         return f.WorkFinished(
             *turn.key,

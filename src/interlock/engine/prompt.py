@@ -137,11 +137,12 @@ def _meet(one: Task, other: Task) -> bool:
 
 def _said(task: TaskState) -> str:
     words = [message.text for message in task.said] + ([task.notes] if task.notes else [])
-    if not words:
-        return ""
-    return "## What people said about this task\n\n" + "\n\n".join(
-        word.strip()[:MESSAGE_CHARS] for word in words
-    )
+    parts = [word.strip()[:MESSAGE_CHARS] for word in words]
+    for asked in task.questions:
+        if asked.answer is not None:
+            question = quoted(f"Attempt {asked.attempt} asked", asked.message or asked.text, SUMMARY_CHARS)
+            parts.append(f"{question}A person answered:\n\n{asked.answer.strip()[:MESSAGE_CHARS]}")
+    return "## What people said about this task\n\n" + "\n\n".join(parts) if parts else ""
 
 
 def _feedback(scene: Scene) -> str:
@@ -170,8 +171,8 @@ def _failed(scene: Scene) -> Iterator[str]:
 def _ended(task: TaskState) -> Iterator[str]:
     """What the notes of the last session have; how it failed is told already, if it did."""
     end = task.session
-    if end is None:
-        return
+    if end is None or any(asked.attempt == end.attempt for asked in task.questions):
+        return  # how it ended, and its last words, stand beside the answer that it got
     is_told = any(failure.attempt == end.attempt for failure in task.failures[-1:])
     if not is_told:
         title = f"## What happened to attempt {end.attempt}"

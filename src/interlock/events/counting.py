@@ -60,6 +60,7 @@ def _is_queued(state: State, task: TaskState) -> bool:
         task.stage is Stage.WAITING
         and task.unmet == 0
         and not task.paused
+        and task.asks is None
         and task.phase.kind is PhaseKind.AGENT
         and state.is_selected(task.spec.id)
     )
@@ -109,6 +110,8 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
     elif isinstance(fact, f.WorkFinished):
         _count_seconds(tally, task, fact.seconds)
         _count_usage(tally, goodput, fact.usage)
+    elif isinstance(fact, f.QuestionAsked):
+        _count_usage(tally, goodput, fact.usage)
     elif isinstance(fact, f.CandidatePassed):
         tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
     elif isinstance(fact, f.PhaseFailed):
@@ -154,4 +157,4 @@ def _count_usage(tally: Tally, goodput: Goodput, usage: Usage | None) -> None:
         tally.paid_tokens += tokens
 
 
-_VERDICTS = (f.WorkFinished, f.CandidatePassed, f.Landed, f.PhaseFailed)
+_VERDICTS = (f.WorkFinished, f.QuestionAsked, f.CandidatePassed, f.Landed, f.PhaseFailed)

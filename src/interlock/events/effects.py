@@ -6,13 +6,14 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.events.state import Candidate, Failure, Opened, Question, TaskState, Work
+from interlock.events.state import Candidate, Failure, Opened, Permission, Question, TaskState, Work
 from interlock.model.evidence import UNCHECKED
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind
 from interlock.model.usage import Usage
 
-QUESTIONS_KEPT = 100
+PERMISSIONS_KEPT = 100
+QUESTIONS_KEPT = 10
 
 
 def back_to(task: TaskState, index: int, time: float) -> None:
@@ -25,7 +26,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
     task.agent_exited = False
     task.ahead, task.built = fact.ahead, None
-    task.questions = []
+    task.permissions = []
     if task.phase.kind is PhaseKind.AGENT:
         task.agent, task.offered, task.held_out, task.scope = fact.agent, (), (), ()
 
@@ -35,8 +36,34 @@ def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None
 
 
 def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:
-    asked = Question(fact.attempt, fact.call, fact.tool, fact.text)
+    asked = Permission(fact.attempt, fact.call, fact.tool, fact.text)
+    task.permissions = [*task.permissions[1 - PERMISSIONS_KEPT :], asked]
+
+
+def _question_asked(task: TaskState, fact: f.QuestionAsked, row: Recorded) -> None:
+    """No failure: neither the breaker nor the limit of retries hear of it."""
+    asked = Question(fact.attempt, fact.text, fact.message)
     task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
+    task.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
+    task.usage += fact.usage or Usage()
+    task.busy_seconds += fact.seconds
+    task.losses = task.deferrals = task.waits = 0
+    task.why = "its agent asked a question"
+    back_to(task, task.phase_index, row.time)
+
+
+def _question_answered(task: TaskState, fact: f.QuestionAnswered, row: Recorded) -> None:
+    if task.asks and task.asks.attempt == fact.attempt:
+        close_question(task, fact.text)
+        task.why = "a person answered its question"
+        back_to(task, task.phase_index, row.time)
+
+
+def close_question(task: TaskState, answer: str = "") -> None:
+    """An open question is answered; without an answer it is forgotten."""
+    if task.questions and task.questions[-1].answer is None:
+        *before, last = task.questions
+        task.questions = [*before, replace(last, answer=answer)] if answer else before
 
 
 def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
@@ -161,6 +188,7 @@ def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
     task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
     task.waits, task.cut_off = 0, None
+    close_question(task, fact.note)
     task.why = "retried by a person"
     back_to(task, 0, row.time)
 
@@ -168,6 +196,7 @@ def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
 def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
     task.failures, task.losses, task.not_before = [], 0, 0.0
     task.waits, task.cut_off = 0, None
+    close_question(task)
     task.why = fact.why or "reset by a person"
     back_to(task, 0, row.time)
 
@@ -185,6 +214,8 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PhaseStarted: _started,
     f.SessionOpened: _session_opened,
     f.PermissionAsked: _permission_asked,
+    f.QuestionAsked: _question_asked,
+    f.QuestionAnswered: _question_answered,
     f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
     f.CandidateBuilt: _candidate_built,

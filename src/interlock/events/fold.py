@@ -14,7 +14,7 @@ from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, back_to
+from interlock.events.effects import EFFECTS, back_to, close_question
 from interlock.events.evidence import canary_tried, evidence_of
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
@@ -120,11 +120,11 @@ def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) 
     task = state.tasks.get(fact.task)
     if task is None:
         return set()
-    task.questions = [
+    task.permissions = [
         replace(asked, allow=fact.allow)
         if asked.allow is None and (asked.attempt, asked.call) == (fact.attempt, fact.call)
         else asked
-        for asked in task.questions
+        for asked in task.permissions
     ]
     return {fact.task}
 
@@ -148,6 +148,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     else:
         _forget_needs(state, known)
         known.spec, known.cut_off = fact.task, None
+        close_question(known)  # whoever asked it had another task
         if known.stage in (Stage.FAILED, Stage.REMOVED):
             known.failures, known.losses, known.waits = [], 0, 0
             back_to(known, 0, row.time)

@@ -18,6 +18,8 @@ from interlock.events.facts import (
     PhaseLost,
     PhasePassed,
     PhaseStarted,
+    QuestionAnswered,
+    QuestionAsked,
     SessionOpened,
     TaskAccepted,
     TaskCancelled,
@@ -42,6 +44,7 @@ class Stage(StrEnum):
 NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.WAITING, TaskAccepted): Stage.WAITING,
     (Stage.WAITING, PhaseStarted): Stage.RUNNING,
+    (Stage.WAITING, QuestionAnswered): Stage.WAITING,
     (Stage.WAITING, TaskReset): Stage.WAITING,
     (Stage.WAITING, TaskFailed): Stage.FAILED,
     (Stage.WAITING, TaskCancelled): Stage.CANCELLED,
@@ -53,6 +56,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.RUNNING, CandidateBuilt): Stage.RUNNING,
     (Stage.RUNNING, PhasePassed): Stage.WAITING,  # DONE after the last phase
     (Stage.RUNNING, CandidateStale): Stage.WAITING,
+    (Stage.RUNNING, QuestionAsked): Stage.WAITING,
     (Stage.RUNNING, PhaseFailed): Stage.WAITING,
     (Stage.RUNNING, PhaseLost): Stage.WAITING,
     (Stage.RUNNING, PhaseDeferred): Stage.WAITING,

@@ -102,6 +102,18 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """What an attempt ended with, for a person to answer."""
+
+    attempt: int
+    text: str
+    message: str = ""
+    """The whole of the agent's last message."""
+    answer: str | None = None
+    """None: no person has answered yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
     """What an agent asks leave for."""
 
     attempt: int
@@ -219,8 +231,10 @@ class TaskState:
     session: SessionEnd | None = None
     opened: Opened | None = None
     """The session of its last attempt."""
+    permissions: list[Permission] = field(default_factory=list)
+    """What its agent asks leave for, or has asked in this attempt."""
     questions: list[Question] = field(default_factory=list)
-    """What its agent asks people, or has asked in this attempt."""
+    """What its attempts ended with, oldest first; all but the last are answered."""
     cut_off: Resume | None = None
     """A session that ended without a result through no fault of its own, and may go on."""
     waits: int = 0
@@ -311,6 +325,12 @@ class TaskState:
     def knows_seconds(self) -> bool:
         """Is `expected_seconds` more than a number to plan with."""
         return not self.forecast.is_guess if self.forecast else self.spec.has_estimate
+
+    @property
+    def asks(self) -> Question | None:
+        """The question that it waits for a person to answer."""
+        last = self.questions[-1] if self.questions else None
+        return last if last and last.answer is None and self.stage is Stage.WAITING else None
 
     @property
     def is_over(self) -> bool:

@@ -85,6 +85,8 @@ class Resume:
     """What it started from, and what its change is still a change of."""
     start: str = ""
     """The ref of what its workspace held; empty: nothing."""
+    answered: bool = False
+    """It was not cut off: it ended with a question, and a person has answered it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,17 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """What an agent asked a person at the end of its session."""
+
+    text: str
+    message: str = ""
+    """The whole of its last message."""
+    is_explicit: bool = False
+    """Asked in the form that is there for it, so that it counts even if the agent has changed something."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """How an attempt ended, as observed from outside the agent."""
 
@@ -161,6 +174,10 @@ class Report:
     """How long the model's provider asked to be left alone."""
     left_out: tuple[LeftOut, ...] = ()
     """Files of the workspace that are not part of `commit`, because no person would commit them."""
+    asks: Asking | None = None
+    """The session ended well, with a question that a person has to answer."""
+    denied: str = ""
+    """What the agent was kept from to the end. It ended well all the same."""
 
 
 @dataclass(frozen=True, slots=True)

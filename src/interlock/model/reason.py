@@ -9,6 +9,7 @@ from interlock.model.task import TaskId
 class Why(StrEnum):
     """The kinds of reason."""
 
+    ANSWER = "answer"
     NEEDS = "needs"
     NEEDS_FAILED = "needs-failed"
     PAUSED = "paused"

@@ -43,7 +43,7 @@ class Notes:
     """What was written down about a session that is over."""
 
     reason: str
-    """`done`, the class of an error, `stopped` or `lost`."""
+    """`done`, `asked`, the class of an error, `stopped` or `lost`."""
     summary: str
     """What the agent said last, or how it ended."""
     path: str

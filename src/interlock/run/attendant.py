@@ -15,7 +15,7 @@ from interlock.model.outcome import Order, Report
 from interlock.model.session import Notes
 from interlock.model.task import Commit, TaskId
 from interlock.run.hooks import About, Hooks, SessionHooks
-from interlock.run.notes import DONE, Notebook, notes_path
+from interlock.run.notes import ASKED, DONE, Notebook, notes_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Attendant:
     async def close(self, report: Report, reason: str = "") -> None:
         """A session is over, if one had begun and nobody has closed it."""
         begun = self._begun(report.task, report.attempt)
-        reason = reason or (report.error.value if report.error else DONE)
+        reason = reason or (report.error.value if report.error else ASKED if report.asks else DONE)
         if begun is None or not self._notebook.write(report, reason):
             return
         told = {"notes_path": str(self._state_dir / notes_path(report.task, report.attempt))}

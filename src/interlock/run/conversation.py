@@ -87,7 +87,7 @@ class Conversation:
         order = self._order
         before = order.resume.attempt if order.resume else 0
         place = place_of(workspace, self._homes.open(order.task, order.attempt, before), self._log)
-        prompt = write_prompt(order, place, resumes=bool(before))
+        prompt = write_prompt(order, place)
         self._scope = Scope(order.expected, place.path, self._clean_ask(news))
         hooks.guard = self._scope.objection
         if objection := await hooks.begin(prompt, resumed=bool(before)):

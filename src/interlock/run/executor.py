@@ -183,7 +183,7 @@ class LocalExecutor(Generic[W]):
             return kept(report, problem, str(await self._set_aside(workspace)))
         self._given_up.forget_before(report.task, report.attempt)
         report = with_work(report, collected)
-        if report.error is None:
+        if report.error is None and not report.asks:
             await asyncio.to_thread(self._homes.forget, report.task, report.attempt)
         try:
             await self._workspaces.discard(workspace)

@@ -19,7 +19,7 @@ from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
 
-DONE = "done"
+DONE, ASKED = "done", "asked"
 LAST_MESSAGES = 5
 LAST_LINES = 20
 """Of a program that only says lines."""
@@ -38,7 +38,7 @@ class Page:
     task: str
     attempt: int
     reason: str
-    """`done`, the class of an error, `stopped` or `lost`."""
+    """`done`, `asked`, the class of an error, `stopped` or `lost`."""
     summary: str
     """What the agent said last; if it said nothing, how it ended."""
     session: str = ""

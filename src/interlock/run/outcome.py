@@ -49,6 +49,8 @@ def how_it_went(report: Report, order: Order, exited: Exit, verdict: Verdict, se
         usage=usage,
         session=verdict.session,
         retry_after_seconds=verdict.retry_after_seconds,
+        asks=verdict.asks if verdict.error is None else None,
+        denied=verdict.denied,
     )
     for more in (note, _remedy(order) if verdict.error is ErrorClass.AUTH else ""):
         report = noted(report, more) if more and more not in report.summary else report
@@ -104,12 +106,16 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
 
 
 def with_work(report: Report, collected: Collected) -> Report:
-    """The agent's work is in the repository. Ending well without any is a failure of its own."""
+    """Judge by what the agent made. Ending well without a change is a failure of its own, unless it asks a
+    person. With a change only an explicit question counts; what was denied does not, as checks decide."""
     report = replace(report, archived=collected.ref)
     if collected.changed:
-        return replace(report, commit=collected.commit, touched=tuple(collected.touched))
-    if report.error:
+        asks = report.asks if report.asks and report.asks.is_explicit else None
+        return replace(report, commit=collected.commit, touched=tuple(collected.touched), asks=asks)
+    if report.error or report.asks:
         return report
+    if report.denied:
+        return replace(report, error=ErrorClass.DENIED, summary=report.denied)
     said = f': "{report.summary}"' if report.summary else ""
     return replace(
         report, error=ErrorClass.NO_CHANGE, summary=f"the agent ended well but changed nothing{said}"

@@ -28,6 +28,11 @@ Your session was cut off before you had finished; nothing that you wrote is lost
 and go on with the task, which is this:
 
 """
+ANSWERED = """\
+You ended with a question, and a person has answered it: see below, under what people said. Nothing that you
+wrote is lost. Go on with the task, which is this:
+
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,16 @@ def goes_on(resume: Resume | None, use: str) -> bool:
     return resume is not None and bool(resume.session) and ADAPTERS[use].can_resume
 
 
-def told(prompt: str, resumes: bool) -> str:
+def told(prompt: str, resume: Resume | None) -> str:
     """What an agent gets to read."""
-    return RESUMED + prompt if resumes else prompt
+    if resume is None:
+        return prompt
+    return (ANSWERED if resume.answered else RESUMED) + prompt
 
 
-def write_prompt(order: Order, place: Place, resumes: bool) -> str:
+def write_prompt(order: Order, place: Place) -> str:
     """The prompt, in its file and beside the log."""
-    prompt = told(order.prompt, resumes)
+    prompt = told(order.prompt, order.resume)
     try:
         (place.state / PROMPT).write_text(prompt, encoding="utf-8")
         place.log.parent.mkdir(parents=True, exist_ok=True)

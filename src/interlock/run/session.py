@@ -1,8 +1,8 @@
 """One session of an agent, while it runs: its lines become events, and those become a file and a verdict.
 
 1. What is kept is clean first and cut after, and bounded: an agent can print without end.
-2. Success is an end that the program itself calls good, with nothing denied that mattered. The exit status
-   alone is never enough, and none of it more than the checks.
+2. Success is an end that the program itself calls good. The exit status alone is never enough, and none of it
+   more than the checks. What it was kept from counts only if it has made nothing (`outcome.with_work`).
 """
 
 import os
@@ -15,11 +15,11 @@ import msgspec
 
 from interlock.model.activity import Activity
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.shown import shown
 from interlock.run.adapters.adapter import Reader, Verdict
+from interlock.run.question import Closing, is_asking
 
 EVENTS_BYTES = 64 << 20
 """Of one session's events; some days of talk. What comes after is not kept."""
@@ -44,6 +44,7 @@ class Session:
         self._reader = reader
         self._clean = clean
         self._denials = Denials()
+        self._closing = Closing()
         self._file = _Bounded(events, EVENTS_BYTES)
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
@@ -68,6 +69,7 @@ class Session:
                 self._tail.append(said)
             self.last_line = self._activity.words or self.last_line
             self._denials.note(event)
+            self._closing.note(event)
             self._file.add(event)
             for listener in self.on_event:
                 listener(event)
@@ -82,10 +84,14 @@ class Session:
         for text in left:
             self.hear(text)
         verdict = self._reader.verdict(exited)
-        if verdict.error is None and (denied := self._denials.that_mattered()):
-            verdict = replace(verdict, error=ErrorClass.DENIED, summary=f"it was not allowed to {denied}")
-        summary = shown(self._clean(verdict.summary))
-        return replace(verdict, summary=summary, session=verdict.session or self.id)
+        denied = self._denials.that_mattered()
+        return replace(
+            verdict,
+            summary=shown(self._clean(verdict.summary)),
+            session=verdict.session or self.id,
+            denied=f"it was not allowed to {denied}" if denied else "",
+            asks=self._closing.asks("" if self._tail else self._clean(exited.tail)),
+        )
 
     def close(self) -> None:
         """Whatever happened: give the file back."""
@@ -109,6 +115,8 @@ class Denials:
                     del self._tools[next(iter(self._tools))]
             case EventKind.DENIED:
                 tool = event.tool or self._tools.get(event.call, "")
+                if is_asking(tool):
+                    return  # it is a question (`question`), and nothing that it was kept from
                 if tool in self._denied or len(self._denied) < TOOLS_MOST:
                     self._denied[tool] = shown(f"use {tool or 'a tool'}: {event.text}")
             case EventKind.RESULT if event.ok:

@@ -201,6 +201,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         and task.phase.kind is PhaseKind.AGENT
         and task.unmet == 0
         and not task.paused
+        and task.asks is None
         and not task.leftover
         and name not in state.reconcile
         and state.is_selected(name)

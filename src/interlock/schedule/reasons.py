@@ -12,6 +12,7 @@ from interlock.schedule.capacities import limit_reason
 from interlock.schedule.holds import COUNTED, Holds, demands
 
 NAMES_SHOWN = 4
+QUESTION_CHARS = 200
 
 
 class Needs:
@@ -99,6 +100,13 @@ def _running(standing: Standing, task: TaskState) -> Reason | None:
 def _is_on_top(state: State, task: TaskState) -> bool:
     """Is its check, or was it, on top of a change that is not on main yet."""
     return task.ahead in state.train and task.spec.id in state.train
+
+
+def _answer(_: Standing, task: TaskState) -> Reason | None:
+    if task.asks is None:
+        return None
+    text = " ".join(task.asks.text.split())
+    return Reason(Why.ANSWER, f"asks: {f'{text[:QUESTION_CHARS]}…' if len(text) > QUESTION_CHARS else text}")
 
 
 def _paused(_: Standing, task: TaskState) -> Reason | None:
@@ -231,7 +239,7 @@ def _overlap(standing: Standing, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _paused, _needs, _no_run, _stopping, _not_selected, _all_paused,
+    _answer, _paused, _needs, _no_run, _stopping, _not_selected, _all_paused,
     _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip
 

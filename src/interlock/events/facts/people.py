@@ -98,6 +98,15 @@ class PermissionAnswered(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAnswered(Fact):
+    """A person answered the question that an attempt ended with. The next attempt is told."""
+
+    task: TaskId
+    attempt: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StopRequested(Fact):
     """Somebody asked the running loop to stop: first no new starts, with `agents` also those that run."""
 

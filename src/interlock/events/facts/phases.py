@@ -49,6 +49,23 @@ class PermissionAsked(PhaseFact):
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAsked(PhaseFact):
+    """An agent ended its session with a question. The task waits for a person, and has not failed."""
+
+    text: str = ""
+    message: str = ""
+    """The whole of its last message."""
+    seconds: float = 0.0
+    log: str = ""
+    base: Commit = Commit("")
+    commit: Commit | None = None
+    """What it has made so far, if anything."""
+    archived: str = ""
+    usage: Usage | None = None
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentExited(PhaseFact):
     """The agent's process has ended, so that its slot is free; what it made is still to be imported."""
 
@@ -187,7 +204,7 @@ class NotesSaved(Fact):
     task: TaskId
     attempt: int
     reason: str
-    """`done`, `error`, `timeout`, `idle`, `stopped`, `lost` ..."""
+    """`done`, `asked`, `error`, `timeout`, `idle`, `stopped`, `lost` ..."""
     summary: str = ""
     """What the agent said last, or how it ended."""
     path: str = ""

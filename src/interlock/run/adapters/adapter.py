@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from interlock.model.kinds import Wire
-from interlock.model.outcome import ErrorClass
+from interlock.model.outcome import Asking, ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, Usage
 from interlock.model.task import Agent
@@ -76,6 +76,10 @@ class Verdict:
     session: str = ""
     """The id under which it can be resumed."""
     retry_after_seconds: float = 0.0
+    denied: str = ""
+    """What it was kept from to the end, in words."""
+    asks: Asking | None = None
+    """The question to a person that it ended with."""
 
 
 class Reader(Protocol):

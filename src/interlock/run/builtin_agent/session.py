@@ -13,8 +13,9 @@ from .telling import Failure, tell
 from .tools import FENCED, TOOLS, use, written_calls
 
 RULES = """You are a coding agent at work in a git repository: the current folder. Look before you change
-anything, make the change, then run the checks that the project has. Do not commit. Nobody answers questions:
-decide yourself. When all is done, say in one sentence what you did, without calling a tool."""
+anything, make the change, then run the checks that the project has. Do not commit. Decide
+yourself where you can; where only a person can decide, end with one line that begins with ::interlock ask and
+has your question. When all is done, say in one sentence what you did, without calling a tool."""
 
 CHARS_PER_TOKEN = 3
 LEAST_CHARS = 8_000

@@ -11,6 +11,7 @@ from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
+from interlock.ui.cli.answer import answer_question
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.reading import Reading, catch_up, read
@@ -40,6 +41,8 @@ INSTEAD = {
 @click.pass_obj
 def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> None:
     """Give failed or cancelled TASKS new attempts, with what went wrong as feedback.
+
+    What a task asks is answered with -m.
 
     For example: interlock retry login -m "use the new table"
     """
@@ -88,13 +91,15 @@ async def _act(invocation: Invocation, names: Sequence[str], fact: MakeFact, don
         for task in chosen:
             _must_be_possible(task, fact(task.spec.id))
         for task in chosen:
-            await _write(project.store, fact(task.spec.id))
+            await _write(project.store, task, fact(task.spec.id))
         await catch_up(project.store, reading.state)
     _report(invocation, reading, chosen, done)
 
 
-async def _write(store: Store, fact: Fact) -> None:
-    if isinstance(fact, TaskReset | TaskCancelled):
+async def _write(store: Store, task: TaskState, fact: Fact) -> None:
+    if isinstance(fact, TaskRetried) and task.asks:
+        await answer_question(store, task, fact.note)
+    elif isinstance(fact, TaskReset | TaskCancelled):
         # With the claim, so that whoever holds the task is fenced in the same moment.
         await store.revoke(task_resource(fact.task), [fact], actor())
     else:
@@ -102,6 +107,11 @@ async def _write(store: Store, fact: Fact) -> None:
 
 
 def _must_be_possible(task: TaskState, fact: Fact) -> None:
+    if isinstance(fact, TaskRetried) and task.asks:
+        if not fact.note:
+            why = f"{task.spec.id} waits for your answer: {task.asks.text}"
+            raise UsageError(why, f'interlock answer {task.spec.id} "..."')
+        return
     if next_stage(task.stage, type(fact)) is not None:
         return
     name = task.spec.id

@@ -15,7 +15,7 @@ from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.eventtext import tokens
 from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
 from interlock.ui.cli.reading import Reading, agent_pid, read
-from interlock.ui.cli.rows import in_short, open_questions
+from interlock.ui.cli.rows import in_short, open_permissions
 from interlock.ui.cli.session import opened, run_async
 
 
@@ -74,7 +74,7 @@ async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
 def _row(reading: Reading, task: TaskState, watcher: Watcher, state_dir: Path) -> AgentRow:
     spec, seen = task.spec, watcher.look(task)
     session = task.opened if task.opened and task.opened.attempt == task.attempt else None
-    asked = open_questions(task) if reading.is_live else []
+    asked = open_permissions(task) if reading.is_live else []
     claim = reading.claim_on(spec.id)
     return AgentRow(
         task=spec.id,

@@ -1,50 +1,88 @@
-"""`interlock answer`: yes or no to an agent that asks a person before it acts (`permissions: ask`)."""
+"""`interlock answer`: a person's answer to an agent's question, or to one that asks leave before it acts."""
 
 from collections.abc import Sequence
 
 import click
 
-from interlock.events.facts import PermissionAnswered
-from interlock.events.state import Question, TaskState
+from interlock.events.facts import PermissionAnswered, QuestionAnswered
+from interlock.events.state import Permission, TaskState
 from interlock.model.errors import UsageError
+from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, inert, say, say_json
-from interlock.ui.cli.reading import read
-from interlock.ui.cli.rows import find, open_questions
+from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.rows import find, open_permissions
 from interlock.ui.cli.session import actor, opened, run_async
+
+MOST_CHARS = 4_000
+WORDS = {"allow": True, "deny": False}
 
 
 @click.command("answer", cls=Command)
 @click.argument("task")
-@click.argument("answer", type=click.Choice(["allow", "deny"]))
+@click.argument("answer", nargs=-1, required=True)
 @click.pass_obj
-def answer_command(invocation: Invocation, task: str, answer: str) -> None:
-    """Allow or deny everything that the agent of TASK asks leave for right now.
+def answer_command(invocation: Invocation, task: str, answer: tuple[str, ...]) -> None:
+    """Answer the question that the agent of TASK ended with; the task then goes on.
 
-    For example: interlock answer login allow
+    An agent that asks leave before it acts (`permissions: ask`) is answered with allow or deny, for all
+    that it asks right now. For example: interlock answer login "yes, strings as well"
     """
-    run_async(_answer(invocation, task, answer == "allow"))
+    run_async(_answer(invocation, task, " ".join(answer).strip()))
 
 
-async def _answer(invocation: Invocation, name: str, allow: bool) -> None:
+async def _answer(invocation: Invocation, name: str, text: str) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = find(reading.state, name)
-        questions = open_questions(task)
-        if not questions or not reading.is_live:
+        if task.asks:
+            await answer_question(project.store, task, text)
+            _report_answer(invocation, reading, task, text)
+            return
+        asked = open_permissions(task) if reading.is_live else []
+        if not asked:
             raise UsageError(f"the agent of {task.spec.id} asks nothing", f"interlock show {task.spec.id}")
+        if text not in WORDS:
+            raise UsageError(
+                f"the agent of {task.spec.id} asks leave, which is given with one word: {', '.join(WORDS)}",
+                f"interlock answer {task.spec.id} allow",
+            )
+        allow = WORDS[text]
         await project.store.append(
-            [PermissionAnswered(task.spec.id, asked.attempt, asked.call, allow) for asked in questions],
-            actor(),
+            [PermissionAnswered(task.spec.id, each.attempt, each.call, allow) for each in asked], actor()
         )
-    _report(invocation, task, questions, allow)
+    _report_leave(invocation, task, asked, allow)
 
 
-def _report(invocation: Invocation, task: TaskState, questions: Sequence[Question], allow: bool) -> None:
+async def answer_question(store: Store, task: TaskState, text: str) -> None:
+    """Write down what a person answers to the open question of a task."""
+    name = task.spec.id
+    if not text or len(text) > MOST_CHARS:
+        raise UsageError(
+            f"an answer to the question of {name} has 1 to {MOST_CHARS} characters, this one has {len(text)}",
+            f'interlock answer {name} "..."',
+        )
+    if task.asks:
+        await store.append([QuestionAnswered(name, task.asks.attempt, text)], actor())
+
+
+def _report_answer(invocation: Invocation, reading: Reading, task: TaskState, text: str) -> None:
+    name = task.spec.id
     if invocation.json:
-        answered = [{"call": asked.call, "tool": asked.tool, "text": asked.text} for asked in questions]
-        say_json({"task": task.spec.id, "allow": allow, "answered": answered})
+        asked = task.asks.text if task.asks else ""
+        say_json({"task": name, "question": asked, "answer": text, "live": reading.is_live})
         return
-    for asked in questions:
+    say(f"the next attempt of {name} is told")
+    say("the run that is going on takes it up" if reading.is_live else "next: interlock run")
+
+
+def _report_leave(
+    invocation: Invocation, task: TaskState, answered: Sequence[Permission], allow: bool
+) -> None:
+    if invocation.json:
+        listed = [{"call": asked.call, "tool": asked.tool, "text": asked.text} for asked in answered]
+        say_json({"task": task.spec.id, "allow": allow, "answered": listed})
+        return
+    for asked in answered:
         may = "may" if allow else "may not"
         say(f"the agent of {task.spec.id} {may}: {inert(' '.join((asked.tool, asked.text)).strip())}")

@@ -66,6 +66,7 @@ OUTCOMES: dict[type[f.Fact], str] = {
     f.Landed: "landed",
     f.CandidateStale: "stale",
     f.PhaseFailed: "failed",
+    f.QuestionAsked: "asked",
     f.PhaseLost: "lost",
     f.PhaseDeferred: "deferred",
 }
@@ -103,7 +104,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     for name in ("log", "base", "archived", "touched", "checks", "left_out"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
-    phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "")
+    phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "") or getattr(fact, "text", "")
     if isinstance(fact, f.CandidateStale):
         phase.text = fact.why or f"main moved to {fact.main[:12]} after the checks"
 

@@ -26,6 +26,7 @@ DEEDS: dict[type[f.Fact], str] = {
     f.TaskRetried: "asked for new attempts",
     f.TaskReset: "took it away and started it again",
     f.TaskCancelled: "cancelled it",
+    f.QuestionAnswered: "answered its question",
     f.Paused: "paused it",
     f.Unpaused: "let it start again",
 }
@@ -102,7 +103,7 @@ def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, 
     for row in reversed(history):
         fact = row.fact
         if type(fact) in DEEDS:
-            why = getattr(fact, "why", "") or getattr(fact, "note", "")
+            why = getattr(fact, "why", "") or getattr(fact, "note", "") or getattr(fact, "text", "")
             text = f"{clock(row.time)} {row.actor} {DEEDS[type(fact)]}{f': {why}' if why else ''}"
             said.append((row.time, [Cause(1, name, text)]))
     return said

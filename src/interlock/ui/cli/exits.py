@@ -27,7 +27,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.DECLINED: "A person said no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
-    ExitCode.NEEDS_PERSON: "Reserved: a person must answer first.",
+    ExitCode.NEEDS_PERSON: "Nothing failed, and what is left waits for a person's answer: `interlock inbox`.",
     ExitCode.ENVIRONMENT: "Git, the sandbox, the disk, a lock, permissions or the log are in the way.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",

@@ -54,6 +54,11 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: {'may also edit' if fact.granted else 'was asked to leave'} "
         f"{', '.join(fact.paths)}: {fact.why}",
     ),
+    f.QuestionAsked: lambda fact: (
+        "yellow",
+        f'{fact.task}: asks: {" ".join(fact.text.split())}. Next: interlock answer {fact.task} "..."',
+    ),
+    f.QuestionAnswered: lambda fact: ("", f"{fact.task}: answered by a person: {fact.text}"),
     f.PermissionAsked: lambda fact: (
         "yellow",
         f"{fact.task}: asks leave: {fact.tool} {fact.text}. Next: interlock answer {fact.task} allow|deny",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import Question, State, TaskState
+from interlock.events.state import Permission, State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.evidence import Evidence
@@ -33,6 +33,8 @@ class Row:
     landed_commit: str | None
     evidence: Evidence | None
     """How well its change is known to work; None: there is no change, or it was refused."""
+    question: str | None
+    """What it waits for a person to answer."""
     goal: str
     needs: tuple[str, ...]
     waits_for: tuple[str, ...]
@@ -86,6 +88,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         next=next_command(reading, task, reason),
         landed_commit=task.landed.commit if task.landed else None,
         evidence=task.evidence,
+        question=task.asks.text if task.asks else None,
         goal=spec.goal,
         needs=spec.needs,
         waits_for=reason.tasks,
@@ -139,7 +142,7 @@ def _running(reading: Reading, task: TaskState) -> str:
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
         return f"{text}; but its run is gone, the next one takes it up"
-    if asked := open_questions(task):
+    if asked := open_permissions(task):
         return f"{text}; it asks leave: {in_short(asked)}"
     if claim and claim.renewed_seconds_ago > QUIET_SECONDS:
         return f"{text}; no sign of life for {lasting(claim.renewed_seconds_ago)}"
@@ -148,30 +151,32 @@ def _running(reading: Reading, task: TaskState) -> str:
     return text
 
 
-def open_questions(task: TaskState) -> list[Question]:
+def open_permissions(task: TaskState) -> list[Permission]:
     """What the agent at work waits to be allowed or denied."""
     if not task.has_agent:
         return []
-    return [asked for asked in task.questions if asked.allow is None and asked.attempt == task.attempt]
+    return [asked for asked in task.permissions if asked.allow is None and asked.attempt == task.attempt]
 
 
-def in_short(questions: list[Question]) -> str:
-    """The first question, and how many there are besides."""
-    first = inert(" ".join((questions[0].tool, questions[0].text)).strip())
-    return f"{first} (and {len(questions) - 1} more)" if len(questions) > 1 else first
+def in_short(asked: list[Permission]) -> str:
+    """The first one, and how many there are besides."""
+    first = inert(" ".join((asked[0].tool, asked[0].text)).strip())
+    return f"{first} (and {len(asked) - 1} more)" if len(asked) > 1 else first
 
 
 def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The one command that helps most from here."""
     name = task.spec.id
     if task.stage is Stage.RUNNING and reading.is_live:
-        return f"interlock answer {name} allow" if open_questions(task) else f"interlock logs {name} -f"
+        return f"interlock answer {name} allow" if open_permissions(task) else f"interlock logs {name} -f"
     if task.stage is Stage.RUNNING:
         return "interlock run"
     if task.stage in (Stage.FAILED, Stage.CANCELLED):
         return f"interlock retry {name}"
     if task.stage is Stage.DONE:
         return f"interlock show {name}"
+    if reason.why is Why.ANSWER:
+        return f'interlock answer {name} "..."'
     if reason.why is Why.PAUSED:
         return f"interlock unpause {name}" if task.paused else "interlock unpause"
     if reason.why in (Why.NO_RUN, Why.NOT_SELECTED):
@@ -188,11 +193,19 @@ def find(state: State, text: str) -> TaskState:
 
 
 def verdict(reading: Reading) -> ExitCode:
-    """How things stand, as an exit code: still running, all landed, or not."""
+    """How things stand, as an exit code: still running, all landed, a person must answer, or not landed."""
     if reading.is_live:
         return ExitCode.RUNNING
     state = reading.state
-    wanted = (
-        t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)
+    return outcome(
+        [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
     )
-    return ExitCode.OK if all(task.stage is Stage.DONE for task in wanted) else ExitCode.FAILED
+
+
+def outcome(wanted: Iterable[TaskState]) -> ExitCode:
+    """What came of these tasks, which nobody is at work on."""
+    left = [task for task in wanted if task.stage is not Stage.DONE]
+    if not left:
+        return ExitCode.OK
+    needs_person = any(task.asks for task in left) and not any(task.is_over for task in left)
+    return ExitCode.NEEDS_PERSON if needs_person else ExitCode.FAILED

@@ -85,6 +85,8 @@ def _report(invocation: Invocation, task: TaskState, attempt: int | None, could_
         say(f"the agent of {name} has not taken it yet; if its attempt ends first, the next one is told")
     elif task.has_agent:
         say(f"{task.who.use} takes no messages while it runs; the next attempt of {name} is told")
+    elif task.asks:
+        say(f'the next attempt of {name} is told; interlock answer {name} "..." starts it')
     elif task.stage in (Stage.FAILED, Stage.CANCELLED):
         say(f"the next attempt of {name} is told; interlock retry {name} starts it")
     else:

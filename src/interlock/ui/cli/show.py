@@ -18,7 +18,7 @@ from interlock.ui.cli.footprints import drift_document, drift_line, request_line
 from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
 from interlock.ui.cli.reading import history, read
-from interlock.ui.cli.rows import Row, find, in_short, open_questions, rows
+from interlock.ui.cli.rows import Row, find, in_short, open_permissions, rows
 from interlock.ui.cli.session import opened, run_async
 
 WORDS_CHARS = 160
@@ -44,6 +44,7 @@ def show_command(invocation: Invocation, task: str) -> None:
                 "landed": found.landed,
                 "drift": drift_document(drift_of(found)),
                 "requests": found.requests,
+                "questions": found.questions,
             }
         )
         return
@@ -95,13 +96,23 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
         yield ""
         yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
         yield f"evidence: {evidence_text(found.evidence)}"
+    yield from _asked(found)
     # For a task that has landed the next command would be this one again.
-    if asked := open_questions(found):
-        yield ""
-        yield f"it asks leave: {in_short(asked)}"
-        yield f"to refuse it: {paint(f'interlock answer {spec.id} deny', 'cyan')}"
     following = f"interlock diff {spec.id}" if found.landed else row.next
     yield f"next: {paint(following, 'cyan')}"
+
+
+def _asked(found: TaskState) -> Iterator[str]:
+    """What its agents asked people, and what they were told."""
+    for question in found.questions:
+        yield ""
+        yield f"attempt {question.attempt} asked: {inert(question.text)}"
+        if question.answer is not None:
+            yield f"a person answered: {inert(question.answer)}"
+    if asked := open_permissions(found):
+        yield ""
+        yield f"it asks leave: {in_short(asked)}"
+        yield f"to refuse it: {paint(f'interlock answer {found.spec.id} deny', 'cyan')}"
 
 
 def _program(agent: Agent) -> str:

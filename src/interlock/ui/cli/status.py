@@ -35,7 +35,9 @@ MANY = 40
 @click.option("-w", "--watch", is_flag=True, help="Keep showing it until Ctrl-C.")
 @click.option("--all", "everything", is_flag=True, help="List every task, however many there are.")
 @click.option(
-    "--exit-code", is_flag=True, help="Exit 8 while a run goes on, 1 if something did not land, else 0."
+    "--exit-code",
+    is_flag=True,
+    help="Exit 8 while a run goes on, 6 if you must answer, 1 if something did not land, else 0.",
 )
 @click.pass_obj
 def status_command(invocation: Invocation, watch: bool, everything: bool, exit_code: bool) -> int:

@@ -69,6 +69,8 @@ def _next(found: list[Row], project: Project) -> str:
     failed = [row.id for row in found if row.state == "failed"]
     if failed:
         return f"interlock explain {failed[0]}"
+    if any(row.question for row in found):
+        return "interlock inbox"
     if any(row.state in ("waiting", "running") for row in found):
         return "interlock run"
     place = project.place

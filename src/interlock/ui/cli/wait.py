@@ -4,7 +4,6 @@ import asyncio
 
 import click
 
-from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
@@ -13,7 +12,7 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.cli.rows import find, rows, verdict
+from interlock.ui.cli.rows import find, outcome, rows, verdict
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import document, headline, table
 
@@ -23,9 +22,10 @@ from interlock.ui.cli.status import document, headline, table
 @click.option("--timeout", metavar="TIME", help="Give up after this long, as 90s or 10m (exit 8).")
 @click.pass_obj
 def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | None) -> int:
-    """Wait until no run is going on, or until these TASKs are over: landed, failed or cancelled.
+    """Wait until no run is going on, or until these TASKs are over: landed, failed, cancelled or asking you.
 
-    Exit 0 if all landed, 1 if not, 8 if it still runs. For example: interlock wait user-model --timeout 10m
+    Exit 0 if all landed, 6 if they wait for your answer, 1 if not, 8 if it still runs.
+    For example: interlock wait user-model --timeout 10m
     """
     reading, names = run_async(_wait(invocation, tasks, _seconds(timeout)))
     if invocation.json:
@@ -40,10 +40,8 @@ def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | 
 
 def _verdict(reading: Reading, names: list[TaskId]) -> ExitCode:
     tasks = [reading.state.tasks[name] for name in names]
-    if all(task.stage is Stage.DONE for task in tasks):
-        return ExitCode.OK
-    is_running = reading.is_live and not all(task.is_over for task in tasks)
-    return ExitCode.RUNNING if is_running else ExitCode.FAILED
+    is_running = reading.is_live and not all(task.is_over or task.asks for task in tasks)
+    return ExitCode.RUNNING if is_running else outcome(tasks)
 
 
 def _seconds(timeout: str | None) -> float | None:
@@ -74,4 +72,4 @@ async def _wait(
 
 
 def _are_over(state: State, names: list[TaskId]) -> bool:
-    return bool(names) and all(state.tasks[name].is_over for name in names)
+    return bool(names) and all(state.tasks[name].is_over or state.tasks[name].asks for name in names)
