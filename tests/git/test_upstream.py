@@ -41,8 +41,8 @@ def test_a_branch_that_is_behind_is_moved_forward(world: World, upstream: World)
 
 
 @pytest.mark.slow
-def test_a_dirty_checkout_is_not_moved(world: World, upstream: World) -> None:
-    pushed(upstream, {"c.txt": "c\n"})
+def test_a_checkout_with_an_edit_of_the_same_file_is_not_moved(world: World, upstream: World) -> None:
+    pushed(upstream, {"a.txt": "c\n"})
     old = world.main
     write(world.root, {"a.txt": "mine\n"})
     assert "uncommitted changes" in run(world.repository.fetch())
