@@ -7,6 +7,7 @@ import pytest
 
 from interlock.events.facts import ClutchDecided, PhaseStarted, TaskEstimated, kinds
 from interlock.events.record import Recorded, seal
+from interlock.events.state import State
 from interlock.model.forecast import Beside, Forecast
 from interlock.model.task import TaskId
 from interlock.ui.cli.facttext import describe
@@ -116,7 +117,7 @@ def test_a_start_is_told_in_one_short_line_with_what_is_unusual_about_it() -> No
             " (the best of 3 by earlier work)",
         ),
     ):
-        said = sentence(in_a_log(started(why)))
+        said = sentence(in_a_log(started(why)), State())
         assert said is not None
         assert said[1][9:] == told + aside
-    assert sentence(in_a_log(started("its turn", "verify", agent=""))) is None
+    assert sentence(in_a_log(started("its turn", "verify", agent="")), State()) is None

@@ -25,6 +25,7 @@ from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.live import run_picture
 from interlock.ui.cli.reading import Reading
 from interlock.ui.cli.rows import rows as status_rows
+from interlock.ui.cli.telling import Telling
 from tests.ui.conftest import Lab, git, task
 
 
@@ -87,7 +88,7 @@ def test_less_than_the_full_sandbox_is_on_every_screen_first_of_all(
     assert ("sandbox" in said.lower()) is bool(warning)
     assert lab.run("status", "--json").json["run"]["sandbox"] == sandbox
     shown, state = StringIO(), State(run=RunState("r", "h", 1, 2, None, 0.0, sandbox=sandbox))
-    Console(file=shown, width=200).print(run_picture(state, 0.0, Watcher(lab.root, lab.root)))
+    Console(file=shown, width=200).print(run_picture(state, 0.0, Watcher(lab.root, lab.root), Telling()))
     assert ("sandbox" in shown.getvalue().lower()) is bool(warning)
 
 

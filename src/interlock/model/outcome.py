@@ -43,7 +43,7 @@ class ErrorClass(StrEnum):
     TURNS = "turn-limit"
     BUDGET = "budget"
     MISSING = "missing"
-    """The agent's program is not installed, or cannot be started."""
+    """The agent's program is not installed or cannot be started, or its server has no such model."""
     ENVIRONMENT = "environment"
     OUTSIDE = "outside"
     """A full disk, a lease that was not renewed: it says nothing about the task, and is tried again."""

@@ -11,6 +11,7 @@ MESSAGES = {
     400: "The scripted server does not like this request.",
     401: "Incorrect API key provided: the scripted server does not know it.",
     403: "The scripted server forbids this.",
+    404: "The scripted server has no such model.",
     429: "The scripted server is asked too often.",
     500: "The scripted server broke.",
     503: "The scripted server is not ready.",

@@ -40,7 +40,7 @@ SCRIPTS: dict[str, Script] = {
         {"op": "say", "text": "All done."},
     ),
 }
-STATUSES = (400, 401, 403, 429, 500, 503, 529)
+STATUSES = (400, 401, 403, 404, 429, 500, 503, 529)
 FAULTS = frozenset(
     {"hang", "hangmid", "drop", "garbage", "empty", "slow"} | {f"f{code}" for code in STATUSES}
 )

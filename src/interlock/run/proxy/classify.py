@@ -49,6 +49,9 @@ _SPOKEN = {
 }
 """Where the words say more than the status does, and what they may say."""
 
+_MODEL = re.compile(r"\bmodels?\b|not_found_error|NOT_FOUND", re.IGNORECASE)
+"""What an answer says that has looked for the model."""
+
 _SPAN = re.compile(
     r"(?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,6})?)s)?(?:(\d{1,6})ms)?", re.ASCII
 )
@@ -79,6 +82,13 @@ def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now:
     whole = body.decode(errors="replace")
     text = f"HTTP {status}: {message or ' '.join(whole.split())}"[:TEXT_CHARACTERS]
     return Trouble(error_of_status(status, whole), text, _retry_after(headers, value, now))
+
+
+def not_found(said: Trouble, model: str, host: str, path: str) -> Trouble:
+    """A 404: the server has no such model, or it is not a server of models. Neither mends itself."""
+    if model and _MODEL.search(said.text):
+        return Trouble(ErrorClass.MISSING, f"model `{model}` not found at {host}")
+    return Trouble(ErrorClass.MISSING, f"there is no {path} at {host}; check the agent's url ({said.text})")
 
 
 def _retry_after(headers: Mapping[str, str], body: object, now: float) -> float:

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, web
@@ -19,7 +20,7 @@ from yarl import URL
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.run.proxy.asking import Asked, NotAllowed, credential, joined, passed_on, upstream_of
-from interlock.run.proxy.classify import allowance_of, trouble_of_answer
+from interlock.run.proxy.classify import allowance_of, not_found, trouble_of_answer
 from interlock.run.proxy.counting import Tally, add_event, judged
 from interlock.run.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
 from interlock.run.proxy.pieces import Form, Pieces, form_of
@@ -163,6 +164,8 @@ class Exchange:
     def _judge(self, upstream: ClientResponse) -> None:
         if self.status >= 300:
             self.trouble = trouble_of_answer(self.status, upstream.headers, bytes(self._refusal), time.time())
+            if self.status == HTTPStatus.NOT_FOUND and self.asked.route.generates:
+                self.trouble = not_found(self.trouble, self.tally.model, self._host, self.asked.path)
         elif self.asked.route.generates:
             for value in self._pieces.finish():
                 add_event(self.asked.route.dialect, value, self.tally)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.model.outcome import CheckResult
+from interlock.model.outcome import WAITS, CheckResult
 from interlock.model.unwanted import LeftOut
 
 
@@ -31,6 +31,8 @@ class PhaseStory:
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    error: str = ""
+    """The class of what made it fail."""
 
 
 @dataclass(slots=True)
@@ -46,6 +48,11 @@ class AttemptStory:
         return next((p.commit for p in self.phases if p.phase == self.phases[0].phase and p.commit), "")
 
     @property
+    def only_waited(self) -> bool:
+        """The model could not be had, and nothing else happened."""
+        return bool(self.phases) and all(phase.error in WAITS for phase in self.phases)
+
+    @property
     def log(self) -> str:
         """Where the agent's output is."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
@@ -58,6 +65,17 @@ def left_out_lines(phase: PhaseStory) -> list[str]:
     kept = f"kept in {phase.archived}^; " if phase.archived else ""
     named = [f"left out: {out.text}" for out in phase.left_out]
     return [*named, f"{kept}to land such files: land_files in interlock.toml"]
+
+
+def in_groups(stories: Iterable[AttemptStory]) -> list[list[AttemptStory]]:
+    """Each attempt by itself; those that only waited for the model together with those next to them."""
+    groups: list[list[AttemptStory]] = []
+    for story in stories:
+        if groups and story.only_waited and groups[-1][-1].only_waited:
+            groups[-1].append(story)
+        else:
+            groups.append([story])
+    return groups
 
 
 OUTCOMES: dict[type[f.Fact], str] = {
@@ -105,6 +123,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
     phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "") or getattr(fact, "text", "")
+    phase.error = getattr(fact, "error", "")
     if isinstance(fact, f.CandidateStale):
         phase.text = fact.why or f"main moved to {fact.main[:12]} after the checks"
 

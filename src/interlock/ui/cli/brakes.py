@@ -7,9 +7,11 @@ from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import inert
 
 
-def brake_line(state: State) -> str:
-    """Which kinds of work, providers and machine are held below what the run may have; '' if nothing is."""
-    return f"clutch: {', '.join(_brakes(state))}" if any(_brakes(state)) else ""
+def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
+    """Which kinds of work, providers and machine are held below what the run may have; '' if nothing is.
+    Not the providers that are shown `besides`."""
+    found = list(_brakes(state, besides))
+    return f"clutch: {', '.join(found)}" if found else ""
 
 
 def brake_object(state: State) -> dict[str, object]:
@@ -17,7 +19,7 @@ def brake_object(state: State) -> dict[str, object]:
     return {"categories": state.clutch, "providers": state.provider_limits}
 
 
-def _brakes(state: State) -> Iterator[str]:
+def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:
     run = state.run
     if run is None or run.ended is not None:
         return
@@ -28,7 +30,7 @@ def _brakes(state: State) -> Iterator[str]:
         if gauge and (gauge.queued or gauge.at_work) and limit.limit < run.limit:
             yield f"{inert(name)} {gauge.at_work} of {limit.limit} ({limit.brake})"
     for name, limit in sorted(state.provider_limits.items()):
-        if limit.limit < run.limit:
+        if limit.limit < run.limit and name not in besides:
             yield _provider(inert(name), limit)
 
 

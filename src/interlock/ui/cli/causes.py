@@ -1,6 +1,6 @@
 """Why a task is where it is: a chain of causes, each line the reason for the one above it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from interlock.events import facts as f
@@ -11,7 +11,7 @@ from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, left_out_lines
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, left_out_lines
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import counted
@@ -70,13 +70,26 @@ def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded])
     """What happened to the task itself, newest first: that is the order in which one causes the other."""
     name = task.spec.id
     told = [*_acts_of_people(name, history)[:WIDTH]]
-    for story in reversed(stories[-WIDTH:]):
+    groups = in_groups(stories)
+    for group in reversed(groups[-WIDTH:]):
+        if len(group) > 1:
+            told.append((group[-1].phases[0].started, [Cause(1, name, waited_text(group))]))
+            continue
+        (story,) = group
         told += [(phase.started, _phase(name, story.attempt, phase)) for phase in reversed(story.phases)]
     for _, causes in sorted(told, key=lambda pair: pair[0], reverse=True):
         yield from causes
-    if len(stories) > WIDTH:
-        more = counted(len(stories) - WIDTH, "attempt")
+    if len(groups) > WIDTH:
+        more = counted(sum(map(len, groups[:-WIDTH])), "attempt")
         yield Cause(1, name, f"and {more} before; `interlock show {name}` has them all")
+
+
+def waited_text(group: Sequence[AttemptStory]) -> str:
+    """Several attempts in a row that could not have the model, in one line."""
+    first, last = group[0].phases[0], group[-1].phases[-1]
+    took = lasting((last.ended or last.started) - first.started)
+    which = f"attempts {group[0].attempt} to {group[-1].attempt}"
+    return f"{clock(first.started)} {which} could not have the model, for {took}; last: {last.text}"
 
 
 def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:

@@ -13,6 +13,7 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
 from interlock.ui.cli.reading import all_rows, read
+from interlock.ui.cli.remedies import after_failure
 from interlock.ui.cli.session import opened, run_async
 
 SHOWN = 6
@@ -89,9 +90,9 @@ def _some(names: tuple[str, ...], between: str = ", ") -> str:
 
 def _next(state: State, trouble: Trouble) -> str:
     """The one command that helps most."""
-    if trouble.error in NEEDS_SETTING_UP:
-        return "interlock doctor"
     failed = [name for name in trouble.open if state.tasks[name].stage is Stage.FAILED]
+    if trouble.error in NEEDS_SETTING_UP:
+        return after_failure(state.tasks[failed[0]]) if failed else "interlock doctor"
     if failed:
         return f"interlock retry {' '.join(failed[:SHOWN])}"
     if trouble.open:

@@ -20,6 +20,7 @@ from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
 from interlock.ui.cli.brakes import brake_line
 from interlock.ui.cli.output import stdout_color
 from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
+from interlock.ui.cli.telling import Telling
 
 FRAME_SECONDS = 0.25
 WIDE_COLUMNS = 120
@@ -62,9 +63,10 @@ class Screen:
             await asyncio.sleep(FRAME_SECONDS)
 
 
-def run_picture(state: State, now: float, watcher: Watcher) -> RenderableType:
-    """Running tasks with what their agents do, the counts and the lane."""
-    return Group(running_table(state, now, watcher), _counts(state, now))
+def run_picture(state: State, now: float, watcher: Watcher, telling: Telling) -> RenderableType:
+    """Running tasks with what their agents do, providers that refuse calls, the counts and the lane."""
+    waiting = [Text(line, style="yellow", no_wrap=True, overflow="ellipsis") for line in telling.waiting(now)]
+    return Group(running_table(state, now, watcher), *waiting, _counts(state, now, telling.refusing))
 
 
 def running_table(state: State, now: float, watcher: Watcher) -> Table:
@@ -126,7 +128,7 @@ def _tokens(usage: Usage, is_wide: bool) -> str:
     return short_count(usage.input_tokens + usage.output_tokens)
 
 
-def _counts(state: State, now: float) -> Text:
+def _counts(state: State, now: float, refusing: frozenset[str]) -> Text:
     line = Text()
     for stage in Stage:
         if count := state.counts.get(stage):
@@ -142,7 +144,7 @@ def _counts(state: State, now: float) -> Text:
             + (f", {to_go}" if to_go else ""),
             style="dim",
         )
-        if brakes := brake_line(state):
+        if brakes := brake_line(state, refusing):
             line.append(f"  {brakes}", style="yellow")
         if warning := sandbox_warning(state):
             line.append(f"  {warning}", style="red")

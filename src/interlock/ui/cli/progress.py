@@ -5,10 +5,12 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
+from interlock.events.state import State
 from interlock.model.canary import CanaryResult
 from interlock.ui.cli.evidencetext import canary_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
+from interlock.ui.cli.remedies import after_failure
 
 USUAL, GIVEN = "next in order", "; given to"
 """How the reasons of a start begin; see `schedule.round`."""
@@ -30,8 +32,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
     f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),
-    f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} put off: {fact.why}"),
-    f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {fact.why}. Next: interlock retry {fact.task}"),
+    f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} postponed: {fact.why}"),
+    f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {fact.why}"),
     f.TaskCancelled: lambda fact: ("yellow", f"{fact.task}: cancelled{_why(fact.why)}"),
     f.TaskReset: lambda fact: ("yellow", f"{fact.task}: reset by a person{_why(fact.why)}"),
     f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),
@@ -66,14 +68,20 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
 }
 
 
-def sentence(row: Recorded) -> tuple[str, str] | None:
-    """A colour ('' for none) and a timestamped line, or nothing."""
+Line = tuple[str, str]
+"""A colour ('' for none) and a text."""
+
+
+def sentence(row: Recorded, state: State) -> Line | None:
+    """A fact as a timestamped line, or nothing. The fact is folded into `state` already."""
     fact = row.fact
     if type(fact) not in PHRASES:
         return None
     color, text = PHRASES[type(fact)](fact)
     if not text:
         return None
+    if isinstance(fact, f.TaskFailed) and fact.task in state.tasks:
+        text += f". Next: {after_failure(state.tasks[fact.task])}"
     return color, f"{clock(row.time)} {inert(text)}"
 
 

@@ -94,7 +94,7 @@ def _again(invocation: Invocation, log: list[Recorded], facts: bool) -> None:
             say_line(as_object(row))
         elif facts:
             say(line(row))
-        elif said := sentence(row):
+        elif said := sentence(row, State()):
             say(f"{row.seq:>6}  {paint(said[1], said[0]) if said[0] else said[1]}")
 
 

@@ -17,6 +17,7 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.forecasttext import category_of
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.reading import Reading
+from interlock.ui.cli.remedies import after_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     if task.stage is Stage.RUNNING:
         return "interlock run"
     if task.stage in (Stage.FAILED, Stage.CANCELLED):
-        return f"interlock retry {name}"
+        return after_failure(task)
     if task.stage is Stage.DONE:
         return f"interlock show {name}"
     if reason.why is Why.ANSWER:

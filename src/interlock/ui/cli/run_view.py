@@ -12,7 +12,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.ui.cli.events import as_object
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint, say, say_line
-from interlock.ui.cli.progress import sentence
+from interlock.ui.cli.telling import Telling
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,10 +53,13 @@ def _is_dumb() -> bool:
 class PlainLines:
     """A timestamped line for each thing that happens."""
 
-    def see(self, row: Recorded, _: State) -> None:
-        if said := sentence(row):
+    def __init__(self) -> None:
+        self._telling = Telling()
+
+    def see(self, row: Recorded, state: State) -> None:
+        for color, text in self._telling.hear(row, state):
             with even_if_unread():
-                say(paint(said[1], said[0]) if said[0] else said[1])
+                say(paint(text, color) if color else text)
 
     def tell(self, text: str) -> None:
         with even_if_unread():
@@ -91,6 +94,7 @@ class Picture:
         from interlock.ui.cli.live import Screen, run_picture
 
         self._engine: Engine | None = None
+        self._telling = Telling()
         loop = asyncio.get_running_loop()
         place = project.place
         watcher = Watcher(project.state_dir, place.work_tree or place.common_dir)
@@ -98,13 +102,14 @@ class Picture:
         def draw() -> "RenderableType":
             state = self._engine.state if self._engine else State()
             # The database's clock, carried on by our own: a run may be shown from another machine's database.
-            return run_picture(state, offset + loop.time(), watcher)
+            return run_picture(state, offset + loop.time(), watcher, self._telling)
 
         self._screen = Screen(draw)
 
-    def see(self, row: Recorded, _: State) -> None:
-        if (said := sentence(row)) and said[0]:
-            self._screen.print(said[1], said[0])
+    def see(self, row: Recorded, state: State) -> None:
+        for color, text in self._telling.hear(row, state):
+            if color:
+                self._screen.print(text, color)
 
     def tell(self, text: str) -> None:
         self._screen.print(text, "bold")

@@ -11,7 +11,8 @@ from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, left_out_lines
+from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, left_out_lines
+from interlock.ui.cli.causes import waited_text
 from interlock.ui.cli.evidencetext import evidence_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.footprints import drift_document, drift_line, request_line
@@ -87,11 +88,9 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
         yield f"footprint {drift_line(drift)}"
     for request in found.requests:
         yield f"scope    {request_line(request)}"
-    for story in stories:
+    for group in in_groups(stories):
         yield ""
-        yield f"attempt {story.attempt}"
-        for phase in story.phases:
-            yield from _phase_lines(phase)
+        yield from _group_lines(group)
     if found.landed:
         yield ""
         yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
@@ -113,6 +112,16 @@ def _asked(found: TaskState) -> Iterator[str]:
         yield ""
         yield f"it asks leave: {in_short(asked)}"
         yield f"to refuse it: {paint(f'interlock answer {found.spec.id} deny', 'cyan')}"
+
+
+def _group_lines(group: list[AttemptStory]) -> Iterator[str]:
+    """One attempt, or several that only waited for the model."""
+    if len(group) > 1:
+        yield inert(waited_text(group))
+        return
+    yield f"attempt {group[0].attempt}"
+    for phase in group[0].phases:
+        yield from _phase_lines(phase)
 
 
 def _program(agent: Agent) -> str:

@@ -7,10 +7,10 @@ from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, say, say_line
-from interlock.ui.cli.progress import sentence
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
 from interlock.ui.cli.session import ProjectLog, opened
 from interlock.ui.cli.status import document, groups, heading, headline, lines
+from interlock.ui.cli.telling import Telling
 
 FRAME_SECONDS = 0.25
 
@@ -45,11 +45,12 @@ async def _documents(store: Store, reading: Reading) -> None:
 
 async def _sentences(store: Store, reading: Reading) -> None:
     say(headline(reading))
+    telling = Telling()
     while True:
         await store.wait(reading.state.seq, LOOK_AGAIN_SECONDS)
         for row in await catch_up(store, reading.state):
-            if said := sentence(row):
-                say(said[1])
+            for _, text in telling.hear(row, reading.state):
+                say(text)
         sys.stdout.flush()
 
 

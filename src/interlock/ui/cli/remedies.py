@@ -1,0 +1,37 @@
+"""The next command for a task that has failed: `retry` only where a new attempt can end in another way."""
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import TaskState
+from interlock.model.kinds import KINDS, Wire
+from interlock.model.outcome import ErrorClass
+from interlock.model.provider import key_variable
+from interlock.model.task import Agent
+
+LOGINS = {
+    "claude-code": "claude auth login",
+    "codex": "codex login",
+    "opencode": "opencode auth login",
+    "copilot": "copilot login",
+}
+"""How a program of a kind is logged in; those that are not here ask for it when they are started."""
+
+
+def after_failure(task: TaskState) -> str:
+    """What to type next. A credential that was refused and a program that is missing stay so on a retry."""
+    retry = f"interlock retry {task.spec.id}"
+    last = task.failures[-1] if task.failures and task.stage is Stage.FAILED else None
+    if last and last.error is ErrorClass.AUTH:
+        command = login_command(task.spec.agent_named(last.agent))
+        return f"{command} && {retry}" if command else "interlock doctor"
+    if last and last.error is ErrorClass.MISSING:
+        return "interlock doctor"
+    return retry
+
+
+def login_command(agent: Agent) -> str:
+    """The command after which the agent's credential is there; '' if no variable is named for it."""
+    if agent.login:
+        return LOGINS.get(agent.use, agent.use)
+    wire = agent.wire or KINDS[agent.use].wire
+    named = key_variable(Wire(wire), agent.url, agent.key_env) if wire else agent.key_env
+    return f"export {named}=..." if named else ""
