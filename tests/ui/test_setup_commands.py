@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from interlock.plan import parse
-from interlock.ui.cli.detect import test_command as detected
 from tests.ui.conftest import Lab, git
 
 
@@ -57,24 +56,14 @@ def test_init_uses_the_test_command_it_finds(lab: Lab) -> None:
     assert 'verify: "make test"' in (lab.root / "task-graph.yaml").read_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "command"),
-    [
-        ("Makefile", "tests:\n\ttrue\n", ""),
-        ("GNUmakefile", "test :\n\ttrue\n", "make test"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\n", "python -m pytest -q"),
-        ("test_shop.py", "", "python -m pytest -q"),
-        ("package.json", '{"scripts": {"test": "vitest"}}', "npm test"),
-        ("package.json", '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}', ""),
-        ("package.json", "{broken", ""),
-        ("package.json", "[]", ""),
-        ("Cargo.toml", "[package]\n", "cargo test"),
-        ("go.mod", "module x\n", "go test ./..."),
-    ],
-)
-def test_the_test_command_is_read_from_the_files(tmp_path: Path, name: str, text: str, command: str) -> None:
-    (tmp_path / name).write_text(text)
-    assert detected(tmp_path) == command
+def test_init_says_which_file_a_check_comes_from_and_what_is_missing(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("test:\n\t./check\n")
+    (lab.root / "package.json").write_text('{"scripts": {"test": "node --test"}}')
+    (lab.root / "package-lock.json").write_text("{}")
+    said = lab.run("init").err
+    assert "checked with `npm test` (package.json: scripts.test)" in said
+    assert "also found: `make test` (Makefile: test)" in said
+    assert "package-lock.json is there, node_modules is not: run `npm ci`" in said
 
 
 def test_config_show_says_where_each_value_comes_from(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, counted
 from interlock.ui.cli.reading import all_rows, read
 from interlock.ui.cli.sandbox_checkup import sandbox_findings
@@ -161,4 +162,5 @@ _EXAMINATIONS: dict[str, Examination] = {
     "disk": _disk,
     "log": _log,
     "graph": _agents,
+    "set-up": lack_findings,
 }

@@ -9,8 +9,9 @@ import click
 from interlock.engine.settings import load
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.detect import test_command
+from interlock.ui.cli.detecting import Detected, detect
 from interlock.ui.cli.found import Found, find_agents
+from interlock.ui.cli.lacks import lack_of
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root, state_folder
 
@@ -46,6 +47,8 @@ OWN_PROGRAM = """\
     # Or one that Interlock knows, once it is installed: claude-code, codex, gemini, qwen, opencode, copilot.
     # use: claude-code
 """
+MOST_CHECKS = 4
+"""More than these are not told."""
 SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with"
 
 
@@ -60,18 +63,28 @@ def init_command(invocation: Invocation) -> None:
     path = root / load(root, {}).settings.graph
     if path.exists():
         raise _already(path)
-    command, agents = test_command(root), find_agents(os.environ)
+    detected, agents = detect(root), find_agents(os.environ)
+    command = detected.check.command if detected.check else ""
     schema = _relative(_write_schema(state_folder(invocation)), path.parent)
     _write_new(path, TEMPLATE.format(schema=schema, verify=_verify_line(command), agent=_agent_lines(agents)))
     if invocation.json:
-        say_json({"wrote": str(path), "verify": command or None, "agents": agents})
+        say_json({"wrote": str(path), "verify": command or None, "detected": detected, "agents": agents})
         return
     say(f"wrote {path}")
-    if command:
-        note(f"every change will be checked with `{command}`")
+    _tell_detected(detected)
+    _tell_agents(agents)
+
+
+def _tell_detected(detected: Detected) -> None:
+    """Say what was found, and which file says so."""
+    if detected.check:
+        note(f"every change will be checked with `{detected.check.command}` ({detected.check.source})")
     else:
         note("no test command was found: set `verify` in it, or nothing is checked before it lands")
-    _tell_agents(agents)
+    for other in detected.checks[1:MOST_CHECKS]:
+        note(f"also found: `{other.command}` ({other.source})")
+    for setup in detected.absent:
+        note(f"{lack_of(setup)}")
 
 
 def _tell_agents(agents: list[Found]) -> None:
@@ -105,7 +118,7 @@ def _agent_lines(agents: list[Found]) -> str:
 def _verify_line(found: str) -> str:
     if not found:
         return '  # verify: "make test"       # your checks; run on every change merged onto main'
-    return f'  verify: "{found}"       # run on every change merged onto main'
+    return f"  verify: {json.dumps(found)}       # run on every change merged onto main"
 
 
 def _write_schema(state: Path) -> Path:

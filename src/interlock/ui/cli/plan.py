@@ -18,13 +18,14 @@ from interlock.plan import Analysis, Graph, Standing, analyse, changes
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
-from interlock.ui.cli.output import Invocation, counted, paint, say, say_json
+from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.session import opened_fully, run_async
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
     from interlock.engine.parallel import Parallel
+    from interlock.ui.cli.lacks import Lack
 
 LISTED = 20
 KINDS_LISTED = 8
@@ -56,7 +57,7 @@ def plan_command(
     For example: interlock plan --estimate --max-parallel 8
     """
     flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
-    read, state, many, depth = run_async(_read(flags, graph))
+    read, state, many, depth, missing = run_async(_read(flags, graph))
     picked = selected(read, chosen)
     limit = _at_once(read, state, many)
     standing = _standing(state, picked)
@@ -75,6 +76,8 @@ def plan_command(
         say(draw(read, analysis))
     else:
         tell_warnings(read)
+        for lack in missing:
+            note(f"warning: {lack}")
         for line in _lines(read, analysis, _limit_text(limit, many), waves):
             say(line)
         if foreseen and analysis.order:
@@ -118,8 +121,11 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
         yield f"               more of a guess: of attempts at some of these kinds the log has {known}"
 
 
-async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State, "Parallel", int]:
+async def _read(
+    invocation: Invocation, path: Path | None
+) -> tuple[Graph, State, "Parallel", int, "list[Lack]"]:
     from interlock.engine.parallel import parallel
+    from interlock.ui.cli.lacks import lacks
 
     async with opened_fully(invocation) as project:
         graph = await project.read_graph(str(path.absolute()) if path else "")
@@ -128,7 +134,7 @@ async def _read(invocation: Invocation, path: Path | None) -> tuple[Graph, State
         many = parallel(said, origin, state, heard, project.host.read())
         if not many.auto:
             state.clutch = {}  # a number that a person gave holds for every kind of work
-        return graph, state, many, project.lane_depth
+        return graph, state, many, project.lane_depth, await lacks(project)
 
 
 def _at_once(graph: Graph, state: State, many: "Parallel") -> int:

@@ -28,6 +28,7 @@ from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
+from interlock.ui.cli.lacks import lacks
 from interlock.ui.cli.metrics_port import metrics_served
 from interlock.ui.cli.output import Invocation, counted, even_if_unread, note, paint
 from interlock.ui.cli.parallel import max_parallel_option
@@ -124,6 +125,8 @@ async def _run(
         _ask_about_removals(await load_state(project.store), graph, consent)
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
+        for lack in await lacks(project):
+            note(f"warning: {lack}")
         async with aclosing(project):
             stopped = await _work(invocation, project, await _options(project, before, selection))
         reading = await read(project.store)

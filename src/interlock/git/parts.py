@@ -1,0 +1,85 @@
+"""What a tree names but does not hold: submodules, and files that git LFS keeps elsewhere.
+
+The checkout usually has them. Where it has not, checks and agents would fail for no fault of their own.
+"""
+
+import asyncio
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from interlock.git.command import Git
+from interlock.git.place import Place
+
+POINTER = b"version https://git-lfs.github.com/spec"
+_GITLINK = b"160000"
+
+
+class PartKind(StrEnum):
+    """How a tree names what it does not hold."""
+
+    SUBMODULE = "submodule"
+    LFS = "lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentPart:
+    """A part of the tree that is not in the checkout."""
+
+    kind: PartKind
+    path: str
+
+
+async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
+    """The submodules and LFS files of the protected branch that the checkout lacks."""
+    if place.work_tree is None:
+        return ()
+    git = Git(place.common_dir)
+    modules, attributes = await asyncio.gather(
+        git.names(f"{place.ref}:.gitmodules"),
+        git.run("grep", "-l", "-F", "filter=lfs", place.ref, "--", "*.gitattributes", ok=(0, 1)),
+    )
+    found: list[AbsentPart] = []
+    if modules[0]:
+        found += [
+            AbsentPart(PartKind.SUBMODULE, path)
+            for path in await _gitlinks(git, place.ref)
+            if not await asyncio.to_thread(_is_filled, place.work_tree / path)
+        ]
+    if attributes.out:
+        found += [
+            AbsentPart(PartKind.LFS, path)
+            for path in await _pointers(git, place.ref)
+            if await asyncio.to_thread(is_pointer, place.work_tree / path)
+        ]
+    return tuple(found)
+
+
+async def _gitlinks(git: Git, tree: str) -> list[str]:
+    listed = (await git.run("ls-tree", "-r", "-z", tree)).out.split(b"\0")
+    return [os.fsdecode(line.partition(b"\t")[2]) for line in listed if line.startswith(_GITLINK)]
+
+
+async def _pointers(git: Git, tree: str) -> list[str]:
+    """The files whose content is a pointer. `-I` leaves out binary files, which no pointer is."""
+    said = await git.run("grep", "-z", "-l", "-I", "-F", POINTER.decode(), tree, ok=(0, 1))
+    names = (os.fsdecode(name) for name in said.out.split(b"\0") if name)
+    return [name.removeprefix(f"{tree}:") for name in names]
+
+
+def _is_filled(folder: Path) -> bool:
+    """Has `git submodule update` been here."""
+    return os.path.lexists(folder / ".git")
+
+
+def is_pointer(path: Path) -> bool:
+    """Does the file hold an LFS pointer instead of its content. A file that is not there holds nothing."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return file.read(len(POINTER)) == POINTER
+    except OSError:
+        return False

@@ -1,0 +1,50 @@
+"""Values: what was found out about a checkout."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFound:
+    """A command that probably runs the project's tests."""
+
+    command: str
+    source: str
+    """The file that says it, and where in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupFound:
+    """Commands that install what the project needs."""
+
+    run: tuple[str, ...]
+    key: tuple[str, ...]
+    """The files that say what is installed: with the same content the result is the same."""
+    makes: tuple[str, ...]
+    """The folders that it makes."""
+    source: str
+    absent: tuple[str, ...] = ()
+    """Those of the folders that are not in the checkout."""
+
+    @property
+    def command(self) -> str:
+        """What a person would type."""
+        return " && ".join(self.run)
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """How a project is set up and checked, as far as its files tell."""
+
+    setups: tuple[SetupFound, ...] = ()
+    """One for each ecosystem."""
+    checks: tuple[CheckFound, ...] = field(default=())
+    """Best first."""
+
+    @property
+    def check(self) -> CheckFound | None:
+        return self.checks[0] if self.checks else None
+
+    @property
+    def absent(self) -> tuple[SetupFound, ...]:
+        """Set-ups whose folders are not in the checkout."""
+        return tuple(setup for setup in self.setups if setup.absent)

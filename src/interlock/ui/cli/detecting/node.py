@@ -1,0 +1,78 @@
+"""Projects with a package.json: the lock file says which package manager, `scripts` says the rest."""
+
+import re
+from collections.abc import Iterator
+
+from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
+from interlock.ui.cli.detecting.layout import Layout, table
+
+LOCKS = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+}
+_WATCHES = re.compile(r"react-scripts test|\bvitest(?! run| --run)\b|--watch\b|\bkarma start\b")
+"""Runners that would wait for changes of files, unless they are told that no person is there."""
+
+
+def node_checks(layout: Layout) -> Iterator[CheckFound]:
+    """`scripts.test`, with the project's own package manager; any that is here can run a script."""
+    script = table(layout.package, "scripts").get("test", "")
+    if not isinstance(script, str) or not script or "no test specified" in script:
+        return
+    alone = "CI=true " if _WATCHES.search(script) else ""
+    yield CheckFound(f"{alone}{_runner(layout)} test", "package.json: scripts.test")
+
+
+def build_command(layout: Layout) -> str:
+    """What builds the project, if it has a script for that."""
+    return f"{_runner(layout)} run build" if "build" in table(layout.package, "scripts") else ""
+
+
+def tests_what_is_built(layout: Layout) -> bool:
+    """Does the script run a file that is compiled from another one."""
+    script = str(table(layout.package, "scripts").get("test", ""))
+    compiled = (name for name in script.split() if re.search(r"\.[mc]?js$", name))
+    return any(layout.has(re.sub(r"js$", "ts", name)) for name in compiled)
+
+
+def node_setup(layout: Layout) -> Iterator[SetupFound]:
+    """What fills node_modules."""
+    package = layout.package
+    if not (set(package) & {"dependencies", "devDependencies", "workspaces"} or layout.has(*LOCKS)):
+        return
+    manager, lock = package_manager(layout), layout.first(*LOCKS)
+    run = _INSTALL[manager] if lock else f"{manager} install"
+    if manager == "yarn" and "__metadata" in layout.text("yarn.lock"):
+        run = "yarn install --immutable"
+    key = tuple(name for name in (lock, "package.json") if name)
+    yield SetupFound((run,), key, ("node_modules",), lock or "package.json")
+
+
+def package_manager(layout: Layout) -> str:
+    """The project's own: `packageManager` before the lock file."""
+    named = str(layout.package.get("packageManager", "")).partition("@")[0]
+    if named in _INSTALL:
+        return named
+    return LOCKS.get(layout.first(*LOCKS), "npm")
+
+
+def _runner(layout: Layout) -> str:
+    """The package manager as it can be started here: itself, through corepack, or npm in its place."""
+    manager = package_manager(layout)
+    if manager == "npm" or layout.is_on_path(manager):
+        return "bun run" if manager == "bun" else manager
+    if manager != "bun" and layout.is_on_path("corepack"):
+        return f"corepack {manager}"
+    return "npm"
+
+
+_INSTALL = {
+    "npm": "npm ci",
+    "pnpm": "pnpm install --frozen-lockfile",
+    "yarn": "yarn install --frozen-lockfile",
+    "bun": "bun install --frozen-lockfile",
+}

@@ -1,0 +1,76 @@
+"""The order in which a project's files are believed: its own words first, conventions last."""
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from interlock.ui.cli.detecting.detected import CheckFound, Detected, SetupFound
+from interlock.ui.cli.detecting.layout import Layout
+from interlock.ui.cli.detecting.native import autotools_setup, cargo_checks, go_checks, make_checks
+from interlock.ui.cli.detecting.node import build_command, node_checks, node_setup, tests_what_is_built
+from interlock.ui.cli.detecting.python import environment_of, in_environment, pytest_checks, python_setup
+from interlock.ui.cli.detecting.scripts import (
+    builds_before_tests,
+    script_checks,
+    script_setup,
+    workflow_checks,
+)
+from interlock.ui.cli.detecting.tox import tox_checks
+
+
+def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
+    """How the project at `root` is set up and checked."""
+    layout = Layout(root, environ)
+    found = [setup for find in _SETUPS for setup in find(layout)]
+    named = [setup for setup in found if setup.makes] or found
+    checks = dict.fromkeys(check for find in _CHECKS for check in find(layout))
+    return Detected(tuple(_compared(layout, setup) for setup in named), tuple(_once(checks)))
+
+
+def _once(checks: Iterable[CheckFound]) -> Iterator[CheckFound]:
+    seen: set[str] = set()
+    for check in checks:
+        if check.command not in seen:
+            seen.add(check.command)
+            yield check
+
+
+def _compared(layout: Layout, setup: SetupFound) -> SetupFound:
+    absent = tuple(name for name in setup.makes if not layout.has(name))
+    return dataclasses.replace(setup, absent=absent)
+
+
+def _node(layout: Layout) -> Iterator[CheckFound]:
+    """With the build first where the CI or the script needs it: tests must not see an older product."""
+    build = build_command(layout)
+    why = builds_before_tests(layout) or ("scripts.build" if tests_what_is_built(layout) else "")
+    for check in node_checks(layout):
+        if why and build:
+            yield CheckFound(f"{build} && {check.command}", f"{check.source}, {why}")
+        yield check
+
+
+def _make(layout: Layout) -> Iterator[CheckFound]:
+    """In the project's environment, if it has one: recipes say `python` and `pytest`."""
+    for check in make_checks(layout):
+        command = in_environment(layout, check.command) if environment_of(layout) else check.command
+        yield dataclasses.replace(check, command=command)
+
+
+_CHECKS: tuple[Callable[[Layout], Iterator[CheckFound]], ...] = (
+    _node,
+    tox_checks,
+    _make,
+    go_checks,
+    cargo_checks,
+    script_checks,
+    workflow_checks,
+    pytest_checks,
+)
+_SETUPS: tuple[Callable[[Layout], Iterator[SetupFound]], ...] = (
+    python_setup,
+    node_setup,
+    autotools_setup,
+    script_setup,
+)

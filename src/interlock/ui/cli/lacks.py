@@ -1,0 +1,54 @@
+"""What a checkout lacks although its own files name it: dependency folders, submodules, files of LFS."""
+
+from dataclasses import dataclass
+
+from interlock.engine.project import Project
+from interlock.git.parts import AbsentPart, PartKind, absent_parts
+from interlock.ui.cli.detecting import SetupFound, detect
+from interlock.ui.cli.findings import Finding, Health
+
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """One thing that is missing, and the command that brings it."""
+
+    text: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.fix}"
+
+
+async def lacks(project: Project) -> list[Lack]:
+    """Everything that agents and checks would miss."""
+    if project.place.work_tree is None:
+        return []
+    folders = [lack_of(setup) for setup in detect(project.root).absent]
+    return [*folders, *_of_parts(await absent_parts(project.place))]
+
+
+async def lack_findings(project: Project) -> list[Finding]:
+    """Rows for `doctor`: what is missing, or that nothing is."""
+    missing = await lacks(project)
+    rows = [Finding("set-up", Health.WARNING, lack.text, lack.fix) for lack in missing]
+    return rows or [Finding("set-up", Health.OK, "nothing that the project's files name is missing")]
+
+
+def lack_of(setup: SetupFound) -> Lack:
+    """A lock file without its folder."""
+    return Lack(f"{setup.source} is there, {' and '.join(setup.absent)} is not", f"run `{setup.command}`")
+
+
+def _of_parts(parts: tuple[AbsentPart, ...]) -> list[Lack]:
+    found = [
+        Lack(f"submodule {part.path} is not checked out", f"git submodule update --init -- {part.path}")
+        for part in parts
+        if part.kind is PartKind.SUBMODULE
+    ]
+    pointers = [part.path for part in parts if part.kind is PartKind.LFS]
+    if pointers:
+        some = ", ".join(pointers[:MOST_NAMED]) + (" ..." if len(pointers) > MOST_NAMED else "")
+        found.append(Lack(f"git LFS files are not downloaded: {some}", "git lfs pull"))
+    return found

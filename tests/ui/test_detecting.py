@@ -1,0 +1,282 @@
+"""How set-up and check are found: the layouts are those of public projects, cut down to what counts."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from interlock.ui.cli.detecting import detect
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One project as its people have it, and what is to be found."""
+
+    name: str
+    files: dict[str, str]
+    check: str
+    source: str
+    setup: str = ""
+    programs: tuple[str, ...] = ("python",)
+    """On the PATH."""
+    others: tuple[str, ...] = field(default=())
+    """Checks that come after the first."""
+
+
+VENV = {".venv/pyvenv.cfg": "home = /usr/bin\n"}
+CI_BUILDS = """\
+jobs:
+  test:
+    steps:
+      - uses: actions/checkout@v7
+      - run: pnpm build
+      - run: pnpm test
+"""
+
+KINDS = (
+    Kind(
+        "pluggy: uv.lock and tox with a command from the environment",
+        {
+            "uv.lock": "",
+            "pyproject.toml": '[dependency-groups]\ntesting = ["pytest"]\n',
+            "tox.ini": "[testenv]\ncommands=\n  {env:_PLUGGY_TOX_CMD:pytest} {posargs}\n"
+            "  coverage: coverage combine\n",
+            "src/pluggy/__init__.py": "",
+        },
+        ".venv/bin/python -m pytest",
+        "tox.ini: testenv",
+        "uv sync --frozen --group testing",
+    ),
+    Kind(
+        "flask: tox in TOML",
+        {
+            "uv.lock": "",
+            "pyproject.toml": '[dependency-groups]\ntests = ["pytest"]\n'
+            '[tool.tox.env_run_base]\ncommands = [["pytest",'
+            ' "-v", "--basetemp={env_tmp_dir}", {replace = "posargs", default = [], extend = true}]]\n',
+        },
+        ".venv/bin/python -m pytest -v",
+        "pyproject.toml: testenv",
+        "uv sync --frozen --group tests",
+    ),
+    Kind(
+        "attrs: a command for one factor",
+        {
+            "tox.ini": "[testenv]\ncommands =\n    tests: pytest {posargs:-n auto}\n    mypy: mypy src\n",
+            **VENV,
+        },
+        ".venv/bin/python -m pytest -n auto",
+        "tox.ini: testenv",
+    ),
+    Kind(
+        "requests: setuptools, Makefile and tox",
+        {
+            "pyproject.toml": '[dependency-groups]\ntest = ["pytest"]\n[tool.pytest.ini_options]\n',
+            "tox.ini": "[testenv]\ncommands =\n    pytest {posargs:tests}\n",
+            "Makefile": "test:\n\tpython -m pytest tests\n\nci:\n\tpytest\n",
+            "src/requests/__init__.py": "",
+            ".venv/lib/python3.12/site-packages/__editable__.requests.pth": "ROOT/src\n",
+            **VENV,
+        },
+        ".venv/bin/python -m pytest tests",
+        "tox.ini: testenv",
+        "python3 -m venv .venv && .venv/bin/python -m pip install -e . --group test",
+        others=(". .venv/bin/activate && make test", ".venv/bin/python -m pytest -q"),
+    ),
+    Kind(
+        "marshmallow: a copy is installed, so the path says where the changes are",
+        {
+            "tox.ini": "[testenv]\ncommands = pytest {posargs}\n",
+            "src/marshmallow/__init__.py": "",
+            ".venv/lib/python3.12/site-packages/marshmallow/__init__.py": "",
+            **VENV,
+        },
+        "PYTHONPATH=src .venv/bin/python -m pytest",
+        "tox.ini: testenv",
+    ),
+    Kind(
+        "httpx: scripts/",
+        {
+            "scripts/test": "#!/bin/sh\ncoverage run -m pytest\n",
+            "requirements.txt": "-e .\n",
+            "venv/pyvenv.cfg": "",
+        },
+        ". venv/bin/activate && ./scripts/test",
+        "scripts/test",
+        "python3 -m venv venv && venv/bin/python -m pip install -r requirements.txt",
+    ),
+    Kind(
+        "tqdm: tox inside of pyproject.toml, coverage measured",
+        {
+            "pyproject.toml": '[tool.tox]\nlegacy_tox_ini = """\n[testenv]\ncommands=\n    pytest --cov=tqdm'
+            ' --cov-report term-missing {posargs:-k "not perf"}\n"""\n',
+        },
+        "python -m pytest -k 'not perf'",
+        "pyproject.toml: testenv",
+    ),
+    Kind(
+        "rich: poetry, with an environment in its cache",
+        {
+            "poetry.lock": "",
+            "pyproject.toml": "[tool.poetry]\n",
+            "tox.ini": "[testenv]\ncommands =\n    poetry install\n"
+            "    pytest --cov-report term-missing --cov=rich tests/ {posargs}\n",
+        },
+        "poetry run python -m pytest tests/",
+        "tox.ini: testenv",
+        "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction",
+        programs=("poetry",),
+    ),
+    Kind(
+        "poetry-core: nothing but tests",
+        {"pyproject.toml": "[tool.pytest.ini_options]\n", "tests/test_core.py": ""},
+        "python -m pytest -q",
+        "pyproject.toml: pytest",
+    ),
+    Kind(
+        "koa: npm",
+        {
+            "package.json": '{"scripts": {"test": "node --test"}, "devDependencies": {"c8": "1"}}',
+            "package-lock.json": "{}",
+        },
+        "npm test",
+        "package.json: scripts.test",
+        "npm ci",
+    ),
+    Kind(
+        "chokidar: tests are compiled",
+        {
+            "package.json": '{"scripts": {"test": "node index.test.js", "build": "tsc"}}',
+            "package-lock.json": "{}",
+            "index.test.ts": "",
+        },
+        "npm run build && npm test",
+        "package.json: scripts.test, scripts.build",
+        "npm ci",
+        others=("npm test",),
+    ),
+    Kind(
+        "zod: a workspace of pnpm whose CI builds first",
+        {
+            "package.json": '{"packageManager": "pnpm@10.12.1", "scripts": {"test": "vitest'
+            ' run", "build": "zshy"}}',
+            "pnpm-lock.yaml": "",
+            ".github/workflows/test.yml": CI_BUILDS,
+        },
+        "pnpm run build && pnpm test",
+        "package.json: scripts.test, .github/workflows/test.yml",
+        "pnpm install --frozen-lockfile",
+        programs=("pnpm",),
+        others=("pnpm test", "pnpm build && pnpm test"),
+    ),
+    Kind(
+        "pnpm by way of corepack, tests that would watch",
+        {
+            "package.json": '{"packageManager": "pnpm@10.12.1", "scripts": {"test": "vitest"}}',
+            "pnpm-lock.yaml": "",
+        },
+        "CI=true corepack pnpm test",
+        "package.json: scripts.test",
+        "pnpm install --frozen-lockfile",
+        programs=("corepack",),
+    ),
+    Kind(
+        "hiredis: a Makefile in C",
+        {
+            "Makefile": "test.o: test.c\n\ntest: hiredis-test\n\t./hiredis-test\n\n"
+            "check: hiredis-test\n\t./test.sh\n"
+        },
+        "make test",
+        "Makefile: test",
+        others=("make check",),
+    ),
+    Kind(
+        "jq: autotools",
+        {"configure.ac": "", "Makefile.am": ""},
+        "make check",
+        "configure.ac",
+        "autoreconf -fi && ./configure && make",
+    ),
+    Kind(
+        "cobra: Go, and a Makefile that downloads",
+        {
+            "go.mod": "module m\n",
+            "Makefile": "test: deps\n\tgo test -v ./...\n\ndeps:\n\tgo get -t -v ./...\n",
+        },
+        "go test ./...",
+        "go.mod",
+    ),
+    Kind("scopeguard: Rust", {"Cargo.toml": "[package]\n"}, "cargo test --offline", "Cargo.toml"),
+    Kind(
+        "a workspace of cargo",
+        {"Cargo.toml": "[workspace]\nmembers = ['a']\n"},
+        "cargo test --workspace --offline",
+        "Cargo.toml",
+    ),
+    Kind(
+        "only the CI says how",
+        {
+            ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: ./configure\n"
+            "      - run: |\n          make\n          make check\n"
+        },
+        "./configure && make && make check",
+        ".github/workflows/ci.yml",
+    ),
+)
+
+
+def lay_out(root: Path, kind: Kind) -> dict[str, str]:
+    """Write the files, and programs onto a PATH of their own; the environment."""
+    for name, text in kind.files.items():
+        path = root / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("ROOT", str(root / "project")))
+        path.chmod(0o755)
+    (root / "bin").mkdir()
+    for name in kind.programs:
+        (root / "bin" / name).touch(0o755)
+    return {"PATH": str(root / "bin")}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_set_up_and_check_are_found(tmp_path: Path, kind: Kind) -> None:
+    environ = lay_out(tmp_path, kind)
+    found = detect(tmp_path / "project", environ)
+    assert found.check
+    assert (found.check.command, found.check.source) == (kind.check, kind.source)
+    if kind.setup:
+        assert found.setups[0].command == kind.setup
+    if kind.others:
+        assert tuple(check.command for check in found.checks[1:]) == kind.others
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("Makefile", "tests-all:\n\ttrue\n", ""),
+        ("GNUmakefile", "test :\n\ttrue\n", "make test"),
+        ("Makefile", "test := x\n", ""),
+        ("Makefile", "test:\n\ttox -p\n", ""),
+        ("test_shop.py", "", "python -m pytest -q"),
+        ("package.json", '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}', ""),
+        ("package.json", "{broken", ""),
+        ("package.json", "[]", ""),
+        ("pyproject.toml", "not = [toml", ""),
+        (".github/workflows/ci.yml", "jobs: [", ""),
+        ("tox.ini", "[testenv]\ncommands = pytest {unknown}\n", ""),
+    ],
+)
+def test_what_makes_no_sense_is_no_check(tmp_path: Path, name: str, text: str, command: str) -> None:
+    (tmp_path / "python").touch(0o755)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(text)
+    check = detect(tmp_path, {"PATH": str(tmp_path)}).check
+    assert (check.command if check else "") == command
+
+
+def test_a_lock_file_without_its_folder_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").touch()
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "package-lock.json").write_text("{}")
+    (tmp_path / "node_modules").mkdir()
+    assert [(setup.source, setup.absent) for setup in detect(tmp_path).absent] == [("uv.lock", (".venv",))]
