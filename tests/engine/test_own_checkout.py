@@ -1,10 +1,13 @@
 """A person works in their own checkout while agents land: through the real command, with main checked out."""
 
+import os
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import WAIT, Background, Scratch
+from tests.engine.scratch import INTERLOCK, WAIT, Background, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -106,3 +109,37 @@ def test_uncommitted_changes_are_mentioned_and_do_not_stop_a_run(scratch: Scratc
     assert (scratch.root / "t.txt").read_text() == "t\n"
     assert (scratch.root / "a.txt").read_text() == "mine\n"
     assert "only changes to the same files wait" in scratch.interlock("doctor", code=None)
+
+
+def test_a_run_lands_on_the_branch_that_it_is_told(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    scratch.git("switch", "-q", "-c", "mine")
+    said = scratch.interlock("run", "--branch", "mine")
+    assert "lands on" not in said
+    assert (scratch.root / "t.txt").exists()
+    assert "t.txt" not in scratch.git("ls-tree", "--name-only", "main")
+    assert "there is no branch" in scratch.interlock("run", "--branch", "nowhere", code=7)
+
+
+@pytest.mark.parametrize(("answer", "lands"), [("mine", "mine"), ("", "main")])
+def test_on_a_terminal_the_branch_is_asked_for_once(scratch: Scratch, answer: str, lands: str) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    scratch.git("switch", "-q", "-c", "mine")
+    terminal, end = pty.openpty()
+    try:
+        os.write(terminal, f"{answer}\n".encode())
+        done = subprocess.run(
+            [*INTERLOCK, "run"],
+            cwd=scratch.root,
+            env=scratch.env,
+            stdin=end,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=True,
+        )
+    finally:
+        os.close(terminal)
+        os.close(end)
+    assert b"You are on mine. Land on which branch? (main, mine) [main]" in done.stdout
+    assert scratch.git("show", f"{lands}:t.txt") == "t"

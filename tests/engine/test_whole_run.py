@@ -310,7 +310,7 @@ def test_a_checkout_of_another_branch_is_told_that_it_stays_and_what_nothing_che
     scratch.graph("  t: {goal: x}\n")
     scratch.git("switch", "-q", "-c", "mine")
     said = scratch.interlock("run")
-    assert "work lands on main; your checkout is elsewhere" in said
+    assert "lands on main (you are on mine; --branch mine lands there)" in said
     assert "nothing checks t before it lands" in said
     assert scratch.git("show", "main:t.txt") == "t"
     assert not (scratch.root / "t.txt").exists()

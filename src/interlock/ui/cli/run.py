@@ -19,13 +19,13 @@ from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskRemoved
 from interlock.events.state import State
-from interlock.git.checkout import CheckoutState
 from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
+from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.lacks import lacks
@@ -44,6 +44,7 @@ FETCH_SECONDS = 60.0
 
 @click.command("run", cls=Command)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
+@branch_option
 @max_parallel_option
 @filter_options
 @click.option(
@@ -97,13 +98,13 @@ class Consent:
 
     def __init__(self, yes: bool, may_ask: bool) -> None:
         self._yes = yes
-        self._may_ask = may_ask
+        self.may_ask = may_ask and not yes
 
     def to(self, what: str) -> None:
         """Go on only with a yes."""
         if self._yes:
             return
-        if not self._may_ask:
+        if not self.may_ask:
             raise UsageError(what, "say --yes if that is right")
         if not click.confirm(f"{what}. Go on?", err=True):
             raise Declined("nothing was started", "interlock plan")
@@ -115,6 +116,8 @@ async def _run(
     flags: Flags,
     consent: Consent,
 ) -> int:
+    if consent.may_ask:
+        flags = replace(flags, settings=await ask_branch(invocation.project, flags.settings))
     async with open_project(invocation.project, flags.settings) as opened:
         settings = replace(opened.settings, graph=str(path.absolute())) if path else opened.settings
         project = replace(opened, unsafe=flags.unsafe, settings=settings)
@@ -168,8 +171,8 @@ async def _refuse_unready(project: Project) -> None:
         note(
             f"agents do not see your uncommitted changes to {some}; a change to the same files waits to land"
         )
-    if checkout.state is CheckoutState.ELSEWHERE:
-        note(f"work lands on {project.place.branch}; your checkout is elsewhere and stays as it is")
+    if text := elsewhere(project.place, project.origins["branch"]):
+        note(text)
 
 
 def _tell_of_sandbox(sandbox: Confinement) -> None:
