@@ -14,7 +14,7 @@ from interlock.model.errors import EnvironmentProblem
 OLDEST = (2, 38)
 """The first git with `merge-tree --write-tree`."""
 
-_READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n")
+_READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n", "commit.gpgsign")
 
 
 async def discover(path: Path, branch: str = "") -> Place:

@@ -88,7 +88,12 @@ class Place:
     @property
     def git(self) -> Git:
         """Git on the shared git dir, without the user's configuration."""
-        return Git(self.common_dir, variables={**self.author_variables, **_FSYNC}, lookup=self.lookup)
+        return Git(self.common_dir, variables=self.durable_variables, lookup=self.lookup)
+
+    @property
+    def durable_variables(self) -> Mapping[str, str]:
+        """The author, and that what is written must not be lost with the power."""
+        return {**self.author_variables, **_FSYNC}
 
     @asynccontextmanager
     async def kept_open(self) -> AsyncIterator["Place"]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.git import checkout, fence, upstream
+from interlock.git import checkout, fence, signing, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import Checkout
 from interlock.git.command import Output
@@ -139,6 +139,12 @@ class GitRepository:
         """How the user's own checkouts stand to the branch: what would hold a landing up."""
         return await checkout.look_at(self.place)
 
+    async def try_signing(self) -> bool:
+        """Are commits signed here. Raises if they are to be, and it does not work."""
+        if wanted := signing.is_wanted(self.place):
+            await signing.try_signing(self.place)
+        return wanted
+
     async def settle(self) -> str:
         """Finish what a crash left between a move of the branch and the user's checkouts of it.
 
@@ -175,6 +181,8 @@ class GitRepository:
         return seen == base
 
     async def _commit(self, tree: str, parent: str, message: str) -> str:
+        if signing.is_wanted(self.place):
+            return await signing.sign_commit(self.place, tree, [parent], message)
         if self.place.scribe is not None:
             with contextlib.suppress(GitFailed):  # the next words say better what is wrong
                 return await self.place.scribe.commit(commit_text(self.place, tree, [parent], message))

@@ -79,6 +79,12 @@ async def _git(path: Path) -> Finding:
     return Finding("git", Health.OK, f"version {major}.{minor}")
 
 
+async def _signing(project: Project) -> list[Finding]:
+    """Only where it is wanted: else there is nothing to say."""
+    signed = await project.repository.try_signing()
+    return [Finding("signing", Health.OK, "what lands is signed with your key")] if signed else []
+
+
 async def _branch(project: Project) -> list[Finding]:
     place = project.place
     tip = await project.repository.tip()
@@ -158,6 +164,7 @@ def _containment() -> Finding:
 
 _EXAMINATIONS: dict[str, Examination] = {
     "branch": _branch,
+    "signing": _signing,
     "state": _state_folder,
     "disk": _disk,
     "log": _log,

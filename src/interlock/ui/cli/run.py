@@ -163,6 +163,7 @@ async def _refuse_unready(project: Project) -> None:
     """Say before anything starts what would only hold up the first landing."""
     if row := in_charge(await project.store.held()):
         raise refuse_second(row)
+    await project.repository.try_signing()
     checkout = await project.repository.checkout()
     if checkout.held:
         note(f"nothing lands for now: {checkout.held}")
