@@ -3,8 +3,12 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 
+from interlock.engine.identity import in_charge
+from interlock.engine.ledger import Tell
 from interlock.engine.project import Project
 from interlock.engine.settings import load, store_address
 from interlock.events.record import verify_chain
@@ -16,9 +20,10 @@ from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
+from interlock.ui.cli.check_checkup import check_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
-from interlock.ui.cli.output import Invocation, counted
+from interlock.ui.cli.output import Invocation, counted, note
 from interlock.ui.cli.reading import all_rows, read
 from interlock.ui.cli.sandbox_checkup import sandbox_findings
 from interlock.ui.cli.session import opened_fully
@@ -31,14 +36,25 @@ EMPTY_BYTES = 100 << 20
 Examination = Callable[[Project], Awaitable[list[Finding]]]
 
 
-async def check_up(invocation: Invocation) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """What takes long and is looked at."""
+
+    checks: bool = True
+    canary: bool = True
+
+
+async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
     """Everything that can be looked at; when there is no usable repository, what that is for."""
     findings = [await _git(invocation.project)]
+    tell: Tell = (lambda _text: None) if invocation.wants_json() else note
     try:
         place = await discover(invocation.project)
         findings.append(Finding("repository", Health.OK, f"{place.work_tree or place.common_dir}"))
         async with opened_fully(invocation) as project:
             findings += [finding async for finding in _examine(project)]
+            if depth.checks:
+                findings += [finding async for finding in _checks(project, depth, tell)]
             wanted = project.wanted_sandbox
             limits = project.limits
     except UserError as error:
@@ -64,6 +80,18 @@ async def _examine(project: Project) -> AsyncIterator[Finding]:
                 yield finding
         except UserError as error:
             yield _bad(name, error)
+
+
+async def _checks(project: Project, depth: Depth, tell: Tell) -> AsyncIterator[Finding]:
+    """The checks of the graph, tried. A run that goes on tries them itself, and has the folders for it."""
+    if not (project.root / project.settings.graph).exists() or in_charge(await project.store.held()):
+        return
+    async with aclosing(project):
+        try:
+            async for finding in check_findings(project, depth.canary, tell):
+                yield finding
+        except UserError as error:
+            yield _bad("checks", error)
 
 
 def _bad(name: str, error: UserError) -> Finding:

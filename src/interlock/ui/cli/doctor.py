@@ -4,7 +4,7 @@ import click
 
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.checkup import check_up
+from interlock.ui.cli.checkup import Depth, check_up
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, paint, say, say_json
@@ -16,10 +16,16 @@ COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 @click.command("doctor", cls=Command)
 @click.option("--prove", "proving", is_flag=True, help="Show each mechanism firing, in scratch repositories.")
 @click.option("--keep", is_flag=True, help="With --prove: keep those repositories, to look at them.")
+@click.option("--no-checks", is_flag=True, help="Do not run the checks of the task graph.")
+@click.option("--no-canary", is_flag=True, help="Do not break the code on purpose to see them notice.")
 @click.pass_obj
-def doctor_command(invocation: Invocation, proving: bool, keep: bool) -> int:
-    """Check git, the repository, the log, the disk and the agents. Exit 7 if something must be mended.
+def doctor_command(
+    invocation: Invocation, proving: bool, keep: bool, no_checks: bool, no_canary: bool
+) -> int:
+    """Check git, the repository, the log, the disk, the agents and the checks. Exit 7 if one must be mended.
 
+    Each `verify` and `done_when` command runs once on main, in the sandbox. Then main is broken on purpose in
+    a tree of its own, to see whether `verify` notices.
     With --prove, what Interlock promises is made to happen on this machine, through the real command, in a
     minute or two: a race, a crash, a conflict, an attack. Exit 1 if something did not fire.
     For example: interlock doctor --prove --keep
@@ -30,7 +36,7 @@ def doctor_command(invocation: Invocation, proving: bool, keep: bool) -> int:
         from interlock.ui.cli.prove.telling import tell_proofs
 
         return run_async(tell_proofs(invocation, keep))
-    findings = run_async(check_up(invocation))
+    findings = run_async(check_up(invocation, Depth(not no_checks, not no_checks and not no_canary)))
     is_well = all(finding.health is not Health.BAD for finding in findings)
     if invocation.wants_json():
         say_json({"ok": is_well, "checks": findings})
@@ -47,4 +53,5 @@ def _line(finding: Finding, width: int) -> str:
     fix = "".join(f"\n    {paint(line, 'cyan')}" for line in lines)
     if len(lines) == 1:
         fix = f"  -> {paint(finding.fix, 'cyan')}"
-    return f"{mark} {finding.name:{width}}  {finding.text}{fix}"
+    detail = "".join(f"\n    | {line}" for line in finding.detail)
+    return f"{mark} {finding.name:{width}}  {finding.text}{detail}{fix}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
 from interlock.ui.cli.output import counted, inert
+from interlock.verify.wrong_copy import WrongCopy
 
 
 def landed_text(commit: str, evidence: Evidence) -> str:
@@ -42,13 +43,23 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """What the checks said of code that was broken on purpose; '' where there was nothing to break."""
     checks = " and ".join(f"`{command}`" for command in commands)
     if result.noticed:
-        return f"canary: broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
+        return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
     if not result.places:
         return ""
-    return (
-        f"canary: broke {', then '.join(result.places)}, and {checks} stayed green: "
-        "the checks do not test the change, so what lands is not verified"
-    )
+    return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
+
+
+def wrong_copy_text(copy: WrongCopy) -> str:
+    """Why checks do not see the change."""
+    what = "an editable install of another folder" if copy.is_editable else "an installed copy"
+    return f"because it imports {inert(copy.package)} from {inert(copy.path)}, {what}"
+
+
+def wrong_copy_fix(copy: WrongCopy) -> str:
+    """What makes them import the tree under check."""
+    if copy.is_editable:
+        return "use a sandbox that shows the change at the checkout's own path (see `interlock doctor`)"
+    return "python -m pip install -e .  (or uv pip install -e .), in the environment that the checks use"
 
 
 def grades_text(found: Iterable[Evidence]) -> str:

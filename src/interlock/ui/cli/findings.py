@@ -20,3 +20,5 @@ class Finding:
     health: Health
     text: str
     fix: str = ""
+    detail: tuple[str, ...] = ()
+    """More lines: the end of an output, or names."""

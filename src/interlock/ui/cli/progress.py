@@ -49,7 +49,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.CanaryTried: lambda fact: (
         "" if fact.noticed else "red",
-        canary_text(CanaryResult(fact.noticed, fact.places, fact.seconds), fact.commands),
+        _canary(canary_text(CanaryResult(fact.noticed, fact.places, fact.seconds), fact.commands), fact),
     ),
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",
@@ -124,6 +124,11 @@ def _of_what(fact: f.ClutchDecided) -> str:
     if fact.provider:
         return f" with {fact.provider} ({fact.brake})"
     return f" on {fact.category} ({fact.brake})" if fact.category else ""
+
+
+def _canary(text: str, fact: f.CanaryTried) -> str:
+    worth = "" if fact.noticed else ", and what lands is not verified"
+    return f"canary: {text}{worth}" if text else ""
 
 
 def _files(fact: f.WorkFinished) -> str:

@@ -37,6 +37,7 @@ from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
 from interlock.ui.cli.session import actor, run_async
 from interlock.ui.cli.summary import tell_summary
+from interlock.ui.cli.wrong_copy import refuse_wrong_copy
 
 FETCH_SECONDS = 60.0
 """How often the upstream is asked while a run goes on."""
@@ -126,6 +127,7 @@ async def _run(
         await _refuse_unready(project)
         _tell_of_sandbox(project.processes.sandbox)
         _ask_about_removals(await load_state(project.store), graph, consent)
+        await refuse_wrong_copy(project, graph, await load_state(project.store))
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
         for lack in await lacks(project):

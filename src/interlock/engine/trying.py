@@ -1,0 +1,42 @@
+"""Tries whether a project's checks test the tree they run on: for `doctor`, `init` and before a first run."""
+
+from collections.abc import Sequence
+
+from interlock.engine.canary import make_canaries, try_canaries
+from interlock.engine.preflight import CHECK_SECONDS
+from interlock.engine.project import Project
+from interlock.model.canary import Canary, CanaryResult
+from interlock.model.outcome import CheckResult
+from interlock.verify.protocol import CheckOrder
+from interlock.verify.wrong_copy import WrongCopy, own_packages, probe, read_probe
+
+PROBE_SECONDS = 60.0
+
+
+async def try_canary(
+    project: Project, commands: Sequence[str], timeout_seconds: float = CHECK_SECONDS
+) -> CanaryResult:
+    """Break main on purpose, in up to three places, and see whether these commands notice."""
+    tip = await project.repository.tip()
+
+    async def check(canary: Canary) -> Sequence[CheckResult]:
+        name = f"canary/{tip.commit[:12]}-{canary.tree[:12]}"
+        return await project.checker.check(
+            CheckOrder(name, canary.tree, tuple(commands), timeout_seconds, {})
+        )
+
+    return await try_canaries(await make_canaries(project.place, tip.tree), check)
+
+
+async def find_wrong_copy(project: Project, commands: Sequence[str]) -> WrongCopy | None:
+    """A package of the project that Python would not import from the tree under check.
+
+    A reason for suspicion, no proof: a test program may have a search path of its own. A canary is the proof.
+    """
+    packages = own_packages(await project.repository.files())
+    if not packages or not commands:
+        return None
+    tip = await project.repository.tip()
+    order = CheckOrder("probe", tip.tree, (probe(packages, commands),), PROBE_SECONDS, {})
+    (result,) = await project.checker.check(order)
+    return read_probe(result.tail)

@@ -1,0 +1,80 @@
+"""What `doctor` says of the checks: each is run on main, and main is broken to see whether they notice."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from interlock.engine.ledger import Tell
+from interlock.engine.preflight import try_checks
+from interlock.engine.project import Project
+from interlock.engine.trying import find_wrong_copy, try_canary
+from interlock.model.outcome import CheckResult
+from interlock.plan import Graph
+from interlock.ui.cli.checktext import inability, last_lines, mend
+from interlock.ui.cli.evidencetext import canary_text, wrong_copy_fix, wrong_copy_text
+from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.output import counted
+
+
+async def check_findings(project: Project, canary: bool, tell: Tell) -> AsyncIterator[Finding]:
+    """A row for each command of the graph, and one for each canary. `tell` hears what takes long."""
+    graph = await project.read_graph()
+    if not any(task.verify or task.done_when for task in graph.tasks):
+        text = "no task has a check: whatever agents make lands unverified"
+        yield Finding("checks", Health.WARNING, text, f"set `verify` in {project.settings.graph}")
+        return
+    project.place.ensure_state()
+    tried: dict[str, CheckResult] = {}
+    for command, seconds in _commands(graph).items():
+        tell(f"trying `{command}` on {project.place.branch}")
+        (tried[command],) = await try_checks(project, [command], seconds)
+        yield check_finding(tried[command], is_promise=command not in _verify(graph))
+    for commands in dict.fromkeys(task.verify for task in graph.tasks if task.verify):
+        if canary and all(tried[command].passed for command in commands):
+            tell("breaking the code on purpose, to see whether the checks notice")
+            yield await _canary_finding(project, commands, max(map(_commands(graph).__getitem__, commands)))
+
+
+def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
+    """One check on main, in words. `is_promise`: it is a task's `done_when`, which may be red until then."""
+    took = f"in {check.seconds:.1f} s"
+    if check.passed:
+        tests = f", {counted(check.suite.ran, 'test')}" if check.suite and check.suite.ran else ""
+        return Finding("check", Health.OK, f"`{check.command}` passed {took}{tests}")
+    lines = tuple(last_lines(check))
+    if check.unable:
+        return Finding("check", Health.BAD, f"`{check.command}`: {inability(check)}", mend(check), lines)
+    if is_promise:
+        text = f"`{check.command}` runs, and is red {took} until its task is done"
+        return Finding("check", Health.OK, text)
+    if check.suite and check.suite.failed:
+        failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
+        text = f"`{check.command}`: {failing} fail on main; changes are judged by the others"
+        return Finding("check", Health.WARNING, text, detail=check.suite.failed[:8])
+    text = f"`{check.command}` fails on main (exit {check.exit_code}), and its report names no tests"
+    return Finding("check", Health.BAD, text, "mend main, or name single tests", lines)
+
+
+async def _canary_finding(project: Project, commands: Sequence[str], seconds: float) -> Finding:
+    copy = await find_wrong_copy(project, commands)
+    result = await try_canary(project, commands, seconds)
+    if not result.places:
+        return Finding("canary", Health.OK, "there is no source code that could be broken on purpose")
+    if not result.is_blind:
+        return Finding("canary", Health.OK, canary_text(result, commands))
+    if copy:
+        text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
+        return Finding("canary", Health.BAD, text, wrong_copy_fix(copy))
+    fix = "check with a command that runs your tests on the checkout itself"
+    return Finding("canary", Health.WARNING, canary_text(result, commands), fix)
+
+
+def _commands(graph: Graph) -> dict[str, float]:
+    """Every command once, with the longest time that a task gives it; the project's own first."""
+    found: dict[str, float] = {}
+    for task in sorted(graph.tasks, key=lambda task: not task.verify):
+        for command in (*task.verify, *task.done_when):
+            found[command] = max(found.get(command, 0.0), task.check_seconds)
+    return found
+
+
+def _verify(graph: Graph) -> set[str]:
+    return {command for task in graph.tasks for command in task.verify}

@@ -1,0 +1,90 @@
+"""Finds out whether a check imports the tree it runs on, or another copy of the project. Pure; runs nothing.
+
+An installed copy of a package, or an editable install of a checkout that is elsewhere, makes checks pass
+whatever the change is. The probe is run where and how checks are; its lines are read here.
+"""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from interlock.verify.sources import is_own_source, is_test
+
+MARK = "interlock-probe"
+_MOST = 3
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_SCRIPT = f"""\
+import importlib.metadata as m, importlib.util as u, os, sys
+here = os.path.realpath(".")
+for name in sys.argv[1:]:
+    try:
+        spec = u.find_spec(name)
+        path = (spec.origin or list(spec.submodule_search_locations or ())[0]) if spec else ""
+        path = os.path.realpath(path) if path else ""
+        is_here = not path or path.startswith(here + os.sep)
+        dists = [] if is_here else m.packages_distributions().get(name, [])
+        said = " ".join((m.distribution(d).read_text("direct_url.json") or "") for d in dists)
+        editable = chr(34) + "editable" + chr(34) in said and "true" in said
+        how = "here" if is_here else "editable" if editable else "copy"
+        print("{MARK}", name, how, path, sep=chr(9))
+    except Exception as problem:
+        print("{MARK}", name, "here", "", sep=chr(9))
+"""
+"""Asks the interpreter where it would import from; imports nothing of the project. `direct_url.json` is what
+an installer writes about where a package came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCopy:
+    """A package of the project that checks take from somewhere else."""
+
+    package: str
+    path: str
+    """Where it is imported from."""
+    is_editable: bool
+    """An editable install of another folder; else a copy."""
+
+
+def own_packages(files: Iterable[str]) -> tuple[str, ...]:
+    """The importable names at the top of a Python project; none if it cannot be installed."""
+    paths = set(files)
+    if not paths.intersection(_PROJECT_FILES):
+        return ()
+    found: dict[str, None] = {}
+    for path in sorted(paths):
+        parts = PurePosixPath(path).parts
+        inner = parts[1:] if parts[0] == "src" else parts
+        if len(inner) == 2 and inner[1] == "__init__.py" and is_own_source(path) and not is_test(path):
+            found[inner[0]] = None
+    return tuple(found)[:_MOST]
+
+
+def probe(packages: Sequence[str], checks: Sequence[str]) -> str:
+    """A shell command that says where the interpreter of these checks imports the packages from."""
+    named = [word for check in checks for word in _words(check)[:1] if _is_python(word)]
+    pythons = (*named, ".venv/bin/python", "venv/bin/python", "python", "python3")
+    looked = " || ".join(f"command -v {shlex.quote(python)}" for python in dict.fromkeys(pythons))
+    words = " ".join(map(shlex.quote, packages))
+    return f'p=$({looked}) && exec "$p" -c {shlex.quote(_SCRIPT)} {words}'
+
+
+def read_probe(output: str) -> WrongCopy | None:
+    """The first package that comes from elsewhere, by the lines of a probe."""
+    for line in output.splitlines():
+        words = line.split("\t")
+        if len(words) == 4 and words[0] == MARK and words[2] != "here":
+            return WrongCopy(words[1], words[3], words[2] == "editable")
+    return None
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _is_python(word: str) -> bool:
+    name = PurePosixPath(word).name
+    return name.startswith("python") and not name.removeprefix("python").strip("0123456789.")
