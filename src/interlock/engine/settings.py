@@ -72,6 +72,9 @@ class Settings:
     """How long files that git ignores are kept after their workspace is gone."""
     fetch: bool = True
     """Bring the branch up to its upstream before work starts from it."""
+    workspace_folder: str = ""
+    """Where `interlock workspace new` makes folders. Empty: in NAME-workspaces beside the repository NAME.
+    Relative names start at the root of the repository. In your own file only."""
     land_files: tuple[str, ...] = ()
     """Globs of new files that land although Interlock would leave them out (`.env` files, keys, dependencies,
     caches, build output, large files), and that are not searched for secrets."""
@@ -327,7 +330,11 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
 
 TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
 """Settings that are tables, and what their keys are called."""
-OWN = {"hooks": "starts programs on your machine", "key_hosts": "sends keys of yours to others"}
+OWN = {
+    "hooks": "starts programs on your machine",
+    "key_hosts": "sends keys of yours to others",
+    "workspace_folder": "says where on your machine files are written",
+}
 """What no file of a repository may say, and why."""
 GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),

@@ -49,6 +49,7 @@ COMMANDS: dict[str, Entry] = {
     "say": Entry("Act", f"{_HERE}.say", "Tell a task's agent something, now or with its next prompt."),
     "pause": Entry("Act", f"{_HERE}.pauses", "Start nothing new, or not this task."),
     "unpause": Entry("Act", f"{_HERE}.pauses", "Let work start again."),
+    "workspace": Entry("Act", f"{_HERE}.workspace", "Make, list and remove folders for you to work in."),
     "gc": Entry("Act", f"{_HERE}.gc", "Remove what is no longer needed, never unmerged work."),
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and where each comes from."),
     "hooks": Entry("Set up", f"{_HERE}.hooks", "Show your hooks, and which agents they can block."),

@@ -1,0 +1,133 @@
+"""`interlock workspace new|list|remove`, with real git and main checked out as a person has it (T1)."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ui.conftest import Lab, git
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def shop(lab: Lab) -> Lab:
+    """A repository with one commit, checked out."""
+    (lab.root / "app.py").write_text("print(1)\n")
+    (lab.root / ".gitignore").write_text("*.log\n")
+    git(lab.root, "add", "-A")
+    git(lab.root, "commit", "-m", "start")
+    git(lab.root, "config", "user.name", "Ada")
+    git(lab.root, "config", "user.email", "ada@example.org")
+    return lab
+
+
+def made(lab: Lab, name: str, *words: str) -> Path:
+    result = lab.run("workspace", "new", name, *words, "--json")
+    assert result.code == 0, result.err
+    return Path(result.json["path"])
+
+
+def test_a_new_workspace_is_a_worktree_on_a_branch_of_its_own_from_main(shop: Lab) -> None:
+    result = shop.run("workspace", "new", "try-it")
+    path = shop.root.parent / f"{shop.root.name}-workspaces" / "try-it"
+    assert f"next: cd {path}" in result.out
+    assert git(path, "branch", "--show-current") == "interlock/try-it"
+    assert git(path, "rev-parse", "HEAD") == git(shop.root, "rev-parse", "main")
+    assert git(shop.root, "status", "--porcelain") == ""
+    assert git(shop.root, "branch", "--show-current") == "main"
+
+
+def test_it_may_begin_from_any_commit(shop: Lab) -> None:
+    first = git(shop.root, "rev-parse", "HEAD~0")
+    git(shop.root, "commit", "--allow-empty", "-m", "second")
+    path = made(shop, "old", "--from", first)
+    assert git(path, "rev-parse", "HEAD") == first
+    refused = shop.run("workspace", "new", "none", "--from", "no-such-ref")
+    assert (refused.code, "`no-such-ref` is no commit" in refused.err) == (2, True)
+
+
+def test_main_is_fetched_first(shop: Lab, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    git(tmp_path, "clone", "--bare", str(shop.root), str(remote))
+    git(shop.root, "remote", "add", "origin", str(remote))
+    git(shop.root, "fetch", "origin")
+    git(shop.root, "branch", "--set-upstream-to", "origin/main", "main")
+    git(tmp_path, "clone", str(remote), str(tmp_path / "other"))
+    git(tmp_path / "other", "commit", "--allow-empty", "-m", "upstream moved")
+    git(tmp_path / "other", "push", "origin", "HEAD:main")
+    path = made(shop, "fresh")
+    assert git(path, "log", "-1", "--format=%s") == "upstream moved"
+
+
+def test_the_list_says_what_each_holds(shop: Lab) -> None:
+    made(shop, "clean")
+    busy = made(shop, "busy")
+    (busy / "new.py").write_text("x = 1\n")
+    (busy / "noise.log").write_text("ignored\n")
+    git(busy, "commit", "--allow-empty", "-m", "one")
+    rows = {row["name"]: row for row in shop.run("workspace", "list", "--json").json["workspaces"]}
+    assert (rows["clean"]["uncommitted"], rows["clean"]["unmerged"]) == ([], 0)
+    assert (rows["busy"]["uncommitted"], rows["busy"]["unmerged"]) == (["new.py"], 1)
+    assert rows["busy"]["size_bytes"] > 0
+    out = shop.run("workspace", "list").out
+    assert "1 uncommitted file and 1 unmerged commit" in out
+    assert out.index("busy") < out.index("clean")
+
+
+def test_a_workspace_with_unsaved_work_is_not_removed(shop: Lab) -> None:
+    path = made(shop, "busy")
+    (path / "new.py").write_text("x = 1\n")
+    refused = shop.run("workspace", "remove", "busy")
+    assert refused.code == 7
+    assert "workspace busy holds 1 uncommitted file" in refused.err
+    assert "--archive" in refused.err
+    assert (path / "new.py").exists()
+
+
+def test_an_archived_workspace_can_be_brought_back(shop: Lab) -> None:
+    path = made(shop, "busy")
+    (path / "app.py").write_text("print(2)\n")
+    git(path, "commit", "-am", "committed")
+    (path / "new.py").write_text("x = 1\n")
+    ref = shop.run("workspace", "remove", "busy", "--archive", "--json").json["archived"]
+    assert not path.exists()
+    assert git(shop.root, "branch", "--list", "interlock/*") == ""
+    back = made(shop, "again", "--from", ref)
+    assert (back / "new.py").read_text() == "x = 1\n"
+    assert (back / "app.py").read_text() == "print(2)\n"
+
+
+def test_force_loses_it_and_a_merged_one_goes_without_a_word(shop: Lab) -> None:
+    path = made(shop, "busy")
+    (path / "new.py").write_text("x = 1\n")
+    assert shop.run("workspace", "remove", "busy", "--force").code == 0
+    made(shop, "clean")
+    assert shop.run("workspace", "remove", "clean").out == "removed clean\n"
+    assert git(shop.root, "for-each-ref", "refs/interlock/archive") == ""
+    assert "no workspaces" in shop.run("workspace", "list").err
+
+
+@pytest.mark.parametrize("name", ["../out", "-x", "a b", "", "x" * 61])
+def test_a_name_that_no_folder_should_have_is_refused(shop: Lab, name: str) -> None:
+    assert shop.run("workspace", "new", "--", name).code == 2
+
+
+def test_a_name_that_is_taken_or_unknown_is_refused(shop: Lab) -> None:
+    made(shop, "one")
+    assert "exists already" in shop.run("workspace", "new", "one").err
+    assert "there is no workspace `two`" in shop.run("workspace", "remove", "two").err
+
+
+def test_the_folder_is_the_users_to_choose_and_not_the_repositorys(shop: Lab, tmp_path: Path) -> None:
+    (shop.root / "interlock.toml").write_text(f'workspace_folder = "{tmp_path}/elsewhere"\n')
+    assert "not for a repository to say" in shop.run("workspace", "new", "one").err
+    (shop.root / "interlock.toml").unlink()
+
+
+def test_the_workspaces_of_agents_are_listed_beside(shop: Lab) -> None:
+    folder = shop.root / ".git/interlock/workspaces/api/2/tree"
+    folder.mkdir(parents=True)
+    (folder / "file").write_text("x\n")
+    (row,) = shop.run("workspace", "list", "--json").json["agents"]
+    assert (row["task"], row["attempt"], row["is_running"]) == ("api", 2, False)
+    assert "attempt 2" in shop.run("workspace", "list").out
