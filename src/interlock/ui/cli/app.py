@@ -34,6 +34,10 @@ DISK_ERRORS = {
 }
 
 
+COMPLETING = "_INTERLOCK_COMPLETE"
+"""The variable that a shell sets when it wants to complete a word."""
+
+
 def shared_options() -> list[click.Parameter]:
     """The options that stand before or after the command's name. Fresh ones: click keeps state in them."""
     return [
@@ -84,6 +88,10 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: passed on to click as they are
         super().__init__(*args, **kwargs)
+        if COMPLETING in os.environ:
+            from interlock.ui.cli.task_names import complete_tasks
+
+            complete_tasks(self.params)
         self.params.extend(shared_options())
 
 
@@ -163,7 +171,7 @@ def interlock(context: click.Context) -> int | None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     words = list(sys.argv[1:] if args is None else args)
-    if "_INTERLOCK_COMPLETE" in os.environ:
+    if COMPLETING in os.environ:
         interlock.main(words, prog_name="interlock")
     invocation = Invocation()
     try:

@@ -54,6 +54,6 @@ COMMANDS: dict[str, Entry] = {
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and where each comes from."),
     "hooks": Entry("Set up", f"{_HERE}.hooks", "Show your hooks, and which agents they can block."),
     "schema": Entry("Set up", f"{_HERE}.schema", "Print the JSON schema of task-graph.yaml."),
-    "completion": Entry("Set up", f"{_HERE}.completion", "Print the completion script for a shell."),
+    "completion": Entry("Set up", f"{_HERE}.completion", "Let bash, fish or zsh complete names of tasks."),
 }
 """A command is the attribute `<name>_command` of its module, with `_` for `-`."""

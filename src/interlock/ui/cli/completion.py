@@ -1,29 +1,101 @@
-"""`interlock completion`: the script that teaches a shell our commands."""
+"""`interlock completion`: the script that teaches a shell our commands and the names of tasks."""
+
+import os
+from pathlib import Path
 
 import click
 
-from interlock.ui.cli.app import Command, interlock
-from interlock.ui.cli.output import note, say
+from interlock.model.errors import UsageError
+from interlock.ui.cli.app import COMPLETING, CommandGroup, interlock
+from interlock.ui.cli.output import Invocation, note, say, say_json
 
-INSTALL = {
-    "bash": "interlock completion bash > ~/.local/share/bash-completion/completions/interlock",
-    "zsh": 'interlock completion zsh > "${fpath[1]}/_interlock"',
-    "fish": "interlock completion fish > ~/.config/fish/completions/interlock.fish",
-}
+SHELLS = ("bash", "fish", "zsh")
+ZSH_LINES = "fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit"
 
 
-@click.command("completion", cls=Command)
-@click.argument("shell", type=click.Choice(sorted(INSTALL)), metavar="SHELL")
-def completion_command(shell: str) -> None:
+class Completion(CommandGroup):
+    """The name of a shell alone stands for `show`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or `show` with the shell."""
+        return super().resolve_command(ctx, ["show", *args] if args and args[0] in SHELLS else args)
+
+
+@click.group("completion", cls=Completion)
+def completion_command() -> None:
+    """Let bash, fish or zsh complete commands, options and the names of tasks.
+
+    For example: interlock completion install
+    """
+
+
+@completion_command.command("show")
+@click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL")
+def show(shell: str) -> None:
     """Print the completion script for SHELL: bash, fish or zsh. Loading it does not start Interlock.
 
-    For example: interlock completion zsh > ~/.zfunc/_interlock
+    For example: interlock completion show zsh > ~/.zfunc/_interlock
     """
+    say(script(shell))
+    note(f"to install it: interlock completion install {shell}")
+
+
+@completion_command.command("install")
+@click.argument("shell", type=click.Choice(SHELLS), metavar="[SHELL]", required=False)
+@click.pass_obj
+def install(invocation: Invocation, shell: str | None) -> None:
+    """Write the completion script to where SHELL (default: yours) looks for it. No other file is changed.
+
+    For example: interlock completion install fish
+    """
+    shell = shell or Path(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        raise UsageError(f"there is no completion for `{shell}`", f"name one of {', '.join(SHELLS)}")
+    path = place(shell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script(shell) + "\n")
+    if invocation.json:
+        say_json({"shell": shell, "path": path})
+        return
+    say(f"wrote {path}")
+    say(f"next: {_next(shell)}")
+
+
+def script(shell: str) -> str:
+    """What the shell reads."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     assert kind is not None, shell  # noqa: S101 - click knows all three
     # The full class would ask the shell for its version; the script itself does not depend on it.
-    script = kind(interlock, {}, "interlock", "_INTERLOCK_COMPLETE")
-    say(script.source_template % script.source_vars())
-    note(f"to install: {INSTALL[shell]}")
+    made = kind(interlock, {}, "interlock", COMPLETING)
+    return str(made.source_template % made.source_vars())
+
+
+def place(shell: str) -> Path:
+    """Where the shell looks for it."""
+    home = Path.home()
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return {
+        "bash": data / "bash-completion/completions/interlock",
+        "fish": config / "fish/completions/interlock.fish",
+        "zsh": home / ".zfunc/_interlock",
+    }[shell]
+
+
+def _next(shell: str) -> str:
+    if shell == "zsh" and not _mentions(Path.home() / ".zshrc", ".zfunc"):
+        return f"add this line to ~/.zshrc, then open a new terminal: {ZSH_LINES}"
+    if shell == "bash":
+        return "open a new terminal (bash finds it by the package bash-completion)"
+    return "open a new terminal"
+
+
+def _mentions(path: Path, words: str) -> bool:
+    try:
+        return words in path.read_text(errors="replace")
+    except OSError:
+        return False

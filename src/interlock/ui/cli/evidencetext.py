@@ -1,11 +1,14 @@
 """Evidence in words: what is known of a change, and what is missing."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
 from interlock.ui.cli.output import counted, inert
-from interlock.verify.wrong_copy import WrongCopy
+
+if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
+    from interlock.verify.wrong_copy import WrongCopy
 
 
 def landed_text(commit: str, evidence: Evidence) -> str:
@@ -49,13 +52,13 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
 
 
-def wrong_copy_text(copy: WrongCopy) -> str:
+def wrong_copy_text(copy: "WrongCopy") -> str:
     """Why checks do not see the change."""
     what = "an editable install of another folder" if copy.is_editable else "an installed copy"
     return f"because it imports {inert(copy.package)} from {inert(copy.path)}, {what}"
 
 
-def wrong_copy_fix(copy: WrongCopy) -> str:
+def wrong_copy_fix(copy: "WrongCopy") -> str:
     """What makes them import the tree under check."""
     if copy.is_editable:
         return "use a sandbox that shows the change at the checkout's own path (see `interlock doctor`)"
