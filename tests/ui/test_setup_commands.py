@@ -50,19 +50,43 @@ def test_init_never_overwrites(lab: Lab) -> None:
     assert (lab.root / "task-graph.yaml").read_text() == "mine"
 
 
-def test_init_uses_the_test_command_it_finds(lab: Lab) -> None:
-    (lab.root / "Makefile").write_text("all:\n\ntest: all\n\t./check\n")
+@pytest.mark.slow
+def test_init_writes_the_check_that_it_has_seen_run(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("all:\n\ntest: all\n\ttrue\n")
+    git(lab.root, "add", "Makefile")
+    git(lab.root, "commit", "-qm", "tests")
     assert lab.run("init", "--json").json["verify"] == "make test"
-    assert 'verify: "make test"' in (lab.root / "task-graph.yaml").read_text()
+    text = (lab.root / "task-graph.yaml").read_text()
+    assert '\n  verify: "make test"       # on every change merged onto main: passed in ' in text
+    assert parse(text, "task-graph.yaml").tasks[0].verify == ("make test",)
+
+
+@pytest.mark.slow
+def test_init_writes_a_check_that_cannot_run_as_a_comment_with_the_reason(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("test:\n\tpytset -q\n")
+    git(lab.root, "add", "Makefile")
+    git(lab.root, "commit", "-qm", "tests")
+    said = lab.run("init").err
+    assert "`make test` (Makefile: test) was not written as a check: " in said
+    assert "`pytset`" in said
+    text = (lab.root / "task-graph.yaml").read_text()
+    assert '\n  # verify: "make test"       # not used: ' in text
+    assert parse(text, "task-graph.yaml").tasks[0].verify == ()
+
+
+def test_init_can_leave_the_check_untried(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("test:\n\ttrue\n")
+    assert lab.run("init", "--no-checks", "--json").json["verify"] is None
+    assert '\n  # verify: "make test"       # not tried' in (lab.root / "task-graph.yaml").read_text()
 
 
 def test_init_says_which_file_a_check_comes_from_and_what_is_missing(lab: Lab) -> None:
     (lab.root / "Makefile").write_text("test:\n\t./check\n")
     (lab.root / "package.json").write_text('{"scripts": {"test": "node --test"}}')
     (lab.root / "package-lock.json").write_text("{}")
-    said = lab.run("init").err
-    assert "checked with `npm test` (package.json: scripts.test)" in said
-    assert "also found: `make test` (Makefile: test)" in said
+    said = lab.run("init", "--no-checks").err
+    assert "found, but not tried: `npm test` (package.json: scripts.test)" in said
+    assert "found, but not tried: `make test` (Makefile: test)" in said
     assert "package-lock.json is there, node_modules is not: run `npm ci`" in said
 
 

@@ -13,7 +13,8 @@ from interlock.ui.cli.detecting import Detected, detect
 from interlock.ui.cli.found import Found, find_agents
 from interlock.ui.cli.lacks import lack_of
 from interlock.ui.cli.output import Invocation, note, say, say_json
-from interlock.ui.cli.session import repository_root, state_folder
+from interlock.ui.cli.session import repository_root, run_async, state_folder
+from interlock.ui.cli.trying import Tried, try_found
 
 TEMPLATE = """\
 # yaml-language-server: $schema={schema}
@@ -53,10 +54,12 @@ SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with
 
 
 @click.command("init", cls=Command)
+@click.option("--no-checks", is_flag=True, help="Do not run the check that was found; write it as a comment.")
 @click.pass_obj
-def init_command(invocation: Invocation) -> None:
+def init_command(invocation: Invocation, no_checks: bool) -> None:
     """Write a first task-graph.yaml for this repository.
 
+    The check that its files name is run once on main, in the sandbox, and written only if it runs.
     For example: interlock init
     """
     root = repository_root(invocation)
@@ -64,25 +67,42 @@ def init_command(invocation: Invocation) -> None:
     if path.exists():
         raise _already(path)
     detected, agents = detect(root), find_agents(os.environ)
-    command = detected.check.command if detected.check else ""
     schema = _relative(_write_schema(state_folder(invocation)), path.parent)
-    _write_new(path, TEMPLATE.format(schema=schema, verify=_verify_line(command), agent=_agent_lines(agents)))
+    found = [] if no_checks else [check.command for check in detected.checks]
+    tried = run_async(try_found(invocation, found)) if found else []
+    lines = _verify_line(tried, detected)
+    _write_new(path, TEMPLATE.format(schema=schema, verify=lines, agent=_agent_lines(agents)))
     if invocation.json:
-        say_json({"wrote": str(path), "verify": command or None, "detected": detected, "agents": agents})
+        verify = next((one.command for one in tried if one.is_usable), None)
+        say_json(
+            {"wrote": str(path), "verify": verify, "tried": tried, "detected": detected, "agents": agents}
+        )
         return
     say(f"wrote {path}")
-    _tell_detected(detected)
+    _tell_tried(tried, {check.command: check.source for check in detected.checks})
+    _tell_detected(detected, {one.command for one in tried})
     _tell_agents(agents)
 
 
-def _tell_detected(detected: Detected) -> None:
+def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
+    """Say what each command came to, and what follows from it."""
+    for one in tried:
+        name = f"`{one.command}` ({sources.get(one.command, '')})"
+        if one.is_usable:
+            note(f"every change will be checked with {name}: {one.text}")
+        else:
+            note(f"{name} was not written as a check: {one.text}; {one.fix}")
+    if tried and not tried[-1].is_usable:
+        note("set `verify` in it, or nothing is checked before it lands; `interlock doctor` tries it")
+
+
+def _tell_detected(detected: Detected, tried: set[str]) -> None:
     """Say what was found, and which file says so."""
-    if detected.check:
-        note(f"every change will be checked with `{detected.check.command}` ({detected.check.source})")
-    else:
+    if not detected.checks:
         note("no test command was found: set `verify` in it, or nothing is checked before it lands")
-    for other in detected.checks[1:MOST_CHECKS]:
-        note(f"also found: `{other.command}` ({other.source})")
+    for found in detected.checks[:MOST_CHECKS]:
+        if found.command not in tried:
+            note(f"found, but not tried: `{found.command}` ({found.source})")
     for setup in detected.absent:
         note(f"{lack_of(setup)}")
 
@@ -115,10 +135,24 @@ def _agent_lines(agents: list[Found]) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def _verify_line(found: str) -> str:
-    if not found:
-        return '  # verify: "make test"       # your checks; run on every change merged onto main'
-    return f"  verify: {json.dumps(found)}       # run on every change merged onto main"
+def _verify_line(tried: list[Tried], detected: Detected) -> str:
+    """The check that was seen to run; else, as a comment, what was found and why it is not written."""
+    for one in tried:
+        if one.is_usable:
+            return _commented(
+                f"verify: {json.dumps(one.command)}", f"on every change merged onto main: {one.text}"
+            )
+    if tried:
+        return "\n".join(
+            _commented(f"# verify: {json.dumps(one.command)}", f"not used: {one.text}") for one in tried
+        )
+    if detected.check:
+        return _commented(f"# verify: {json.dumps(detected.check.command)}", "not tried: interlock doctor")
+    return _commented('# verify: "make test"', "your checks; run on every change merged onto main")
+
+
+def _commented(line: str, comment: str) -> str:
+    return f"  {line}       # {' '.join(comment.split())}"
 
 
 def _write_schema(state: Path) -> Path:
