@@ -126,6 +126,10 @@ class Settings:
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
     """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
+    notify: Literal["auto", "bell", "desktop", "off"] = "auto"
+    """How `interlock run` on a terminal calls you when it ends or an agent waits for you: `bell` rings,
+    `auto` also shows a notification where the desktop or the terminal is known to do that, `desktop` asks
+    any terminal to."""
 
     @property
     def lesson_hold_out(self) -> float:

@@ -1,6 +1,7 @@
 """`interlock run`: the loop, watched."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from interlock.engine.options import Options
 from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskRemoved
+from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
@@ -30,6 +32,7 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.lacks import lacks
 from interlock.ui.cli.metrics_port import metrics_served
+from interlock.ui.cli.notices import Notices
 from interlock.ui.cli.output import Invocation, counted, even_if_unread, note, paint
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.reading import read
@@ -199,12 +202,19 @@ def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
 async def _work(invocation: Invocation, project: Project, options: Options) -> int:
     """Run the engine to its end; the exit code if it was stopped, else 0."""
     view = await run_view(invocation, project)
-    engine = Engine(project.env(view.tell), options, view.see, view.tell)
+    notices = Notices(invocation, project.settings.notify, os.environ)
+
+    def see(row: Recorded, state: State) -> None:
+        view.see(row, state)
+        notices.hear(row)
+
+    engine = Engine(project.env(view.tell), options, see, view.tell)
     with _signals(engine, view) as interrupted:
         async with metrics_served(project.settings.metrics_port, lambda: _metrics(engine)), view.on(engine):
             state = await engine.run()
     if interrupted:
         return ExitCode.INTERRUPTED
+    notices.ended(state)
     return ExitCode.DECLINED if state.run and state.run.stopping else ExitCode.OK
 
 
