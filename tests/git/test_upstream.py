@@ -1,9 +1,10 @@
-"""The freshest main: fetched where that is possible, followed only by fast-forward."""
+"""The freshest main: fetched where that is possible, followed by fast-forward."""
 
 from pathlib import Path
 
 import pytest
 
+from interlock.model.task import Commit
 from tests.git.world import World, git, run, write
 
 
@@ -50,12 +51,27 @@ def test_a_checkout_with_an_edit_of_the_same_file_is_not_moved(world: World, ups
 
 
 @pytest.mark.slow
-def test_a_diverged_branch_is_a_warning(world: World, upstream: World) -> None:
-    pushed(upstream, {"c.txt": "c\n"})
+def test_a_diverged_branch_stays_and_is_merged_in_memory(world: World, upstream: World) -> None:
+    assert run(world.repository.divergence()) is None
+    theirs = pushed(upstream, {"c.txt": "c\n"})
     mine = world.commit({"d.txt": "d\n"})
-    said = run(world.repository.fetch())
-    assert said.startswith("warning: main and origin/main have diverged by 1 and 1 commits")
+    assert run(world.repository.fetch()) == ""
     assert world.main == mine
+    found = run(world.repository.divergence())
+    assert found
+    assert (found.upstream, found.main.commit, found.theirs) == ("origin/main", mine, theirs)
+    names = git(world.root, "ls-tree", "--name-only", str(found.merge.tree)).split()
+    assert {"c.txt", "d.txt"} <= set(names)
+    assert found.merge.tree
+    made = run(world.repository.commit(found.merge.tree, mine, "merge\n", Commit(theirs)))
+    assert git(world.root, "rev-parse", f"{made}^1", f"{made}^2").split() == [mine, theirs]
+
+
+@pytest.mark.slow
+def test_a_remote_may_be_relative_to_the_checkout(world: World, upstream: World) -> None:
+    git(world.root, "remote", "set-url", "origin", "../origin.git")
+    pushed(upstream, {"c.txt": "c\n"})
+    assert run(world.repository.fetch()) == "main fast-forwarded to origin/main (1 commit)"
 
 
 def test_a_remote_that_cannot_be_reached_is_a_warning(world: World, upstream: World, tmp_path: Path) -> None:

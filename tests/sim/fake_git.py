@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from interlock.git.protocol import Divergence
 from interlock.model.history import Change, Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
@@ -89,7 +90,10 @@ class FakeRepository:
             return Merge(None, conflicts, "".join(f"CONFLICT (content): {path}\n" for path in conflicts))
         return Merge(self._tree(merged))
 
-    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit:
+    async def divergence(self) -> Divergence | None:
+        return None
+
+    async def commit(self, tree: Tree, parent: Commit, message: str, *_merged: Commit) -> Commit:
         return self._commit(tree, parent, message)
 
     async def land(self, landing: Landing) -> Move:

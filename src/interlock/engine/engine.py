@@ -95,8 +95,10 @@ class Engine:
             asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
             asyncio.create_task(acts.renew()),
             asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
-            asyncio.create_task(main.watch(self._options.main_seconds, self._options.fetch_seconds)),
+            asyncio.create_task(main.watch(self._options.main_seconds)),
         ]
+        if self._options.fetch_seconds:
+            aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
         # This run is not folded yet, so its limit is not known from there.
         foreseen = min(self._ledger.board.queue_length, self._options.max_parallel)
         self._env.executor.foresee(foreseen, self.state.main)

@@ -1,9 +1,11 @@
 """Where main is: looked at often, written down whenever it has moved."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
+from interlock.engine.upstream import Upstream
 from interlock.events.facts import MainSeen
 from interlock.model.claim import Claim
 from interlock.model.errors import EnvironmentProblem
@@ -18,18 +20,17 @@ class Mainline:
         self._ledger = ledger
         self._claim = claim
         self._tell = tell
+        self._upstream = Upstream(env, ledger, claim, tell)
         self._lock = asyncio.Lock()
         """One look at a time, so that an older answer is never written after a newer one."""
 
-    async def see(self) -> Tip:
+    async def see(self, why: str = "found there") -> Tip:
         """Look, and write it down if it moved."""
         async with self._lock:
             tip = await self._env.repository.tip()
             state = self._ledger.state
             if (tip.commit, tip.branch) != (state.main, state.branch):
-                await self._ledger.append(
-                    [MainSeen(tip.branch, tip.commit, tip.tree, "found there")], self._claim
-                )
+                await self._ledger.append([MainSeen(tip.branch, tip.commit, tip.tree, why)], self._claim)
             return tip
 
     async def begin(self, fetch: bool) -> None:
@@ -40,21 +41,25 @@ class Mainline:
             await self.fetch()
         await self.see()
 
-    async def watch(self, every_seconds: float, fetch_seconds: float) -> None:
-        """Notice for ever when somebody else moves main, here or upstream."""
-        loop = asyncio.get_running_loop()
-        fetched = loop.time()
+    async def watch(self, every_seconds: float) -> None:
+        """Notice for ever when somebody else moves main here."""
         while True:
             await asyncio.sleep(every_seconds)
-            try:
-                if fetch_seconds and loop.time() - fetched >= fetch_seconds:
-                    fetched = loop.time()
-                    await self.fetch()
-                await self.see()
-            except EnvironmentProblem as problem:
-                self._tell(str(problem))  # it comes round again
+            await self._try(self.see)
+
+    async def follow(self, every_seconds: float) -> None:
+        """Notice for ever when the upstream moves. Apart from `watch`: checks of a merge take their time."""
+        while True:
+            await asyncio.sleep(every_seconds)
+            await self._try(self.fetch)
 
     async def fetch(self) -> None:
-        """Bring main up to its upstream where that is safe, and say what came of it."""
-        if text := await self._env.repository.fetch():
-            self._tell(text)
+        """Bring main and its upstream together where that is safe."""
+        if why := await self._upstream.follow():
+            await self.see(why)
+
+    async def _try(self, look: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await look()
+        except EnvironmentProblem as problem:
+            self._tell(str(problem))  # it comes round again

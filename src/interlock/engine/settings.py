@@ -71,7 +71,10 @@ class Settings:
     keep_trash_days: int = 7
     """How long files that git ignores are kept after their workspace is gone."""
     fetch: bool = True
-    """Bring the branch up to its upstream before work starts from it."""
+    """Bring the branch up to its upstream before work starts from it, and while it goes on: by fast-forward,
+    or by a merge that passes the project's checks."""
+    fetch_every_seconds: float = 60.0
+    """How often to do that during a run."""
     workspace_folder: str = ""
     """Where `interlock workspace new` makes folders. Empty: in NAME-workspaces beside the repository NAME.
     Relative names start at the root of the repository. In your own file only."""
@@ -363,6 +366,7 @@ LEAST = {
     "process_limit": 0,
     "disk_limit_bytes": 0,
     "max_file_bytes": 0,
+    "fetch_every_seconds": 1,
 }
 
 

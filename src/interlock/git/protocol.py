@@ -38,6 +38,18 @@ class Collected:
     touched: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The branch and its upstream each have commits that the other has not."""
+
+    upstream: str
+    """What people call it, like `origin/main`."""
+    main: Tip
+    theirs: Commit
+    merge: Merge
+    """Both together, or where they clash."""
+
+
 class Repository(Protocol):
     """The one path to the user's repository. Every git call of the host is behind it."""
 
@@ -47,6 +59,10 @@ class Repository(Protocol):
 
     async def fetch(self) -> str:
         """Fast-forward the branch to its upstream where possible; what to tell the user, or nothing."""
+        ...
+
+    async def divergence(self) -> Divergence | None:
+        """How the branch and its upstream, as last fetched, come together; None: one is part of the other."""
         ...
 
     async def raise_fence(self, epoch: int) -> None:
@@ -64,7 +80,9 @@ class Repository(Protocol):
         """Merge in memory what `work` changed since `base` onto `onto`."""
         ...
 
-    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit: ...
+    async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
+        """A commit of this tree, on no branch yet; with `merged`, a merge of these into `parent`."""
+        ...
 
     async def land(self, landing: Landing) -> Move:
         """Move the branch, atomically, if it and the fence are still where the landing says.

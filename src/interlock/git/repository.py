@@ -15,6 +15,7 @@ from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place, loose_ref
+from interlock.git.protocol import Divergence
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -74,10 +75,22 @@ class GitRepository:
             return Merge(tree_of(said))
         return await conflict_of(self._git, said)
 
-    async def commit(self, tree: Tree, parent: Commit, message: str) -> Commit:
-        """A commit of this tree, on no branch yet."""
-        made = Commit(await self._commit(tree, parent, message))
-        self._made[made] = parent
+    async def divergence(self) -> Divergence | None:
+        """How the branch and its upstream, as last fetched, come together; None: one is part of the other."""
+        theirs = await upstream.diverged(self.place)
+        if theirs is None:
+            return None
+        main = await self.tip()
+        said = await self._merge_tree(main.commit, theirs.commit)
+        clean = said.code != _CONFLICTS
+        merge = Merge(tree_of(said)) if clean else await conflict_of(self._git, said)
+        return Divergence(theirs.name, main, Commit(theirs.commit), merge)
+
+    async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
+        """A commit of this tree, on no branch yet; with `merged`, a merge of these into `parent`."""
+        made = Commit(await self._commit(tree, [parent, *merged], message))
+        if not merged:
+            self._made[made] = parent
         return made
 
     async def land(self, landing: Landing) -> Move:
@@ -180,13 +193,14 @@ class GitRepository:
             seen = self._made.get(seen)
         return seen == base
 
-    async def _commit(self, tree: str, parent: str, message: str) -> str:
+    async def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         if signing.is_wanted(self.place):
-            return await signing.sign_commit(self.place, tree, [parent], message)
+            return await signing.sign_commit(self.place, tree, parents, message)
         if self.place.scribe is not None:
             with contextlib.suppress(GitFailed):  # the next words say better what is wrong
-                return await self.place.scribe.commit(commit_text(self.place, tree, [parent], message))
-        return (await self._git.run("commit-tree", tree, "-p", parent, feed=message.encode())).line
+                return await self.place.scribe.commit(commit_text(self.place, tree, parents, message))
+        above = [word for parent in parents for word in ("-p", parent)]
+        return (await self._git.run("commit-tree", tree, *above, feed=message.encode())).line
 
     async def _on(self, base: str, commit: str) -> str:
         """The commit's tree as a child of `base`, so that `base` is what git merges from."""

@@ -1,4 +1,7 @@
-"""The branch's upstream: fetched with the user's own credentials, followed only by fast-forward."""
+"""The branch's upstream: fetched with the user's own credentials, followed by fast-forward.
+
+What has diverged is merged by the engine, which can check the outcome first.
+"""
 
 from dataclasses import dataclass
 
@@ -35,12 +38,25 @@ async def catch_up(place: Place, branch: Branch) -> str:
     if said.code:
         return f"warning: {upstream.name} is set as the upstream of {place.branch} but is not there"
     ahead, behind = (int(number) for number in said.line.split())
-    if ahead and behind:
-        return (
-            f"warning: {place.branch} and {upstream.name} have diverged by {ahead} and {behind} commits; "
-            f"going on from the local {place.branch}"
-        )
-    return await _forward(place, branch, upstream, behind) if behind else ""
+    return await _forward(place, branch, upstream, behind) if behind and not ahead else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    """Where the upstream is."""
+
+    name: str
+    commit: str
+
+
+async def diverged(place: Place) -> Theirs | None:
+    """The upstream as last fetched, if it and the branch each have commits that the other has not."""
+    upstream = await _upstream(place)
+    ours, theirs = await place.git.names(place.ref, upstream.ref) if upstream else (None, None)
+    if upstream is None or ours is None or theirs is None or ours == theirs:
+        return None
+    base = (await place.git.run("merge-base", ours, theirs, ok=(0, 1))).line
+    return None if base in (ours, theirs) else Theirs(upstream.name, theirs)
 
 
 async def _upstream(place: Place) -> _Upstream | None:
@@ -53,7 +69,9 @@ async def _upstream(place: Place) -> _Upstream | None:
 async def _fetch(place: Place, upstream: _Upstream) -> str:
     if not upstream.remote or upstream.remote == ".":
         return ""
-    user = Git(place.common_dir, as_user=True)
+    # From where a person would run it: the path of a remote may be relative.
+    beside = place.common_dir.parent if place.common_dir.name == ".git" else None
+    user = Git(place.common_dir, beside, as_user=True)
     words = ("--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules")
     spec = f"+{upstream.remote_ref}:{upstream.ref}"
     try:
@@ -76,6 +94,6 @@ async def _forward(place: Place, branch: Branch, upstream: _Upstream, behind: in
     if move is Move.HELD:
         return (
             f"warning: {place.branch} is {commits} behind {upstream.name}, but your checkout of it has "
-            "uncommitted changes; going on from the local one"
+            "uncommitted changes to the same files; going on from the local one"
         )
     return f"warning: {place.branch} is {commits} behind {upstream.name}, but somebody else is moving it"

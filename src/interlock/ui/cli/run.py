@@ -42,9 +42,6 @@ from interlock.ui.cli.session import actor, run_async
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.wrong_copy import refuse_wrong_copy
 
-FETCH_SECONDS = 60.0
-"""How often the upstream is asked while a run goes on."""
-
 
 @click.command("run", cls=Command)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
@@ -160,7 +157,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,
-        fetch_seconds=FETCH_SECONDS if settings.fetch else 0.0,
+        fetch_seconds=settings.fetch_every_seconds if settings.fetch else 0.0,
     )
 
 

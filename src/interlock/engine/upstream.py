@@ -1,0 +1,102 @@
+"""Main and its upstream: fast-forwarded, or merged if both have moved on, after the project's checks.
+
+1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
+2. The merge goes through the same gate as a change: its checks pass on the merged tree, or fail on main too.
+3. Where they clash, or the checks say no, the run goes on from the local main and a person is told, once.
+"""
+
+from collections.abc import Sequence
+
+from interlock.engine.env import Env
+from interlock.engine.ledger import Ledger, Tell
+from interlock.git.protocol import Divergence
+from interlock.merge import judge
+from interlock.model.claim import Claim
+from interlock.model.outcome import CheckResult, Landing, Move
+from interlock.model.task import Tree
+from interlock.verify.protocol import CheckOrder
+
+TRIES = 3
+"""A change may land while the merge is checked. Then it is merged and checked anew."""
+
+
+class Upstream:
+    """Brings main and its upstream together."""
+
+    def __init__(self, env: Env, ledger: Ledger, claim: Claim, tell: Tell) -> None:
+        self._env = env
+        self._ledger = ledger
+        self._claim = claim
+        self._tell = tell
+        self._told = ""
+        self._refused = ("", "")
+        """The pair of commits that was tried last and did not come together."""
+
+    async def follow(self) -> str:
+        """Fetch and bring main along; why main moved, or nothing."""
+        self._tell_once(await self._env.repository.fetch())
+        for _ in range(TRIES):
+            found = await self._env.repository.divergence()
+            if found is None or self._refused == (found.main.commit, found.theirs):
+                return ""
+            if why := await self._take_in(found):
+                return why
+        return ""
+
+    async def _take_in(self, found: Divergence) -> str:
+        if found.merge.tree is None:
+            paths = ", ".join(found.merge.conflicts[:3])
+            return self._refuse(found, f"conflict in {paths}")
+        if red := await self._red(found, found.merge.tree):
+            return self._refuse(found, f"do not work together: `{red}` fails on both merged")
+        return await self._land(found, found.merge.tree)
+
+    async def _red(self, found: Divergence, tree: Tree) -> str:
+        """The check that fails on the merged tree and passes on main; nothing if there is none."""
+        specs = [task.spec for task in self._ledger.state.tasks.values()]
+        commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
+        if not commands:
+            return ""
+        self._tell(f"checking {found.upstream} merged into {found.main.branch}")
+        seconds = max(spec.check_seconds for spec in specs)
+        results = await self._check(f"upstream/{found.theirs[:12]}", tree, commands, seconds)
+        verdict = judge(results, (), {})
+        if verdict.unknown:
+            name = f"base/{found.main.commit[:12]}-upstream"
+            on_main = await self._check(name, found.main.tree, verdict.unknown, seconds)
+            verdict = judge(results, (), {result.command: result.exit_code for result in on_main})
+        return verdict.red[0].command if verdict.red else ""
+
+    async def _check(
+        self, name: str, tree: Tree, commands: tuple[str, ...], seconds: float
+    ) -> Sequence[CheckResult]:
+        return await self._env.checker.check(CheckOrder(name, tree, commands, seconds, {}))
+
+    async def _land(self, found: Divergence, tree: Tree) -> str:
+        main, repository = found.main, self._env.repository
+        message = f"Merge {found.upstream} into {main.branch}\n"
+        commit = await repository.commit(tree, main.commit, message, found.theirs)
+        landing = Landing(main.branch, commit, main.commit, self._claim.epoch, tree)
+        move = await repository.land(landing)
+        if move is Move.MOVED:
+            why = f"merged {found.upstream}"
+            self._tell(f"{why} into {main.branch} as {commit[:12]}")
+            return why
+        if move is Move.HELD:
+            self._tell_once(f"{found.upstream} is not merged yet: {await repository.obstacle(landing)}")
+        return ""
+
+    def _refuse(self, found: Divergence, why: str) -> str:
+        self._refused = (found.main.commit, found.theirs)
+        branch = found.main.branch
+        self._tell(
+            f"warning: {branch} and {found.upstream} {why}; going on from the local {branch}. "
+            f"To bring them together: git switch {branch} && git merge {found.upstream}"
+        )
+        return ""
+
+    def _tell_once(self, text: str) -> None:
+        """What is so again a minute later is no news."""
+        if text and text != self._told:
+            self._tell(text)
+        self._told = text
