@@ -17,6 +17,7 @@ from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
 from interlock.engine.env import Env
 from interlock.engine.estimates import Estimates
+from interlock.engine.graph_watch import GraphWatch
 from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
@@ -97,6 +98,9 @@ class Engine:
             asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds)),
         ]
+        if self._env.plan:
+            plan = GraphWatch(self._env.plan, self._ledger, claim, self._tell)
+            aides.append(asyncio.create_task(plan.watch()))
         if self._options.fetch_seconds:
             aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
         # This run is not folded yet, so its limit is not known from there.

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from interlock.engine.experience import Experience, NoExperience
+from interlock.engine.graph_watch import GraphSource
 from interlock.engine.host import Host, IdleHost
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
@@ -47,6 +48,8 @@ class Env:
     """The machine that agents run on."""
     brakes: Brakes = field(default_factory=NoBrakes)
     """How much the providers of models take."""
+    plan: GraphSource | None = None
+    """The task graph, which people may change while a run goes on; None: it stays as it is."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries

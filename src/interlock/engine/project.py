@@ -187,6 +187,7 @@ class Project(Calls):
             experience=self.experience(tell),
             host=self.host,
             brakes=self.brake or NoBrakes(),
+            plan=GraphFile(self),
             screen=Screening(self.place, self.file_rules).screen,
             canaries=functools.partial(make_canaries, self.place),
         )
@@ -243,11 +244,15 @@ class Project(Calls):
             raise UsageError(f"{path} cannot be read: {error.strerror}", "make the file readable") from None
         return parse(text, path.name, await self.repository.files())
 
+    def check_keys(self, graph: Graph) -> None:
+        """Refuse a graph that would send a key where it does not belong."""
+        for agent in graph.agents:
+            check_key(agent, self.settings.key_hosts)
+
     async def accept_graph(self, graph: Graph | None = None, actor: str = "") -> State:
         """Put what is new or changed in the graph into the log; the state after that."""
         graph = graph or await self.read_graph()
-        for agent in graph.agents:
-            check_key(agent, self.settings.key_hosts)
+        self.check_keys(graph)
         state = await load_state(self.store)
         if facts := changes(state, graph):
             await self.store.append(facts, actor or new_incarnation())
@@ -255,6 +260,27 @@ class Project(Calls):
             if len(facts) >= SNAPSHOT_EVERY:
                 await self.store.save_snapshot(state.seq, pack(state))
         return state
+
+
+class GraphFile:
+    """The task graph of a project, as it is in the checkout."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    async def text(self) -> bytes | None:
+        """What the file holds now; None while it is not there: editors replace files."""
+        try:
+            return (self._project.root / self._project.settings.graph).read_bytes()
+        except OSError:
+            return None
+
+    async def graph(self, text: bytes) -> Graph:
+        """The graph that a text describes, checked."""
+        name = Path(self._project.settings.graph).name
+        graph = parse(text, name, await self._project.repository.files())
+        self._project.check_keys(graph)
+        return graph
 
 
 @asynccontextmanager
