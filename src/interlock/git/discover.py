@@ -107,8 +107,8 @@ def _settings(config: Output) -> list[tuple[str, str]]:
     """The harmless ones only: elsewhere in it are passwords and tokens."""
     entries = config.out.decode("utf-8", "surrogateescape").split("\0")
     pairs = (entry.partition("\n") for entry in entries if entry.startswith(_READ))
-    # A key without a value means true.
-    return [(key, value if newline else "true") for key, newline, value in pairs]
+    # A key without a value means true. The hooks path that we set for our own calls is not the user's.
+    return [(key, value if newline else "true") for key, newline, value in pairs if value != os.devnull]
 
 
 def _usual_ignore_file() -> Path:

@@ -21,6 +21,7 @@ from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import check_findings
+from interlock.ui.cli.commit_hooks import hook_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, counted, note
@@ -197,5 +198,6 @@ _EXAMINATIONS: dict[str, Examination] = {
     "disk": _disk,
     "log": _log,
     "graph": _agents,
+    "commit hook": hook_findings,
     "set-up": lack_findings,
 }

@@ -28,6 +28,7 @@ from interlock.plan import Graph, changes
 from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
 from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere
+from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.lacks import lacks
@@ -130,6 +131,8 @@ async def _run(
         await refuse_wrong_copy(project, graph, await load_state(project.store))
         before = await project.accept_graph(graph, actor())
         tell_warnings(graph)
+        if before.run is None and (hook := unchecked_hook(project, graph)):
+            note(hook_note(hook))
         for lack in await lacks(project):
             note(f"warning: {lack}")
         async with aclosing(project):
