@@ -19,7 +19,7 @@ def rows(scratch: Scratch, code: int, *words: str) -> dict[str, list[dict[str, A
 
 def test_a_green_check_that_notices_a_canary_is_well(scratch: Scratch) -> None:
     scratch.write(shapes__py="def area(side):\n    return side * side\n")
-    scratch.write(check__sh="python3 -c 'import shapes; shapes.area(2)'\n", test_it__py="# shapes.area\n")
+    scratch.write(check__sh="python3 -c 'import shapes; shapes.area(2)'\n", test_it__py="# shapes.area()\n")
     scratch.graph("  a: {goal: a, done_when: test -s a.txt}\n", verify='"sh check.sh"')
     found = rows(scratch, 0)
     verify, promise = found["check"]

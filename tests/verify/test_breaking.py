@@ -42,6 +42,15 @@ def test_the_function_that_the_tests_name_raises_and_nothing_else_changes() -> N
     assert text.index("raise") > text.index("Of a circle")
 
 
+def test_a_property_or_a_word_that_is_never_called_is_no_place() -> None:
+    code = (
+        "class Key:\n    @property\n    def secret(self):\n        return 1\n\n"
+        "    def sign(self):\n        return 2\n"
+    )
+    tests = "from key import Key\nsecret = secret or Key().secret\nKey().sign()\n"
+    assert places({"key.py": code, "test_key.py": tests})[0][0] == "key.Key.sign"
+
+
 def test_a_method_is_named_with_its_class() -> None:
     texts = {"shapes.py": SHAPES, "test_shapes.py": "from shapes import Square\nSquare().side()\n"}
     assert places(texts)[0][0] == "shapes.Square.side"

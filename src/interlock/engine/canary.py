@@ -9,6 +9,7 @@ Rules:
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.turn import Turn
@@ -22,9 +23,11 @@ from interlock.verify.breaking import breaks
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.sources import Listed, select
 
+PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
 
-async def canary_of(env: Env, turn: Turn) -> CanaryResult | None:
-    """What the checks say of a canary: as it is known, or tried now."""
+
+async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult | None:
+    """What the checks say of a canary: as it is known, or tried now. `usual_seconds`: what they take else."""
     commands = turn.task.spec.verify
     known = turn.canary()
     if not commands or (known and (not known.is_blind or known.run == turn.run)):
@@ -33,7 +36,9 @@ async def canary_of(env: Env, turn: Turn) -> CanaryResult | None:
 
     async def check(canary: Canary) -> Sequence[CheckResult]:
         name = f"canary/{main.commit[:12]}-{canary.tree[:12]}"
-        return await env.checker.check(check_order(turn, name, canary.tree, commands))
+        order = check_order(turn, name, canary.tree, commands)
+        limit = patience(order.timeout_seconds, usual_seconds)
+        return await env.checker.check(replace(order, timeout_seconds=limit))
 
     result = await try_canaries(await env.canaries(main.tree), check)
     fact = CanaryTried(
@@ -54,6 +59,11 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
         lease_seconds=max(turn.lease_left(), 1e-6),  # one that is over still is a lease
         given_at=asyncio.get_running_loop().time(),
     )
+
+
+def patience(limit_seconds: float, usual_seconds: float) -> float:
+    """How long a command may take on a canary. What is broken may well hang, and that is noticed too."""
+    return min(limit_seconds, PATIENCE_SECONDS + PATIENCE_TIMES * usual_seconds)
 
 
 async def try_canaries(

@@ -234,7 +234,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
     if verdict.red:
         return [_red(turn, made, verdict)]
-    canary = await canary_of(env, turn) if weigh(verdict.checks).is_verified else None
+    seconds = sum(result.seconds for result in results)
+    canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
     if (evidence := weigh(verdict.checks, canary)) != hoped:  # what the commit says must be true
         commit = await _build(env, turn, base, merge.tree, evidence)
     return [
@@ -245,7 +246,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
             tree=merge.tree,
             work=made.commit,
             checks=verdict.checks,
-            seconds=sum(result.seconds for result in results),
+            seconds=seconds,
         )
     ]
 

@@ -19,6 +19,7 @@ _SAID = "interlock canary: broken on purpose"
 _MOST_FILES = 40
 """Files that are looked into closely, the ones that tests speak of most first."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_CALL = re.compile(r"(?<!def )(?<!function )(?<!func )(?<!fn )\b([A-Za-z_]\w*)\s*\(")
 _ENOUGH = 20
 """A word that tests say this often is as good as one that they say always."""
 
@@ -54,8 +55,10 @@ class Break:
 def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> list[Break]:
     """Up to `most` places in different files, the one that tests speak of most first."""
     words = {path: Counter(_WORD.findall(text)) for path, text in texts.items()}
+    tests = [path for path in selection.tests if path in words]
     voice = _Voice(
-        sum((words[path] for path in selection.tests if path in words), Counter[str]()),
+        sum((words[path] for path in tests), Counter[str]()),
+        Counter(word for path in tests for word in _CALL.findall(texts[path])),
         Counter(word for path in selection.sources if path in words for word in words[path]),
     )
 
@@ -78,11 +81,19 @@ class _Voice:
 
     spoken: Counter[str]
     """How often each word stands in the tests."""
+    called: Counter[str]
+    """How often with a parenthesis after it."""
     common: Counter[str]
     """In how many source files it stands: a word of every file need not mean this one's function."""
 
     def of(self, word: str) -> float:
         return min(self.spoken[word], _ENOUGH) / max(1, self.common[word])
+
+    def of_function(self, name: str) -> float:
+        """How much tests call a function, or speak of its class and call it."""
+        owner, _, function = name.rpartition(".")
+        calls = min(self.called[function], _ENOUGH) / max(1, self.common[function])
+        return min(calls, self.of(owner)) if owner else calls
 
 
 def module_name(path: str) -> str:
@@ -93,10 +104,10 @@ def module_name(path: str) -> str:
 
 
 def _best_function(path: str, text: str, voice: _Voice) -> tuple[float, Break] | None:
-    """The function of a file that tests name most, broken; nothing if they name none."""
+    """The function of a file that tests call most, broken; nothing if they call none."""
     functions = _python(text) if extension(path) == "py" else _braces(path, text)
     scored = [
-        (min(map(voice.of, name.split("."))), name, line, indent, statement)
+        (voice.of_function(name), name, line, indent, statement)
         for name, line, indent, statement in functions
     ]
     best = max(scored, key=lambda one: one[0], default=None)
@@ -130,8 +141,8 @@ def _python(text: str) -> Iterator[_Function]:
 
 
 def _begin(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The line of the first statement after the docstring; 0 for `def f(): ...` on one line."""
-    if any("overload" in ast.dump(decorator) for decorator in function.decorator_list):
+    """The line of the first statement after the docstring; 0 where there is none, or it is not called."""
+    if any(re.search("overload|property|setter", ast.dump(each)) for each in function.decorator_list):
         return 0
     body = function.body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
+from interlock.engine.canary import patience
 from interlock.engine.ledger import Tell
 from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project
@@ -30,7 +31,9 @@ async def check_findings(project: Project, canary: bool, tell: Tell) -> AsyncIte
     for commands in dict.fromkeys(task.verify for task in graph.tasks if task.verify):
         if canary and all(tried[command].passed for command in commands):
             tell("breaking the code on purpose, to see whether the checks notice")
-            yield await _canary_finding(project, commands, max(map(_commands(graph).__getitem__, commands)))
+            usual = sum(tried[command].seconds for command in commands)
+            limit = max(map(_commands(graph).__getitem__, commands))
+            yield await _canary_finding(project, commands, patience(limit, usual))
 
 
 def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:

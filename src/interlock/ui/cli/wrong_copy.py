@@ -1,5 +1,6 @@
 """Refuses a run whose checks would test another copy of the project than the change."""
 
+from interlock.engine.canary import patience
 from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project
 from interlock.engine.trying import find_wrong_copy, try_canary
@@ -25,9 +26,13 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
         if known and known.noticed:
             continue
         copy = await find_wrong_copy(project, commands)
-        if copy is None or not all(r.passed for r in await try_checks(project, commands, limit)):
+        if copy is None:
+            continue
+        on_main = await try_checks(project, commands, limit)
+        if not all(check.passed for check in on_main):
             continue  # a check that is not green on main is told of by the run itself
-        result = await try_canary(project, commands, limit)
+        usual = sum(check.seconds for check in on_main)
+        result = await try_canary(project, commands, patience(limit, usual))
         fact = CanaryTried(commands, environment, result.noticed, result.places, result.seconds)
         await project.store.append([fact], actor())
         if result.is_blind:
