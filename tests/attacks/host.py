@@ -133,7 +133,7 @@ class Host:
                 process.stdin.close()
 
     def _git(self, *words: str, feed: str = "") -> str:
-        identity = ("-c", "user.name=Person", "-c", "user.email=person@localhost")
+        identity = ("-c", "user.name=Person", "-c", "user.email=person@localhost", "-c", "safe.directory=*")
         done = subprocess.run(
             ["git", *identity, *words],
             cwd=self.repository,

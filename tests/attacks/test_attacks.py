@@ -33,6 +33,24 @@ OWN_GIT_DIR = {
 }
 """What Landlock cannot forbid in a folder that may be written to. The host never trusts any of it (S2)."""
 
+AT_THE_SAME_PATH = {"write_main_tree", "write_beside_the_log", "move_main", "rewrite_packed_refs"}
+"""An agent's workspace stands at the path of the checkout, so these are files of its own in the full sandbox.
+What comes of writing them is looked at from outside, in a test of its own."""
+MARKS = """\
+for file in untracked.txt planted.txt .git/packed-refs .git/refs/heads/attacked .git/interlock/planted \
+  .git/HEAD .git/config .git/hooks/post-commit
+do echo attacked >> "$file"; done
+exit 0
+"""
+MARKING = """\
+version: 1
+defaults: {agent: hostile, timeout: 120s, retries: 0}
+agents:
+  hostile: {use: command, run: [sh, inside/marks.sh]}
+tasks:
+  attack: {goal: Do what you can}
+"""
+
 Record = Callable[[str, object], None]
 
 
@@ -50,7 +68,8 @@ def machine(request: pytest.FixtureRequest) -> Iterator[Host]:
 
 
 def told(record: Record, layout: str, machine: Host, outcome: Outcome) -> None:
-    blocked, works = len(outcome.attacks) - len(outcome.succeeded), len(outcome.work) - len(outcome.broken)
+    succeeded = set(outcome.succeeded) - (AT_THE_SAME_PATH if layout == "bubblewrap" else set())
+    blocked, works = len(outcome.attacks) - len(succeeded), len(outcome.work) - len(outcome.broken)
     user = "root" if machine.uid == "0" else "another user"
     record(
         "figure",
@@ -64,9 +83,25 @@ def test_no_attack_succeeds_in_the_sandbox(machine: Host, record_property: Recor
     outcome = machine.attacked(INTERLOCK_SANDBOX="bubblewrap", MODEL_KEY=machine.secret)
     told(record_property, "bubblewrap", machine, outcome)
     assert outcome.broken == []
-    assert outcome.succeeded == []
+    assert set(outcome.succeeded) <= AT_THE_SAME_PATH
     assert outcome.harm == ()
     assert (len(outcome.attacks), len(outcome.work)) == (ATTACKS, MUST_WORK)
+
+
+def test_what_an_agent_leaves_at_the_paths_of_the_checkout_is_not_there_outside(machine: Host) -> None:
+    """It writes, and does not clean up; the checkout and its git dir are as they were."""
+    (machine.repository / "inside" / "marks.sh").write_text(MARKS)
+    machine.commit(MARKING)
+    common = machine.repository / ".git"
+    before = [(common / name).read_bytes() for name in ("HEAD", "config")]
+    machine.interlock("run", "--no-input", INTERLOCK_SANDBOX="bubblewrap")
+    assert (machine.repository / "untracked.txt").read_text() == "mine\n"
+    assert [(common / name).read_bytes() for name in ("HEAD", "config")] == before
+    marked = [path for path in (common.rglob("*")) if path.is_file() and path.name in ("attacked", "planted")]
+    assert [path for path in marked if "trash" not in path.parts] == []
+    packed = common / "packed-refs"
+    assert not packed.exists() or b"attacked" not in packed.read_bytes()
+    assert not (common / "hooks" / "post-commit").exists()
 
 
 def test_the_reduced_sandbox_leaves_an_agent_its_own_git_dir_and_no_more(

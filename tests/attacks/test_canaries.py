@@ -34,7 +34,7 @@ cat /proc/self/environ /proc/1/environ /proc/*/cmdline
 cat {home}/.ssh/* {home}/.aws/* {home}/.netrc {home}/.config/gh/hosts.yml
 python3 ask.py
 echo asked
-while ! test -e go; do sleep 0.05; done
+while ! test -e "$HOME/go"; do sleep 0.05; done
 echo done > done.txt
 exit 0
 """
@@ -133,7 +133,8 @@ def test_no_secret_is_kept_or_shown(
         finally:
             following.close()
         seen = found(canaries, processes(but={run.pid, os.getpid()}))
-        (machine.repository / ".git/interlock" / "workspaces" / "look" / "1" / "tree" / "go").touch()
+        (home,) = (machine.repository / ".git/interlock/homes/look").iterdir()
+        (home / "go").touch()
         assert run.wait() == 0, run.output
     finally:
         run.close()

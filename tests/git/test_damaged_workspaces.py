@@ -28,27 +28,27 @@ def test_a_missing_git_dir_of_the_agent_is_no_history_and_the_files_count(world:
     assert [left.state for left in world.workspaces.listing()] == ["trash"]
 
 
-def trusted_gone(workspace: Workspace) -> None:
-    subprocess.run(["rm", "-rf", workspace.home / "trusted.git"], check=True)
+def index_gone(workspace: Workspace) -> None:
+    (workspace.home / "index").unlink()
 
 
 def index_broken(workspace: Workspace) -> None:
-    (workspace.home / "trusted.git" / "index.base").write_bytes(b"DIRC" + b"x" * 100)
+    (workspace.home / "index").write_bytes(b"DIRC" + b"x" * 100)
 
 
 def index_is_a_folder(workspace: Workspace) -> None:
-    (workspace.home / "trusted.git" / "index.base").unlink()
-    (workspace.home / "trusted.git" / "index.base").mkdir()
+    index_gone(workspace)
+    (workspace.home / "index").mkdir()
 
 
 def home_is_shut(workspace: Workspace) -> None:
-    trusted_gone(workspace)
+    index_gone(workspace)
     workspace.home.chmod(0o500)
 
 
 @pytest.mark.parametrize(
     "damage",
-    [trusted_gone, index_broken, index_is_a_folder, home_is_shut],
+    [index_gone, index_broken, index_is_a_folder, home_is_shut],
     ids=lambda function: function.__name__,
 )
 def test_a_workspace_that_the_agent_damaged_is_refused_and_becomes_evidence(
@@ -64,6 +64,13 @@ def test_a_workspace_that_the_agent_damaged_is_refused_and_becomes_evidence(
     assert [(left.state, left.path) for left in world.workspaces.listing()] == [("evidence", evidence)]
     assert evidence is not None
     assert (evidence / "tree" / "x.txt").exists()
+
+
+def test_our_own_git_dir_is_made_again_if_it_is_gone(world: World) -> None:
+    workspace = opened(world)
+    write(workspace.path, {"x.txt": "x\n"})
+    subprocess.run(["rm", "-rf", workspace.home / "trusted.git"], check=True)
+    assert collected(world, workspace).touched == ("x.txt",)
 
 
 def test_a_full_disk_is_not_the_agents_doing(world: World) -> None:

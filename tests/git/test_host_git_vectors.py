@@ -122,7 +122,7 @@ def whole_life(world: World, workspace: Workspace) -> None:
     git(world.root, "reset", "-q", "--hard")
     merge = run(repository.merge(onto, made.commit, base))
     assert merge.tree
-    run(workspaces.check_out(merge.tree))
+    run(workspaces.check_out(merge.tree, world.root.parent / "room"))
     new = run(repository.commit(merge.tree, onto, "land\n"))
     assert run(repository.land(Landing("main", Commit(new), onto, 1))) is Move.MOVED
     run(workspaces.discard(workspace))

@@ -42,7 +42,8 @@ def test_a_repository_with_sha256(tmp_path: Path) -> None:
     assert len(result.commit) == 64
     assert git(world.root, "rev-parse", f"{result.commit}^") == tip
     run(world.repository.raise_fence(1))
-    assert run(world.workspaces.check_out(world.tree(result.commit))).joinpath("y.txt").exists()
+    room = run(world.workspaces.check_out(world.tree(result.commit), tmp_path / "room"))
+    assert (room.path / "y.txt").exists()
 
 
 @pytest.mark.slow

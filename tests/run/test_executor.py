@@ -150,7 +150,7 @@ def test_objects_that_git_refuses_are_not_imported_and_the_workspace_is_evidence
 
 
 def test_a_workspace_that_cannot_be_collected_is_kept_and_named(desk: Desk) -> None:
-    report = desk.carry_out('rm -rf "$(dirname "$INTERLOCK_PROMPT_FILE")"/trusted.git; exit 3')
+    report = desk.carry_out('rm -rf "$(dirname "$INTERLOCK_PROMPT_FILE")"/index; exit 3')
     assert report.error is ErrorClass.EXIT
     assert report.summary.endswith(f"kept at {desk.evidence()}")
 
@@ -164,7 +164,7 @@ def test_an_agent_that_deletes_its_git_dir_loses_its_history_and_not_its_files(d
 
 def test_what_cannot_be_recovered_is_evidence_and_the_task_goes_on(desk: Desk) -> None:
     """D10: an attempt that fails to be archived for ever would hold its task for ever."""
-    script = "echo new > file; rm -rf ../trusted.git"
+    script = "echo new > file; rm -rf ../index"
     assert desk.recovered_after(script) == ""
     assert (desk.evidence() / "tree" / "file").read_text() == "new\n"
     assert asyncio.run(desk.executor.recover(TASK, 1)) == ""

@@ -167,7 +167,7 @@ class FakeExecutor:
             await asyncio.sleep(self._dice.uniform(0, LATE_SECONDS))
         return self._report(seat)
 
-    def foresee(self, count: int, base: Commit) -> None:
+    def foresee(self, count: int) -> None:
         """Nothing here takes a while to make."""
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:

@@ -14,11 +14,12 @@ from interlock.model.task import Tree
 from interlock.run import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.protocol import CheckOrder
+from tests.verify.rooms import OpenRooms
 
 
 async def main(repository: Path, tree: Tree, lease_seconds: float, commands: tuple[str, ...]) -> None:
     place = await discover(repository)
-    checker = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(), place.state)
+    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(), place.state)
     now = asyncio.get_running_loop().time()
     try:
         results = await checker.check(CheckOrder("old/1", tree, commands, 600.0, {}, lease_seconds, now))

@@ -22,6 +22,7 @@ from interlock.run import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.protocol import CheckOrder
 from tests.run.tree import BOUND_SECONDS
+from tests.verify.rooms import OpenRooms
 from tests.verify.test_checker import git
 
 pytestmark = pytest.mark.slow
@@ -41,14 +42,19 @@ class Bench:
     def order(self, *commands: str, lease_seconds: float = 0.0, given_at: float = 0.0) -> CheckOrder:
         return CheckOrder("new/1", self.tree, commands, 600.0, {}, lease_seconds, given_at)
 
-    def litters(self, folder: int = 1) -> Callable[[], bool]:
-        return (self.state / "check" / str(folder) / "tree" / "dirt").exists
+    def litters(self, name: str = "dirt") -> Callable[[], bool]:
+        return lambda: any((self.state / "check").glob(f"*/tree/{name}"))
+
+    def clean(self) -> None:
+        for dirt in (self.state / "check").glob("*/tree/dirt"):
+            dirt.unlink()
 
     @contextmanager
     def old_controller(self, *commands: str, lease_seconds: float = 0.0) -> Iterator[subprocess.Popen[str]]:
         script = str(Path(__file__).with_name("checker_driver.py"))
         words = [sys.executable, script, str(self.root), self.tree, str(lease_seconds), *commands]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env)
         try:
             yield process
         finally:
@@ -63,7 +69,7 @@ def bench(tmp_path: Path) -> Bench:
     git(tmp_path, "add", "file")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
-    checker = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(grace_seconds=3600.0), place.state)
+    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(grace_seconds=3600.0), place.state)
     return Bench(tmp_path, place.state, Tree(git(tmp_path, "rev-parse", "HEAD^{tree}")), checker)
 
 
@@ -95,20 +101,21 @@ def test_a_check_waits_until_nothing_is_left_of_one_that_was_cancelled(bench: Be
 
 
 def test_checks_that_are_asked_for_together_run_one_after_the_other(bench: Bench) -> None:
-    alone = "[ ! -e busy ] && touch busy && n=0 && while [ $n -lt 300 ]; do n=$((n+1)); done && rm busy"
+    busy = bench.state / "busy"
+    alone = f"mkdir {busy} && n=0 && while [ $n -lt 300 ]; do n=$((n+1)); done && rmdir {busy}"
 
     async def story() -> list[bool]:
         checks = (bench.checker.check(bench.order(alone, alone)) for _ in range(3))
         return [result.passed for results in await asyncio.gather(*checks) for result in results]
 
     assert asyncio.run(story()) == [True] * 6
-    assert not (bench.state / "check" / "2").exists()
+    assert list((bench.state / "check").iterdir()) == []
 
 
 def test_two_checks_at_once_have_a_folder_each_and_do_not_end_each_other(bench: Bench) -> None:
     """Each ends only when the other has begun; a third one waits for a free folder."""
     place = asyncio.run(discover(bench.root))
-    both = LocalChecker(GitWorkspaces(place).check_out, LocalProcesses(), place.state, at_once=2)
+    both = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(), place.state, at_once=2)
     meet = "touch {mine}; until test -e {other}; do sleep 0.01; done; test ! -e dirt; touch dirt"
 
     async def story() -> list[bool]:
@@ -123,7 +130,6 @@ def test_two_checks_at_once_have_a_folder_each_and_do_not_end_each_other(bench: 
         return [result.passed for results in found for result in results]
 
     assert asyncio.run(story()) == [True] * 3
-    assert not (bench.state / "check" / "3").exists()
 
 
 @pytest.mark.crash
@@ -146,15 +152,14 @@ def test_what_a_dead_controller_left_running_ends_before_the_folder_is_used(benc
         old.wait()
         (result,) = asyncio.run(bench.checker.check(bench.order(CLEAN)))
     assert result.passed
-    assert not (bench.state / "check" / "2").exists()
-    assert not list((bench.state / "check").glob("*.pid"))
+    assert list((bench.state / "check").iterdir()) == []
 
 
 @pytest.mark.crash
 def test_a_check_whose_controller_is_stopped_ends_with_its_lease(bench: Bench) -> None:
     with bench.old_controller(LITTER, lease_seconds=6.0) as old:
         wait_until(bench.litters())
-        note = bench.state / "check" / "1.pid"
+        (note,) = (bench.state / "check").glob("*/supervisor.pid")
         supervisor = int(note.read_text().partition('"pid": ')[2].partition(",")[0])
         old.send_signal(signal.SIGSTOP)
         wait_until(lambda: not is_running(supervisor))
@@ -196,7 +201,7 @@ def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Be
         await asyncio.to_thread(wait_until, bench.litters())
         bench.checker.extend(3600.0)
         await asyncio.to_thread(wait_until, lambda: time.monotonic() > now + 4.0)
-        (bench.state / "check" / "1" / "tree" / "dirt").unlink()
+        bench.clean()
         return [result.passed for result in await check]
 
     assert asyncio.run(story()) == [True]
@@ -224,7 +229,7 @@ def test_renewing_gives_no_lease_to_a_check_without_one(bench: Bench) -> None:
         bench.checker.extend(0.2)
         began = time.monotonic()
         await asyncio.to_thread(wait_until, lambda: time.monotonic() > began + 1.0)
-        (bench.state / "check" / "1" / "tree" / "dirt").unlink()
+        bench.clean()
         return [result.passed for result in await check]
 
     assert asyncio.run(story()) == [True]

@@ -27,7 +27,6 @@ from interlock.events.state import State
 from interlock.git.discover import discover
 from interlock.git.lineage import ensure_lineage, read_lineage
 from interlock.git.place import Place
-from interlock.git.reach import check_grant
 from interlock.git.repository import GitRepository
 from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
@@ -81,7 +80,7 @@ class Project(Calls):
     @cached_property
     def workspaces(self) -> GitWorkspaces:
         """Where agents work."""
-        return GitWorkspaces(self.place)
+        return GitWorkspaces(self.place, why_copies=lambda: self.processes.why_no_overlays(self.state_dir))
 
     @cached_property
     def processes(self) -> LocalProcesses:
@@ -115,11 +114,10 @@ class Project(Calls):
     def checker(self) -> LocalChecker:
         """The repository's own checks."""
         return LocalChecker(
-            self.workspaces.check_out,
+            self.workspaces,
             self.processes,
             self.state_dir,
             self.settings.pass_env,
-            functools.partial(check_grant, self.place),
             at_once=self.lane_depth,
         )
 
@@ -227,7 +225,7 @@ class Project(Calls):
         return "`interlock init` writes a first one"
 
     async def aclose(self) -> None:
-        """Give up what was kept ready: supervisors, if any program was started, and workspaces."""
+        """Give up what was kept ready or is no longer needed: supervisors, workspaces."""
         if "processes" in self.__dict__:
             self.processes.close()
         if "workspaces" in self.__dict__:

@@ -11,6 +11,7 @@ from interlock.git.files import read_beneath
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Workspace
 from interlock.model.errors import InterlockError
+from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId
 
 _OPENED = "workspace.json"
@@ -31,6 +32,10 @@ class Opened:
     base: str
     included: Mapping[str, str] = field(default_factory=dict)
     """Files copied in beside the checkout, with their hash."""
+    tree: str = ""
+    """Of a layered one: the git tree that it began with. Its folder `tree` is the upper layer then."""
+    shown: tuple[str, ...] = ()
+    """Folders of the user's checkout that were shown in it, as layers of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,28 @@ class AttemptFolder:
 
     @property
     def tree(self) -> Path:
-        """The agent's working directory."""
+        """All files of the workspace; of a layered one, those that were written."""
         return self.home / "tree"
+
+    @property
+    def work(self) -> Path:
+        """The kernel's own, beside an upper layer."""
+        return self.home / "work"
+
+    @property
+    def merged(self) -> Path:
+        """Where the supervisor mounts the layers."""
+        return self.home / "merged"
+
+    @property
+    def layers(self) -> Path:
+        """The upper layers of folders of the user's checkout."""
+        return self.home / "layers"
+
+    @property
+    def index(self) -> Path:
+        """The index of the tree that a layered workspace began with."""
+        return self.home / "index"
 
     @property
     def private(self) -> Path:
@@ -98,9 +123,10 @@ class AttemptFolder:
         """It is about to be collected again."""
         (self.home / _COLLECTED).unlink(missing_ok=True)
 
-    def workspace(self, opened: Opened) -> Workspace:
-        """The same, as the engine knows it."""
-        return Workspace(TaskId(opened.task), opened.attempt, Commit(opened.base), self.tree, self.home)
+    def workspace(self, opened: Opened, path: Path, grant: Grant | None = None) -> Workspace:
+        """The same, as the engine knows it; `path` is where the agent finds it."""
+        task, base = TaskId(opened.task), Commit(opened.base)
+        return Workspace(task, opened.attempt, base, path, self.home, grant or Grant())
 
 
 def agent_branch(task: str) -> str:

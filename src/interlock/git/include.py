@@ -18,13 +18,9 @@ async def include(place: Place, tree: Path) -> dict[str, str]:
     source = place.work_tree
     if source is None or not (source / FILE).is_file():
         return {}
-    git = Git(place.common_dir, source)
-    own_index = place.common_dir / "index"
-    if (source / ".git").is_file():
-        named = (source / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-        own_index = source / named / "index"
-    listing = git.having(GIT_INDEX_FILE=str(own_index))
-    said = await listing.run("ls-files", "-o", "-i", "-z", f"--exclude-from={source / FILE}")
+    # Without the user's configuration: only this file says what is copied.
+    git = Git(place.common_dir, source, variables=place.checkout_git.variables)
+    said = await git.run("ls-files", "-o", "-i", "-z", f"--exclude-from={source / FILE}")
     names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
     return await asyncio.to_thread(_copy_all, source, tree, names)
 

@@ -33,7 +33,14 @@ _OURS = {
 }
 
 
-def write_git_dir(path: Path, place: Place, head: str, borrows: Sequence[str]) -> None:
+NOTHING_MORE: Mapping[str, str] = {}
+LAYERED = {"core.checkStat": "minimal"}
+"""For a program that sees the files through an overlay, under another user's number than git recorded."""
+
+
+def write_git_dir(
+    path: Path, place: Place, head: str, borrows: Sequence[str], more: Mapping[str, str] = NOTHING_MORE
+) -> None:
     """An empty git dir at `head` (a commit, or `ref: ...`) that finds objects in the folders it `borrows`."""
     path.mkdir(parents=True, exist_ok=True)
     # Parents first. No more than git needs: one of these is made for each check, and two for each attempt.
@@ -41,7 +48,7 @@ def write_git_dir(path: Path, place: Place, head: str, borrows: Sequence[str]) -
         with contextlib.suppress(FileExistsError):
             (path / folder).mkdir()
     (path / "HEAD").write_text(f"{head}\n")
-    (path / "config").write_text(_config(place), errors="surrogateescape")
+    (path / "config").write_text(_config(place, more), errors="surrogateescape")
     (path / "config.worktree").write_text("")
     (path / "info" / "exclude").write_text(place.excludes, errors="surrogateescape")
     (path / "objects" / "info" / "alternates").write_text(
@@ -52,13 +59,13 @@ def write_git_dir(path: Path, place: Place, head: str, borrows: Sequence[str]) -
             (path / name).write_bytes(source.read_bytes())
 
 
-def _config(place: Place) -> str:
+def _config(place: Place, more: Mapping[str, str]) -> str:
     name, email = place.author
     followed = {key: place.settings[key] for key in _FOLLOWED if key in place.settings}
     version = {"core.repositoryFormatVersion": "0"}
     if place.object_format != "sha1":
         version = {"core.repositoryFormatVersion": "1", "extensions.objectFormat": place.object_format}
-    return config_text({**followed, **_OURS, **version, "user.name": name, "user.email": email})
+    return config_text({**followed, **_OURS, **version, **more, "user.name": name, "user.email": email})
 
 
 def config_text(settings: Mapping[str, str]) -> str:

@@ -1,33 +1,40 @@
-"""How the folder of a workspace is made: what is the same for all of them, and what is one attempt's own."""
+"""How the folder of a workspace or a check is made: what is the same for all of them, and what is its own."""
 
 import asyncio
 import shutil
 
 from interlock.git.attempt import AttemptFolder, agent_branch
 from interlock.git.command import Git, in_any_case
-from interlock.git.layout import point_to, write_git_dir
+from interlock.git.commits import write_commit
+from interlock.git.layout import LAYERED, NOTHING_MORE, point_to, write_git_dir
 from interlock.git.place import Place
 
 
-async def make_git_dirs(place: Place, folder: AttemptFolder) -> None:
-    """In a thread. That cannot be stopped, and nobody may remove the folder under its hands."""
-    await in_any_case(asyncio.to_thread(write_git_dirs, place, folder))
+async def make_git_dirs(place: Place, folder: AttemptFolder, *, layered: bool) -> None:
+    """In a thread. That cannot be stopped, and the folder must not be removed meanwhile."""
+    await in_any_case(asyncio.to_thread(_write_git_dirs, place, folder, layered))
 
 
-def write_git_dirs(place: Place, folder: AttemptFolder) -> None:
-    """The folder with its two git dirs, and no files yet."""
-    folder.tree.mkdir(parents=True)
-    objects = [str(place.objects)]
-    for git_dir in (folder.trusted, folder.private):
-        write_git_dir(git_dir, place, "ref: refs/heads/none", objects)
-    point_to(folder.tree, "../private.git")
+def _write_git_dirs(place: Place, folder: AttemptFolder, layered: bool) -> None:
+    """The private one, and for files that are copied the trusted one, which checks them out."""
+    more, objects = LAYERED if layered else NOTHING_MORE, [str(place.objects)]
+    write_git_dir(folder.private, place, "ref: refs/heads/none", objects, more)
+    if not layered:
+        write_trusted(place, folder)
+        folder.tree.mkdir()
+        point_to(folder.tree, "../private.git")
 
 
-async def bring_to(folder: AttemptFolder, commit: str, *, unhurried: bool = False) -> None:
-    """The files of a commit, and the index of them for both git dirs."""
-    await Git(folder.trusted, folder.tree, unhurried=unhurried).run("read-tree", "--reset", "-u", commit)
-    for copy in (folder.trusted / "index.base", folder.private / "index"):
-        shutil.copy2(folder.trusted / "index", copy)  # with its time: see `snapshot._fresh_index`
+def write_trusted(place: Place, folder: AttemptFolder) -> None:
+    """Our own git dir on the same files."""
+    write_git_dir(folder.trusted, place, "ref: refs/heads/none", [str(place.objects)])
+
+
+async def copy_files(folder: AttemptFolder, tree: str) -> None:
+    """The files of a commit or tree, and the index of them for both git dirs."""
+    await Git(folder.trusted, folder.tree).run("read-tree", "--reset", "-u", tree)
+    for copy in (folder.index, folder.private / "index"):
+        shutil.copy2(folder.trusted / "index", copy)  # with its time: see `snapshot`
 
 
 def dedicate(place: Place, folder: AttemptFolder, task: str, base: str, head: str) -> None:
@@ -39,3 +46,11 @@ def dedicate(place: Place, folder: AttemptFolder, task: str, base: str, head: st
         refs[place.ref] = base  # so that an agent can ask what it changed since main
     # In one file: a branch by itself would take three folders more.
     (folder.private / "packed-refs").write_text("".join(f"{refs[ref]} {ref}\n" for ref in sorted(refs)))
+
+
+def dedicate_to_check(place: Place, folder: AttemptFolder, tree: str) -> None:
+    """A git dir for a check, which may call git: one commit without a parent, holding exactly the tree."""
+    who = "Interlock <interlock@localhost> 0 +0000"
+    content = f"tree {tree}\nauthor {who}\ncommitter {who}\n\nThe tree under check\n".encode()
+    commit = write_commit(folder.private / "objects", place, content)
+    (folder.private / "HEAD").write_text(f"{commit}\n")

@@ -60,6 +60,22 @@ class Place:
         return former if self.common_dir.name == ".git" and (former / "lineage").is_file() else None
 
     @property
+    def at(self) -> Path:
+        """Where programs find their workspace, wherever its files are: at the path of the checkout."""
+        common = self.common_dir
+        return self.work_tree or common.with_name(f"{common.stem or common.name}-checkout")
+
+    @property
+    def checkout_git(self) -> Git:
+        """Git on the user's checkout, with the user's configuration and index."""
+        source = self.work_tree
+        index = self.common_dir / "index"
+        if source is not None and (source / ".git").is_file():
+            named = (source / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
+            index = source / named / "index"
+        return Git(self.common_dir, source, as_user=True, variables={"GIT_INDEX_FILE": str(index)})
+
+    @property
     def ref(self) -> str:
         """The protected branch by its full name, which no option can be mistaken for."""
         return f"refs/heads/{self.branch}"

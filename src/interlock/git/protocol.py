@@ -1,12 +1,13 @@
 """What the engine asks of a repository."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
+from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId, Tree
 
 
@@ -18,13 +19,25 @@ class Workspace:
     attempt: int
     base: Commit
     path: Path
+    """Where the agent finds it: the path of the checkout, or of a copy."""
     home: Path
     """The attempt's state directory: private git dir, trusted git dir, prompt."""
+    grant: Grant = field(default_factory=Grant)
+    """What its agent may reach there."""
 
     @property
     def git_dir(self) -> Path:
         """The private git dir, which is the agent's."""
         return self.home / "private.git"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRoom:
+    """A clean directory for one check."""
+
+    path: Path
+    """Where its command finds it."""
+    grant: Grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +124,6 @@ class Repository(Protocol):
 class Workspaces(Protocol):
     """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
 
-    def foresee(self, count: int, base: Commit) -> None:
-        """So many may be asked for soon, on this base: what can be made ahead may be."""
-        ...
-
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
         """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
         ...
@@ -134,6 +143,10 @@ class Workspaces(Protocol):
         """A workspace that an earlier process left. One that was still being made is removed."""
         ...
 
-    async def check_out(self, tree: Tree, number: int = 1) -> Path:
-        """A clean directory with exactly this tree, for checks. One user at a time of each number."""
+    async def check_out(self, tree: Tree, home: Path) -> CheckRoom:
+        """A clean directory with exactly this tree, for one check. `home` is a folder for it alone."""
+        ...
+
+    async def clear(self, home: Path) -> None:
+        """Remove what a check left."""
         ...

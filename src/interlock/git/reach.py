@@ -3,22 +3,48 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from interlock.git.attempt import AttemptFolder
 from interlock.git.place import Place
-from interlock.model.sandbox import Grant
+from interlock.model.sandbox import Grant, Mount, Overlay
 
 _PROTECTED = ("config", "config.worktree", "hooks", "info", "objects/info")
 """Of its own git dir: what could make git run a program, or read what it must not."""
 _DEEPEST = 5
 """As far as git itself follows borrowed objects."""
+_SHARED_OBJECTS = "/run/interlock/objects"
+"""Where a program finds the repository's objects when the git dir around them is hidden."""
 
 
-def check_grant(place: Place, tree: Path) -> Grant:
-    """For checks in a folder that was checked out for them: the files, their git dir, what that borrows."""
-    private = tree.parent / "private.git"
+def copied_grant(place: Place, folder: AttemptFolder) -> Grant:
+    """For a folder that holds all files: they keep their path, and so does the git dir beside them."""
+    tree, private = folder.tree, folder.private
     return Grant(
         write=(str(tree), str(private)),
         protect=(str(tree / ".git"), *(str(private / name) for name in _PROTECTED)),
         read=(str(place.objects), *map(str, _borrowed(place.objects, _DEEPEST))),
+    )
+
+
+def layered_grant(place: Place, folder: AttemptFolder, overlays: tuple[Overlay, ...]) -> Grant:
+    """For one that is layers at the checkout's path: the private git dir is the `.git` there.
+
+    That hides the repository's own `.git`, and all workspaces with it.
+    """
+    inside, borrowed = place.at / ".git", tuple(map(str, _borrowed(place.objects, _DEEPEST)))
+    lenders = folder.home / "lenders"
+    lenders.mkdir()
+    lines = "".join(f"{store}\n" for store in (_SHARED_OBJECTS, *borrowed))
+    (lenders / "alternates").write_text(lines, errors="surrogateescape")
+    protected = (Mount(str(folder.private / name), str(inside / name)) for name in _PROTECTED[:-1])
+    return Grant(
+        read=borrowed,
+        overlays=overlays,
+        mounts=(
+            Mount(str(folder.private), str(inside), writable=True),
+            *protected,
+            Mount(str(lenders), str(inside / "objects/info")),
+            Mount(str(place.objects), _SHARED_OBJECTS),
+        ),
     )
 
 
@@ -29,6 +55,6 @@ def _borrowed(objects: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     for line in lines:
-        if depth and line and not line.startswith("#") and (store := objects / line).is_dir():
+        if depth and line and not line.startswith("#") and (store := (objects / line).resolve()).is_dir():
             yield store
             yield from _borrowed(store, depth - 1)

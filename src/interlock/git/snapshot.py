@@ -10,19 +10,22 @@
 """
 
 import asyncio
+import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interlock.git.attempt import AttemptFolder, agent_commits, agent_head, objects_are_plain
+from interlock.git.attempt import AttemptFolder, Opened, agent_commits, agent_head, objects_are_plain
 from interlock.git.command import Git
 from interlock.git.commits import commit_text, write_commit
 from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath
+from interlock.git.making import write_trusted
 from interlock.git.place import Place
+from interlock.git.written import look_at, removals, show_steering, tracked
 from interlock.model.errors import RejectedObjects
 
 _LINK = b"160000"
@@ -56,13 +59,19 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
     """Commit the attempt's files on top of the agent's own commits, or of the base."""
     if folder.tree.is_symlink() or not folder.tree.is_dir():
         raise RejectedObjects(f"{folder.tree} is no longer a folder")
+    opened = folder.opened()
     plain = objects_are_plain(folder.private, place.objects)
     lenders = [str(place.objects), *([_BORROWED] if plain else [])]
+    write_trusted(place, folder)
     alternates = folder.trusted / "objects" / "info" / "alternates"
     alternates.write_text("".join(f"{lender}\n" for lender in lenders), errors="surrogateescape")
     git = Git(folder.trusted, folder.tree, variables=place.author_variables, unhurried=True)
     history = await _history(git, folder, place, base)
-    tree, leftovers = await _stage(git, folder, await _committed(git, history))
+    committed = await _committed(git, history)
+    if opened and opened.tree:
+        tree, leftovers = await _stage_layer(git, folder, committed, opened)
+    else:
+        tree, leftovers = await _stage(git, folder, lambda: _fresh_index(git, folder, committed))
     commit = _commit(folder, place, history, tree, message)
     lost = await _lost(git, history, base, commit)
     odd = () if plain else ("commits of the agent, whose object store is gone or has links in it",)
@@ -136,16 +145,70 @@ async def _committed(git: Git, history: _History) -> bytes:
     return b"".join(entries)
 
 
-async def _stage(git: Git, folder: AttemptFolder, committed: bytes) -> tuple[str, tuple[str, ...]]:
-    """All files as a tree, and what could not be part of it."""
-    await _fresh_index(git, folder, committed)
+async def _stage_layer(
+    git: Git, folder: AttemptFolder, committed: bytes, opened: Opened
+) -> tuple[str, tuple[str, ...]]:
+    """The tree that was below with what the upper layer says of it, and what could not be part of that.
+
+    Git looks at the upper layer alone, as at a small checkout: its index has just the files in it that are
+    known. What comes of that is put into the index of everything.
+    """
+    below = git.having(GIT_INDEX_FILE=str(folder.trusted / "below"))
+    known = await _tree_with(below, folder, committed) if committed else opened.tree
+    lines = {os.fsdecode(line.partition(b"\t")[2]): line for line in committed.split(b"\0") if line}
+    # What agents commit in a folder of the user's is taken from the commit: its files are in another layer.
+    aside = {path for path in lines if any(path.startswith(f"{each}/") for each in opened.shown)}
+    _begin_index(below, folder)
+    await show_steering(below, await asyncio.to_thread(look_at, folder.tree), {*lines} - aside)
+    written = await asyncio.to_thread(look_at, folder.tree)
+    entries = await tracked(git, known, written.files | written.folders)
+    _, leftovers = await _stage(git, folder, lambda: _listed_index(git, folder, entries))
+    now = (await git.run("ls-files", "--stage", "-z")).out
+    gone = await removals(git, opened.tree, written, b"0" * len(opened.tree))
+    kept = b"".join(lines[path] + b"\0" for path in sorted(aside))
+    return await _tree_with(below, folder, gone + now + kept), leftovers
+
+
+async def _tree_with(below: Git, folder: AttemptFolder, changes: bytes) -> str:
+    """The tree that the workspace began with, and these changes."""
+    _begin_index(below, folder)
+    await _update_index(below, changes)
+    return (await below.run("write-tree")).line
+
+
+def _begin_index(below: Git, folder: AttemptFolder) -> None:
+    """The index that the workspace began with, in a file that may be changed."""
+    index = Path(below.variables["GIT_INDEX_FILE"])
+    index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
+    shutil.copy2(folder.index, index)
+
+
+async def _listed_index(git: Git, folder: AttemptFolder, entries: bytes) -> None:
+    """An index with just these entries."""
+    for name in ("index", "index.lock"):
+        (folder.trusted / name).unlink(missing_ok=True)
+    await _update_index(git, entries)
+
+
+async def _update_index(git: Git, lines: bytes) -> None:
+    if lines:
+        said = await git.run("update-index", "-z", "--index-info", feed=lines, ok=range(256))
+        if said.code:
+            raise refused("update-index", said.err)
+
+
+async def _stage(
+    git: Git, folder: AttemptFolder, prepare: Callable[[], Awaitable[None]]
+) -> tuple[str, tuple[str, ...]]:
+    """All files of the folder as a tree, and what could not be part of it. `prepare` makes the index."""
+    await prepare()
     said = await git.run("add", "-A", "--", ".", ok=range(256))
     leftovers: tuple[str, ...] = ()
     if said.code or "could not open" in said.err or "embedded git repository" in said.err:
         await asyncio.to_thread(make_readable, folder.tree)
         nested = _nested(folder.tree, await _links(git, folder))
         with _hidden(nested, folder.home / "nested"):
-            await _fresh_index(git, folder, committed)
+            await prepare()
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
         if "invalid path" in said.err:
             raise RejectedObjects(f"git refuses what the agent made: {said.err.strip()}")
@@ -156,21 +219,17 @@ async def _stage(git: Git, folder: AttemptFolder, committed: bytes) -> tuple[str
     return (await git.run("write-tree")).line, leftovers
 
 
-async def _fresh_index(git: Git, folder: AttemptFolder, committed: bytes = b"") -> None:
+async def _fresh_index(git: Git, folder: AttemptFolder, committed: bytes) -> None:
     """Start from the checkout as it was made: collecting twice gives the same."""
     (folder.trusted / "index.lock").unlink(missing_ok=True)
     # With its time: by that git knows which files may have changed in the same instant as they were recorded.
-    shutil.copy2(folder.trusted / "index.base", folder.trusted / "index")
-    if committed:
-        said = await git.run("update-index", "-z", "--index-info", feed=committed, ok=range(256))
-        if said.code:
-            raise refused("update-index", said.err)
+    shutil.copy2(folder.index, folder.trusted / "index")
+    await _update_index(git, committed)
 
 
 async def _links(git: Git, folder: AttemptFolder) -> set[str]:
     """Paths that are meant to be links to other repositories."""
-    await _fresh_index(git, folder)
-    said = await git.run("ls-files", "--stage", "-z")
+    said = await git.having(GIT_INDEX_FILE=str(folder.index)).run("ls-files", "--stage", "-z")
     known = {entry.partition("\t")[2] for entry in said.items if entry.startswith("160000 ")}
     modules = read_beneath(folder.tree, ".gitmodules") or ""
     return known | set(re.findall(r"^\s*path\s*=\s*(.+?)\s*$", modules, re.MULTILINE))

@@ -19,7 +19,6 @@ from interlock.git.command import Git
 from interlock.git.files import remove_tree
 from interlock.git.include import fingerprint
 from interlock.git.place import Place
-from interlock.git.strays import holds_just
 from interlock.model.errors import InterlockError
 
 _TO_DELETE = ".deleting-"
@@ -53,17 +52,17 @@ class Trash:
     def __init__(self, place: Place) -> None:
         self._workspaces = place.state / "workspaces"
         self._trash = place.state / "trash"
-        self._id_bytes = place.id_bytes
         self._doomed: list[Path] = []
         """What is only there until there is time to delete it."""
         self._swept = False
+        self._clearing: asyncio.Task[None] | None = None
 
     async def give_up(self, folder: AttemptFolder) -> Path | None:
         """Delete the folder, or move it to the trash; where it is now."""
         if not folder.home.exists():
             return None
         try:
-            keep = await _holds_more(folder, self._id_bytes)
+            keep = await _holds_more(folder)
         except (InterlockError, OSError):
             keep = True  # it was damaged, so nobody can tell
         name = f"{folder.home.parent.name}-{folder.home.name}-{time.time_ns()}"
@@ -77,17 +76,22 @@ class Trash:
         if keep:
             return target
         self._doomed.append(target)
+        if self._clearing is None or self._clearing.done():
+            self._clearing = asyncio.create_task(self._clear())
         return None
 
-    async def sweep(self) -> None:
-        """Once: what a process that was killed had no time to delete is doomed as well."""
-        if not self._swept:
+    async def close(self) -> None:
+        """Delete what was given up and is not kept."""
+        if self._clearing and not self._clearing.done():
+            await asyncio.wait([self._clearing])
+        await self._clear()
+
+    async def _clear(self) -> None:
+        """In the background, as it takes a while."""
+        if not self._swept:  # what a process that was killed had no time to delete
             self._swept = True
             left = await asyncio.to_thread(lambda: set(self._trash.glob(f"{_TO_DELETE}*")))
             self._doomed += sorted(left.difference(self._doomed))
-
-    async def clear(self) -> None:
-        """Delete what was given up and is not kept. Nobody waits for that, and it takes a while."""
         while self._doomed:
             with contextlib.suppress(OSError):  # a matter for `gc`
                 await asyncio.to_thread(remove_tree, self._doomed.pop())
@@ -128,15 +132,13 @@ def _left(path: Path, state: LeftState) -> Iterator[Left]:
         yield Left(path, state, time.time() - path.stat().st_mtime)
 
 
-async def _holds_more(folder: AttemptFolder, id_bytes: int) -> bool:
+async def _holds_more(folder: AttemptFolder) -> bool:
     """Is there anything in the folder that the repository has not."""
     opened, kept = folder.opened(), folder.kept()
     if opened is None:
         return False  # it was never finished, so no agent has been in it
     if kept is None or kept.leftovers:
         return True
-    if await asyncio.to_thread(holds_just, folder.tree, folder.trusted / "index", id_bytes):
-        return False
     # Whole folders are enough to know, unless single files of them were copied in by us.
     words = () if opened.included else ("--directory",)
     git = Git(folder.trusted, folder.tree, unhurried=True)

@@ -1,23 +1,27 @@
-"""One workspace per attempt, and the directory that checks run in."""
+"""One workspace per attempt and one room per check: overlays, or copies where these cannot be had."""
 
 import asyncio
 import contextlib
+import os
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
-from interlock.git.checkdir import CheckFolder
-from interlock.git.chores import Chores
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
-from interlock.git.making import bring_to, dedicate, make_git_dirs
+from interlock.git.making import copy_files, dedicate, dedicate_to_check, make_git_dirs
+from interlock.git.overlays import Overlays
 from interlock.git.place import Place, ref_word
-from interlock.git.protocol import Collected, Workspace
-from interlock.git.ready import Ready
+from interlock.git.protocol import CheckRoom, Collected, Workspace
+from interlock.git.reach import copied_grant
 from interlock.git.trash import Left, Trash
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
+from interlock.model.sandbox import Grant
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
 
 _AT_ONCE = 2
@@ -29,54 +33,72 @@ class GitWorkspaces:
     """Implements `interlock.git.protocol.Workspaces`."""
 
     def __init__(
-        self, place: Place, limit_bytes: int = intake.LIMIT_BYTES, ready: Ready | None = None
+        self,
+        place: Place,
+        limit_bytes: int = intake.LIMIT_BYTES,
+        why_copies: Callable[[], str] = lambda: "nothing was said of overlays",
     ) -> None:
+        """`why_copies` says why workspaces cannot be overlays here; nothing: they can. It is asked once."""
         self._place = place
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
         self._pins = Git(place.common_dir)
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
-        self._ready = ready or Ready(place)
-        self._chores = Chores(self._trash.sweep, self._trash.clear, self._ready.fill)
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
+        self._overlays = Overlays(place)
+        self._ask_why_copies = why_copies
 
-    def foresee(self, count: int, base: Commit) -> None:
-        """So many may be asked for soon, on this base: they are made when there is nothing else to do."""
-        if self._ready.foresee(count, base):
-            self._chores.put_off()
+    @cached_property
+    def why_copies(self) -> str:
+        """Why a workspace is a copy of all files, at a path of its own; empty: it is an overlay."""
+        return self._ask_why_copies()
+
+    @property
+    def at_checkout(self) -> bool:
+        """Do programs find their files at the path of the user's checkout."""
+        return not self.why_copies
+
+    def forget_ignored(self) -> None:
+        """Dependencies of the checkout were installed: the next workspaces show them."""
+        self._overlays.forget_ignored()
 
     async def close(self) -> None:
-        """Remove what was made ahead and never asked for, and what is no longer needed."""
-        await self._chores.close()
-        await self._ready.close()
-        await self._trash.clear()
+        """Remove what is no longer needed."""
+        await self._trash.close()
+        await self._overlays.close()
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
         """A fresh checkout with a git dir of its own. What an earlier try left there is kept."""
         folder = self._folder(task, attempt)
         if folder.home.exists():
             await self._clear(task, attempt)
-        head = (await self._place.git.names(f"{start}^{{commit}}"))[0] if start else None
-        made = self._furnish(folder, head or base), self._pin(task, attempt, base)
-        for problem in await asyncio.gather(*made, return_exceptions=True):
-            if problem is not None:  # only now: nothing of the other may go on while it is tried again
+        names = await self._place.git.names(f"{start}^{{commit}}") if start else [None]
+        head = names[0] or base
+        made = self._furnish(folder, head), self._pin(task, attempt, base)
+        furnished, pinned = await asyncio.gather(*made, return_exceptions=True)
+        for problem in (furnished, pinned):
+            if isinstance(problem, BaseException):  # only now: nothing of the other may go on meanwhile
                 raise problem
-        dedicate(self._place, folder, task, base, head or base)
-        opened = Opened(task, attempt, base, await include.include(self._place, folder.tree))
+        assert isinstance(furnished, _Furnished)  # noqa: S101 - no problem, so that is what it is
+        dedicate(self._place, folder, task, base, head)
+        opened = Opened(task, attempt, base, furnished.included, furnished.tree, furnished.shown)
         folder.note(opened)
-        return folder.workspace(opened)
+        return folder.workspace(opened, furnished.path, furnished.grant)
 
-    async def _furnish(self, folder: AttemptFolder, head: str) -> None:
-        """The git dirs and the files: those that are ready, or new ones."""
-        self._chores.put_off()
-        at = self._ready.take(folder, head)
-        if at == head:
-            return
+    async def _furnish(self, folder: AttemptFolder, head: str) -> "_Furnished":
+        """The git dirs and the files."""
+        layered = await asyncio.to_thread(lambda: not self.why_copies)
         async with self._opening:
-            if not at:
-                await make_git_dirs(self._place, folder)
-            await bring_to(folder, head)
+            await make_git_dirs(self._place, folder, layered=layered)
+            if not layered:
+                await copy_files(folder, head)
+                included = await include.include(self._place, folder.tree)
+                return _Furnished(folder.tree, copied_grant(self._place, folder), included)
+            tree = (await self._place.git.names(f"{head}^{{tree}}"))[0] or ""
+            grant = await self._overlays.furnish(folder, tree)
+        shown = tuple(os.path.relpath(overlay.at, self._place.at) for overlay in grant.overlays[1:])
+        return _Furnished(self._place.at, grant, {}, tree, shown)
 
     async def _pin(self, task: TaskId, attempt: int, base: Commit) -> None:
         """Hold on to the base. One attempt does it for all: what it leaves behind leads to the base too."""
@@ -93,7 +115,7 @@ class GitWorkspaces:
 
         Unhurried: starting the next agent and landing what is there already go first.
         """
-        self._chores.put_off()
+        self._overlays.release(AttemptFolder(workspace.home))
         async with self._collecting:
             try:
                 return await self._collect(workspace, message)
@@ -124,7 +146,7 @@ class GitWorkspaces:
 
     async def discard(self, workspace: Workspace) -> Path | None:
         """Give up the directory. What the repository has not goes to the trash: where it is now."""
-        self._chores.put_off()
+        self._overlays.release(AttemptFolder(workspace.home))
         return await self._trash.give_up(AttemptFolder(workspace.home))
 
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
@@ -136,16 +158,24 @@ class GitWorkspaces:
             await self._trash.give_up(folder)
             return None
         if opened:
-            return folder.workspace(opened)
+            return folder.workspace(opened, self._place.at if opened.tree else folder.tree)
         if folder.home.exists():
             self._pinned.clear()  # it may have held on to its base for others
             await self._pins.run("update-ref", "-d", _base_ref(task, attempt))
             await asyncio.to_thread(remove_tree, folder.home)
         return None
 
-    async def check_out(self, tree: Tree, number: int = 1) -> Path:
-        """A clean directory with exactly this tree. One user at a time; the next call reuses it."""
-        return await CheckFolder(self._place, number).bring_to(tree)
+    async def check_out(self, tree: Tree, home: Path) -> CheckRoom:
+        """A clean directory with exactly this tree, for one check. `home` is a folder for it alone."""
+        folder = AttemptFolder(home)
+        furnished = await self._furnish(folder, tree)
+        await asyncio.to_thread(dedicate_to_check, self._place, folder, tree)
+        return CheckRoom(furnished.path, furnished.grant)
+
+    async def clear(self, home: Path) -> None:
+        """Remove what a check left."""
+        self._overlays.release(AttemptFolder(home))
+        await asyncio.to_thread(remove_tree, home)
 
     def listing(self) -> list[Left]:
         """Every workspace on disk, and what the trash holds."""
@@ -184,6 +214,17 @@ class GitWorkspaces:
                 await self._place.scribe.set_refs(changes)
                 return
         await self._place.git.run("update-ref", "--stdin", feed=changes.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Furnished:
+    """What a new folder holds."""
+
+    path: Path
+    grant: Grant
+    included: Mapping[str, str]
+    tree: str = ""
+    shown: tuple[str, ...] = ()
 
 
 def _damage(workspace: Workspace, problem: GitFailed | OSError) -> InterlockError:

@@ -18,7 +18,7 @@ from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.process import Processes
 from interlock.model.session import Notes
 from interlock.model.shown import shown
-from interlock.model.task import Commit, TaskId
+from interlock.model.task import TaskId
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
@@ -83,11 +83,10 @@ class LocalExecutor(Generic[W]):
         await self._attendant.close(report)
         return report
 
-    def foresee(self, count: int, base: Commit) -> None:
-        """So many attempts wait for a slot: have supervisors and workspaces ready for them."""
+    def foresee(self, count: int) -> None:
+        """So many attempts wait for a slot: have supervisors ready for them."""
         self._starts.foresee(count)
         self._processes.foresee(count)
-        self._workspaces.foresee(count, base)
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: it ends this long from now."""
@@ -189,7 +188,7 @@ class LocalExecutor(Generic[W]):
             await self._workspaces.discard(workspace)
         except (InterlockError, OSError) as problem:
             # What it held is safe in the repository; a directory that stays is a matter for `gc`.
-            return noted(report, f"its workspace {workspace.path} could not be removed: {problem}")
+            return noted(report, f"its workspace {workspace.home} could not be removed: {problem}")
         return report
 
     async def _set_aside(self, workspace: W) -> Path:

@@ -14,6 +14,7 @@ from interlock.run.output import Output
 from interlock.run.sandbox.ceilings import cgroup_parents
 from interlock.run.sandbox.choice import choose_confinement
 from interlock.run.sandbox.confinement import Confinement
+from interlock.run.sandbox.probe import probe_overlay
 from interlock.run.spares import Spare, Spares
 from interlock.run.starting import Instructions
 from interlock.run.supervised import Bounds, Supervised
@@ -108,6 +109,11 @@ class LocalProcesses:
         if self._bounds.confinement is None:
             self._bounds = replace(self._bounds, confinement=chosen)
         return chosen
+
+    def why_no_overlays(self, folder: Path) -> str:
+        """Why programs cannot be shown overlays of layers in this folder; empty: they can."""
+        probed = probe_overlay(self.sandbox, self.containment, folder)
+        return "" if probed.works else probed.message
 
     def _bounds_of(self, command: Command) -> Bounds | None:
         if command.grant is None:

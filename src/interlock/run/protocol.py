@@ -4,7 +4,7 @@ from typing import Protocol
 
 from interlock.model.outcome import News, Order, Report
 from interlock.model.session import Notes
-from interlock.model.task import Commit, TaskId
+from interlock.model.task import TaskId
 
 
 class Executor(Protocol):
@@ -19,8 +19,8 @@ class Executor(Protocol):
         """
         ...
 
-    def foresee(self, count: int, base: Commit) -> None:
-        """So many attempts wait for a slot, and would start from this base: what can be made ahead may be."""
+    def foresee(self, count: int) -> None:
+        """So many attempts wait for a slot: what can be made ahead may be."""
         ...
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:

@@ -2,8 +2,8 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
@@ -18,10 +18,6 @@ from interlock.run.workspaces import Workspace
 
 PROMPT = "prompt.md"
 PID_FILE = "supervisor.pid"
-PROTECTED = ("config", "config.worktree", "hooks", "info", "objects/info")
-"""Of its own git dir: what could make git run a program, or read what it must not."""
-ALTERNATES_DEEP = 5
-"""As far as git itself follows them."""
 
 RESUMED = """\
 Your session was cut off before you had finished; nothing that you wrote is lost. Look at where things stand
@@ -40,8 +36,9 @@ class Place:
     """Where one attempt happens."""
 
     path: Path
-    """The workspace."""
-    git_dir: Path
+    """The workspace, as the agent knows it."""
+    grant: Grant
+    """What it may reach there."""
     state: Path
     """The attempt's own folder beside the workspace."""
     home: Path
@@ -49,7 +46,7 @@ class Place:
 
 
 def place_of(workspace: Workspace, home: Path, log: Path) -> Place:
-    return Place(workspace.path, workspace.git_dir, workspace.home, home, log)
+    return Place(workspace.path, workspace.grant, workspace.home, home, log)
 
 
 def goes_on(resume: Resume | None, use: str) -> bool:
@@ -131,31 +128,19 @@ def host_variables(place: Place, pass_env: tuple[str, ...], own_home: bool) -> d
 
 def grant(place: Place, launch: Launch, doors: tuple[Door, ...], env: Mapping[str, str]) -> Grant:
     """Its own folders to write, what it borrows and where it is installed to read, and its ways out."""
-    return Grant(
-        write=(str(place.path), str(place.git_dir), str(place.home)),
-        protect=(str(place.path / ".git"), *(str(place.git_dir / name) for name in PROTECTED)),
+    files = place.grant
+    return replace(
+        files,
+        write=(*files.write, str(place.home)),
         read=(
+            *files.read,
             str(place.state / PROMPT),
-            *_borrowed(place.git_dir / "objects", ALTERNATES_DEEP),
             *launch.read,
             *folders_of(launch.argv[0], env.get("PATH", ""), place.path),
         ),
         home=str(place.home) if env.get("HOME") == str(place.home) else "",
         doors=doors,
     )
-
-
-def _borrowed(objects: Path, depth: int) -> Iterator[str]:
-    """The object stores that one borrows from, and those that these borrow from."""
-    try:
-        lines = (objects / "info" / "alternates").read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        if depth and line and not line.startswith("#"):
-            store = (objects / line).resolve()
-            yield str(store)
-            yield from _borrowed(store, depth - 1)
 
 
 def command(

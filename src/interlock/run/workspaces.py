@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId
 
 
@@ -10,7 +11,9 @@ class Workspace(Protocol):
     """One attempt's own directory."""
 
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path:
+        """Where its agent finds it."""
+        ...
 
     @property
     def home(self) -> Path:
@@ -18,8 +21,8 @@ class Workspace(Protocol):
         ...
 
     @property
-    def git_dir(self) -> Path:
-        """The agent's own."""
+    def grant(self) -> Grant:
+        """What its agent may reach there."""
         ...
 
     @property
@@ -50,10 +53,6 @@ class Workspaces(Protocol[W]):
 
     `collect` raises `RejectedObjects` when it never will, and another `InterlockError` when it cannot now.
     """
-
-    def foresee(self, count: int, base: Commit) -> None:
-        """So many may be asked for soon, on this base."""
-        ...
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> W:
         """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""

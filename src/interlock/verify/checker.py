@@ -1,21 +1,18 @@
-"""Checks on this machine: a clean checkout, the commands in it one after the other, their output kept."""
+"""Checks on this machine: the commands one after the other, each in a clean checkout, their output kept."""
 
 import asyncio
-import contextlib
 import os
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
-from interlock.model.sandbox import Grant
-from interlock.model.task import Tree
-from interlock.verify.folder import Folders
+from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
-from interlock.verify.protocol import CheckOrder
+from interlock.verify.protocol import CheckOrder, Room, Rooms
 from interlock.verify.reports import read_report
 from interlock.verify.unable import unable
 
@@ -33,17 +30,14 @@ class LocalChecker:
 
     def __init__(
         self,
-        check_out: Callable[[Tree, int], Awaitable[Path]],
+        rooms: Rooms,
         processes: Processes,
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
-        grant: Callable[[Path], Grant] | None = None,
         at_once: int = 1,
     ) -> None:
-        """`grant` says what commands in a folder may reach; without it they are not confined. `at_once`: how
-        many checks there may be at the same time, each in a folder of its own."""
-        self._grant = grant
-        self._check_out = check_out
+        """`at_once`: how many orders may be carried out at the same time."""
+        self._rooms = rooms
         self._processes = processes
         self._state_dir = state_dir
         self._pass_env = pass_env
@@ -54,7 +48,7 @@ class LocalChecker:
         """Of all orders at hand, by the name that their commands run under."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
-        """All commands in order, in one fresh checkout, also after a red one."""
+        """All commands in order, each in a fresh checkout, also after a red one."""
         name = f"check {order.name} {uuid.uuid4().hex}"
         self._leases[name] = Lease(order)
         try:
@@ -71,28 +65,36 @@ class LocalChecker:
 
     async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:
         self._leases[name].left()  # whoever is in charge by now must not lose its own check to a late one
-        with contextlib.ExitStack() as until_done:
-            async with self._moving_in:  # a check that has just begun must not be taken for a survivor
-                for note in self._folders.notes():
-                    await self._processes.end_survivors(str(note))
-                folder = until_done.enter_context(self._folders.taken())
-            directory = await self._check_out(order.tree, folder)
-            return [
-                await self._run(order, command, number, self._command(name, directory, folder))
-                for number, command in enumerate(order.commands, start=1)
-            ]
+        async with self._moving_in:
+            for folder in self._folders.others():
+                await self._processes.end_survivors(str(note(folder)))
+                if is_abandoned(folder):
+                    await self._rooms.clear(folder)
+        return [
+            await self._alone(order, command, number, name)
+            for number, command in enumerate(order.commands, start=1)
+        ]
 
-    def _command(self, name: str, directory: Path, folder: int) -> Command:
+    async def _alone(self, order: CheckOrder, command: str, number: int, name: str) -> CheckResult:
+        """One command in a room of its own: an earlier one cannot have prepared anything for it."""
+        with self._folders.fresh() as folder:
+            try:
+                room = await self._rooms.check_out(order.tree, folder)
+                return await self._run(order, command, number, self._command(name, room, folder))
+            finally:
+                await asyncio.shield(self._rooms.clear(folder))
+
+    def _command(self, name: str, room: Room, folder: Path) -> Command:
         """A command that is still to be named."""
         return Command(
             argv=(),
-            directory=str(directory),
+            directory=str(room.path),
             log="",
             lease_seconds=self._leases[name].left(),
             name=name,
-            pid_file=str(self._folders.note(folder)),
-            grant=self._grant(directory) if self._grant else None,
-            grace=False,  # its end is worth nothing to anybody, and others wait for the folder
+            pid_file=str(note(folder)),
+            grant=room.grant,
+            grace=False,  # its end is worth nothing to anybody
         )
 
     async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> CheckResult:

@@ -1,14 +1,14 @@
-"""Folders for checks: each is for one living process at a time, and free of what earlier ones left running.
+"""Folders for checks: each is made for one command, and removed after it.
 
-1. A lock of the kernel holds as long as its process lives, also while that is stopped. Then there is a next
-   folder: whatever the stopped process does when it wakes up, it does in its own.
-2. What was started by a process that is dead or stopped is ended before a folder is used: it would write into
-   it, or hold the port that the next check needs.
+1. A lock of the kernel holds as long as its process lives, also while that is stopped: whatever the stopped
+   process does when it wakes up, it does in its own folder.
+2. What was started by a process that is dead or stopped is ended before a check starts: it could hold the
+   port that the check needs. What a dead one left is removed.
 """
 
 import fcntl
-import itertools
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,53 +17,52 @@ from interlock.model.errors import EnvironmentProblem
 
 
 class Folders:
-    """The numbered folders of one project."""
+    """The folders of one project."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._mine: set[int] = set()
+        self._mine: set[Path] = set()
 
-    def notes(self) -> list[Path]:
-        """Where the processes of others' running checks are noted, or of checks that were never ended."""
-        mine = {self.note(number) for number in self._mine}
-        return sorted(note for note in self._home.glob("*.pid") if note not in mine)
-
-    def note(self, number: int) -> Path:
-        """Where the process that uses a folder is noted."""
-        return self._home / f"{number}.pid"
+    def others(self) -> list[Path]:
+        """Folders of other processes' running checks, or of checks that were never ended."""
+        return sorted(path for path in self._home.glob("*") if path.is_dir() and path not in self._mine)
 
     @contextmanager
-    def taken(self) -> Iterator[int]:
-        """The first folder that nobody is in; nobody else gets it meanwhile."""
-        for number in itertools.count(1):
-            lock = self._open(self._home / f"{number}.lock")
-            try:
-                if _is_free(lock):
-                    yield from self._kept(number)
-                    return
-            finally:
-                os.close(lock)
-
-    def _kept(self, number: int) -> Iterator[int]:
-        self._mine.add(number)
+    def fresh(self) -> Iterator[Path]:
+        """A new folder, locked. Whoever asked for it removes it."""
+        folder = self._home / uuid.uuid4().hex
         try:
-            yield number
-        finally:
-            self._mine.discard(number)
-
-    def _open(self, path: Path) -> int:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            folder.mkdir(parents=True)
+            lock = _locked(folder)
         except OSError as error:
-            raise EnvironmentProblem(f"cannot write {path}: {error.strerror}") from error
+            raise EnvironmentProblem(f"cannot write {folder}: {error.strerror}") from error
+        self._mine.add(folder)
+        try:
+            yield folder
+        finally:
+            self._mine.discard(folder)
+            os.close(lock)
 
 
-def _is_free(lock: int) -> bool:
+def note(folder: Path) -> Path:
+    """Where the process that uses a folder is noted."""
+    return folder / "supervisor.pid"
+
+
+def is_abandoned(folder: Path) -> bool:
+    """Is the process that made it dead."""
+    try:
+        os.close(_locked(folder))
+    except OSError:
+        return False
+    return True
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        raise EnvironmentProblem(f"this disk has no locks: {error.strerror}") from error
-    return True
+    except OSError:
+        os.close(lock)
+        raise
+    return lock

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from interlock.model.outcome import CheckResult
+from interlock.model.sandbox import Grant
 from interlock.model.task import Tree
 
 
@@ -24,14 +26,41 @@ class CheckOrder:
     """On the clock of the event loop. An engine that was paused meanwhile must not start a command late."""
 
 
+class Room(Protocol):
+    """A clean directory for one check."""
+
+    @property
+    def path(self) -> Path:
+        """Where its command finds it."""
+        ...
+
+    @property
+    def grant(self) -> Grant | None:
+        """What its command may reach; None: it is not confined."""
+        ...
+
+
+class Rooms(Protocol):
+    """Makes directories for checks."""
+
+    async def check_out(self, tree: Tree, home: Path) -> Room:
+        """One with exactly this tree. `home` is a folder for it alone."""
+        ...
+
+    async def clear(self, home: Path) -> None:
+        """Remove what a check left."""
+        ...
+
+
 class Checker(Protocol):
     """Runs the repository's own checks on a tree, in a clean directory, and keeps the output."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
-        """All commands in order, in one fresh checkout. It goes on after a red one: all evidence counts.
+        """All commands in order, each in a fresh checkout, so that none prepares the next. It goes on after a
+        red one: all evidence counts.
 
-        As many at a time as it was made for, each in a directory of its own: the next one waits until nothing
-        of an earlier one is left, also when that was cancelled. Raises `StaleEpoch` when the order's lease is
+        As many orders at a time as it was made for: the next one waits until nothing of an earlier one is
+        left, also when that was cancelled. Raises `StaleEpoch` when the order's lease is
         over before a command starts.
         """
         ...

@@ -1,0 +1,85 @@
+"""The layers that come from the user's checkout, found once for a run: see `ignored`."""
+
+import asyncio
+import fcntl
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.git.files import remove_tree
+from interlock.git.ignored import Layer, copy_files, look_for_ignored
+from interlock.git.include import include
+from interlock.git.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What workspaces show beside git's files."""
+
+    folder: Path
+    """One more lower layer: copies of single files, and an empty folder for each layer to be mounted on."""
+    layers: tuple[Layer, ...]
+
+
+class Beside:
+    """Finds and keeps these layers for one process."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._home = place.state / "beside"
+        self._shown: Shown | None = None
+        self._locks: list[int] = []
+        """Also of earlier ones: a workspace may be mounted over them."""
+        self._one_at_a_time = asyncio.Lock()
+
+    async def look(self) -> Shown:
+        """What is there now. Looked for again when a folder is gone, or after `forget`."""
+        async with self._one_at_a_time:
+            if self._shown is None or not all(layer.source.is_dir() for layer in self._shown.layers):
+                self._shown = await self._find()
+            return self._shown
+
+    def forget(self) -> None:
+        """The checkout's dependencies may have changed: look again for the next workspace."""
+        self._shown = None
+
+    async def close(self) -> None:
+        """Remove the copies."""
+        self.forget()
+        if self._locks:
+            while self._locks:
+                os.close(self._locks.pop())
+            await asyncio.to_thread(self._sweep)
+
+    async def _find(self) -> Shown:
+        found = await look_for_ignored(self._place)
+        folder = self._home / uuid.uuid4().hex[:12]
+        folder.mkdir(parents=True)
+        self._locks.append(_locked(folder))
+        if len(self._locks) == 1:
+            await asyncio.to_thread(self._sweep)
+        await include(self._place, folder)
+        if self._place.work_tree:
+            await asyncio.to_thread(copy_files, self._place.work_tree, found.files, folder)
+        for name in (".git", *(layer.path for layer in found.layers)):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        return Shown(folder, found.layers)
+
+    def _sweep(self) -> None:
+        """Remove what processes that are gone have left."""
+        for folder in self._home.glob("*"):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_tree(folder)
+            except OSError:
+                continue
+            finally:
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock

@@ -1,0 +1,136 @@
+"""Workspaces and checks as layers: the tree of the branch below, what is written there above.
+
+1. The upper layer starts with just the paths in which the wanted tree differs from the one below. These files
+   are new, whatever their commit's date: a build that looks at times must see that they changed.
+2. Nothing is mounted here. The supervisor does that, for the program alone, as the grant says.
+"""
+
+import asyncio
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from interlock.git.attempt import AttemptFolder
+from interlock.git.beside import Beside, Shown
+from interlock.git.command import Git
+from interlock.git.ignored import Layer
+from interlock.git.place import Place
+from interlock.git.reach import layered_grant
+from interlock.git.trees import Difference, Pristine, Trees
+from interlock.model.sandbox import Grant, Overlay
+
+
+class Overlays:
+    """Makes the layers of one repository's workspaces and checks."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._trees = Trees(place)
+        self._beside = Beside(place)
+
+    async def furnish(self, folder: AttemptFolder, tree: str) -> Grant:
+        """The layers of a folder that has its git dirs already, and what its program may reach."""
+        pristine, differences = await self._trees.near(tree, folder.home)
+        shown = await self._beside.look()
+        for path in (folder.tree, folder.work, folder.merged):
+            path.mkdir()
+        if differences:
+            await self._write(folder, pristine, tree, differences)
+        else:
+            _link(pristine.index, folder.index)
+        shutil.copy2(folder.index, folder.private / "index")  # with its time: see `snapshot`
+        lower = (str(pristine.files), str(shown.folder))
+        whole = Overlay(lower, str(folder.tree), str(folder.work), str(folder.merged), str(self._place.at))
+        layers = await asyncio.to_thread(self._layers, folder, pristine, shown)
+        return layered_grant(self._place, folder, (whole, *layers))
+
+    def release(self, folder: AttemptFolder) -> None:
+        """Its program has ended."""
+        self._trees.release(folder.home)
+
+    def forget_ignored(self) -> None:
+        """The checkout's dependencies may have changed."""
+        self._beside.forget()
+
+    async def close(self) -> None:
+        """Give back what this process held."""
+        await self._trees.close()
+        await self._beside.close()
+
+    async def _write(
+        self, folder: AttemptFolder, pristine: Pristine, tree: str, differences: Sequence[Difference]
+    ) -> None:
+        """Rule 1."""
+        shutil.copy2(pristine.index, folder.index)
+        git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
+        lines = b"".join(b"%s %s\t%s\0" % each for each in differences)
+        await git.run("update-index", "-z", "--index-info", feed=lines)
+        there = b"".join(each.path + b"\0" for each in differences if not each.is_gone)
+        await git.run("checkout-index", "-f", "-u", "-z", "--stdin", feed=there)
+        gone = [os.fsdecode(each.path) for each in differences if each.is_gone]
+        folders = sorted({above for path in gone for above in _folders_above(path)})
+        found = await self._place.git.names(*(f"{tree}:{above}" for above in folders)) if folders else []
+        lost = {above for above, there in zip(folders, found, strict=True) if there is None}
+        for path in gone:
+            top = next((above for above in _folders_above(path) if above in lost), path)
+            _hide(folder.tree, top)
+
+    def _layers(self, folder: AttemptFolder, pristine: Pristine, shown: Shown) -> list[Overlay]:
+        """A layer that the branch has files in by now would hide them, and is left out."""
+        fit = (
+            layer
+            for layer in shown.layers
+            if not _holds(pristine.files / layer.path) and not os.path.lexists(folder.tree / layer.path)
+        )
+        return [self._layer(folder, layer, number) for number, layer in enumerate(fit)]
+
+    def _layer(self, folder: AttemptFolder, layer: Layer, number: int) -> Overlay:
+        home = folder.layers / str(number)
+        upper, work, merged = home / "upper", home / "work", home / "merged"
+        for path in (upper, work, merged):
+            path.mkdir(parents=True)
+        for name in layer.hidden:
+            _hide(upper, name)
+        at = str(self._place.at / layer.path)
+        return Overlay((str(layer.source),), str(upper), str(work), str(merged), at)
+
+
+def _holds(path: Path) -> bool:
+    """Is there anything at the path; git makes an empty folder for a submodule."""
+    try:
+        with os.scandir(path) as entries:
+            return any(True for _ in entries)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """From the top."""
+    parts = path.split("/")
+    for count in range(1, len(parts)):
+        yield "/".join(parts[:count])
+
+
+def _hide(upper: Path, path: str) -> None:
+    """Have the lower layer's file or folder not shown, as the kernel itself does when one is removed."""
+    spot = upper / path
+    if os.path.lexists(spot) or any(not above.is_dir() for above in _existing_above(upper, path)):
+        return  # something else is there now, or on the way to it
+    spot.parent.mkdir(parents=True, exist_ok=True)
+    os.mknod(spot, stat.S_IFCHR, os.makedev(0, 0))
+
+
+def _existing_above(upper: Path, path: str) -> Iterator[Path]:
+    return (spot for above in _folders_above(path) if os.path.lexists(spot := upper / above))
+
+
+def _link(source: Path, target: Path) -> None:
+    """A copy that takes no room: git replaces an index, and never changes one."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

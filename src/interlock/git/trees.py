@@ -1,0 +1,225 @@
+"""Read-only trees of the repository's files: the lowest layer of every workspace and check.
+
+1. A tree is made whole, then gets its name, and is never changed after that: overlays are mounted over it.
+2. One tree serves many commits: the paths that differ are written to the upper layer of whoever needs them. A
+   new tree is made only when these are many.
+3. Each process holds a lock on the trees that it uses. All others but the newest are removed.
+4. A file that is the same in the user's checkout takes its time from there, and every other file is new. So
+   what the user has built there is newer than its sources, and older than each source that has changed since.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.git.command import Git
+from interlock.git.errors import GitFailed
+from interlock.git.files import remove_tree
+from interlock.git.layout import write_git_dir
+from interlock.git.place import Place
+
+FAR = 500
+"""Differing paths: to write more of them for each attempt takes longer than a new tree."""
+_NOTE = "tree.json"
+_IN_PARALLEL = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "checkout.workers",
+    "GIT_CONFIG_VALUE_0": "0",
+    "GIT_CONFIG_KEY_1": "checkout.thresholdForParallelism",
+    "GIT_CONFIG_VALUE_1": "500",
+}
+"""As many writers as there are processors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pristine:
+    """One tree on disk."""
+
+    folder: Path
+    tree: str
+
+    @property
+    def files(self) -> Path:
+        """The layer."""
+        return self.folder / "files"
+
+    @property
+    def git_dir(self) -> Path:
+        """What it was checked out with."""
+        return self.folder / "git"
+
+    @property
+    def index(self) -> Path:
+        """Of these files, as git left it; workspaces begin with a copy."""
+        return self.git_dir / "index"
+
+
+class Difference(NamedTuple):
+    """A path of a tree that is otherwise in another one."""
+
+    mode: bytes
+    """As git writes it; `000000`: the path is gone."""
+    object_id: bytes
+    path: bytes
+
+    @property
+    def is_gone(self) -> bool:
+        return self.mode == b"000000"
+
+
+class Trees:
+    """The trees of one repository."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._home = place.state / "trees"
+        self._locks: dict[Path, int] = {}
+        self._users: dict[Path, Path] = {}
+        """The tree that each workspace is mounted over."""
+        self._newest: Pristine | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._refreshing: asyncio.Task[None] | None = None
+
+    async def near(self, tree: str, user: Path) -> tuple[Pristine, list[Difference]]:
+        """A tree for the workspace at `user`, and what differs in the one that is wanted."""
+        async with self._one_at_a_time:
+            found = self._newest or await asyncio.to_thread(self._find)
+            differences = await self._differences(found.tree, tree) if found else []
+            if found is None or len(differences) > FAR:
+                found, differences = await self._make(tree), []
+            self._newest = found
+            self._users[user] = found.folder
+            await asyncio.to_thread(self._tidy)
+        return found, differences
+
+    def release(self, user: Path) -> None:
+        """A workspace is no longer mounted."""
+        self._users.pop(user, None)
+
+    async def close(self) -> None:
+        """Give back what this process held."""
+        if self._refreshing:
+            self._refreshing.cancel()
+            await asyncio.wait([self._refreshing])
+        self._users.clear()
+        self._newest = None
+        for lock in self._locks.values():
+            os.close(lock)
+        self._locks.clear()
+
+    async def _differences(self, old: str, new: str) -> list[Difference]:
+        if old == new:
+            return []
+        said = await self._place.git.run("diff-tree", "-r", "-z", "--no-renames", old, new)
+        words = said.out.split(b"\0")
+        found = []
+        for change, path in zip(words[::2], words[1::2], strict=False):
+            _, mode, _, object_id, _ = change.split(b" ")
+            found.append(Difference(mode, object_id, path))
+        return found
+
+    def _find(self) -> Pristine | None:
+        """The newest one that is there."""
+        for folder in reversed(list(self._all())):
+            with contextlib.suppress(OSError, ValueError, LookupError):
+                found = Pristine(folder, str(json.loads((folder / _NOTE).read_text())["tree"]))
+                self._lock(folder)
+                return found
+        return None
+
+    def _all(self) -> Iterator[Path]:
+        """Whole ones, oldest first."""
+        named = [folder for folder in self._home.glob("*") if folder.name.isdigit()]
+        yield from sorted(named, key=lambda folder: int(folder.name))
+
+    async def _make(self, tree: str) -> Pristine:
+        number = 1 + max((int(folder.name) for folder in self._all()), default=0)
+        fresh = Pristine(self._home / f"{number}-{uuid.uuid4().hex[:8]}", tree)
+        fresh.files.mkdir(parents=True)
+        self._lock(fresh.folder)
+        try:
+            borrows = [str(self._place.objects)]
+            write_git_dir(fresh.git_dir, self._place, "ref: refs/heads/none", borrows)
+            git = Git(fresh.git_dir, fresh.files, variables=_IN_PARALLEL)
+            await git.run("read-tree", "--reset", "-u", tree)
+            await self._age(fresh)
+            (fresh.folder / _NOTE).write_text(json.dumps({"tree": tree}))
+            made = Pristine(self._home / str(number), tree)
+            fresh.folder.rename(made.folder)
+        except BaseException:
+            os.close(self._locks.pop(fresh.folder))
+            await asyncio.to_thread(remove_tree, fresh.folder)
+            raise
+        self._locks[made.folder] = self._locks.pop(fresh.folder)
+        self._refreshing = asyncio.create_task(_refresh(made))
+        return made
+
+    async def _age(self, fresh: Pristine) -> None:
+        """Rule 4."""
+        if self._place.work_tree is None:
+            return
+        user = self._place.checkout_git
+        try:
+            staged, edited, held = await asyncio.gather(
+                user.run("diff-index", "--cached", "--name-only", "-z", fresh.tree),
+                user.run("diff-files", "--name-only", "-z"),
+                Git(fresh.git_dir, fresh.files).run("ls-files", "-z"),
+            )
+        except GitFailed:
+            return  # then all of them are new: more is built again than has to be
+        others = {*staged.out.split(b"\0"), *edited.out.split(b"\0")}
+        same = [name for name in held.out.split(b"\0") if name not in others]
+        await asyncio.to_thread(_take_times, self._place.work_tree, fresh.files, same)
+
+    def _lock(self, folder: Path) -> None:
+        if folder not in self._locks:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            self._locks[folder] = lock
+
+    def _tidy(self) -> None:
+        """Remove trees without a user, and what a process that died had half made."""
+        used = {*self._users.values(), self._newest.folder if self._newest else None}
+        for folder in self._home.iterdir():
+            if folder not in used and self._is_free(folder):
+                if (lock := self._locks.pop(folder, None)) is not None:
+                    os.close(lock)
+                remove_tree(folder)
+
+    def _is_free(self, folder: Path) -> bool:
+        """Does no other process hold it."""
+        try:
+            lock = self._locks.get(folder)
+            mine = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if lock is None else lock
+        except OSError:
+            return False
+        try:
+            fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        finally:
+            if lock is None:
+                os.close(mine)
+        return True
+
+
+async def _refresh(made: Pristine) -> None:
+    """Tell the index of the times of its files, so that git need not read them all to say what changed."""
+    git = Git(made.git_dir, made.files, unhurried=True)
+    with contextlib.suppress(GitFailed, OSError):
+        await git.run("update-index", "-q", "--refresh", ok=(0, 1))
+
+
+def _take_times(source: Path, target: Path, names: list[bytes]) -> None:
+    old, new = os.fsencode(source) + b"/", os.fsencode(target) + b"/"
+    for name in filter(None, names):
+        with contextlib.suppress(OSError):
+            seen = os.lstat(old + name)
+            os.utime(new + name, ns=(seen.st_atime_ns, seen.st_mtime_ns), follow_symlinks=False)

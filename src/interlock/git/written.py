@@ -1,0 +1,134 @@
+"""What a program wrote into the upper layer of its workspace, as changes to the tree that was below.
+
+The upper layer is read as it lies on the disk, mounted or not: after a crash nothing else is there.
+Everything in it was written by the program, or by us when the workspace was made. A file that was removed is
+a device with the number 0, and a folder that was replaced as a whole carries a mark.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interlock.git.command import Git
+
+_REPLACED = ("trusted.overlay.opaque", "user.overlay.opaque")
+"""The mark, as the kernel sets it for root and for others."""
+_AT_ONCE = 400
+"""Paths in the words of one command."""
+_STEERING = (".gitignore", ".gitattributes")
+"""Files that decide which others count."""
+_MOST = 1_000_000
+"""Entries of one layer: more is not a change to a repository."""
+
+
+@dataclass(slots=True)
+class Written:
+    """The paths of an upper layer, relative to it."""
+
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
+    """Folders that show nothing of what was below them."""
+
+    def shows_below(self, path: str) -> bool:
+        """Would the program see the lower layer's file at this path."""
+        if path in self.files or path in self.gone or path in self.folders:
+            return False
+        return not any(
+            above in self.files or above in self.gone or above in self.replaced for above in _above(path)
+        )
+
+
+def look_at(upper: Path) -> Written:
+    """Everything in the layer. No link is followed; the agent's git dir is not part of it."""
+    found, waiting, count = Written(), [""], 0
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(upper / folder) as entries:
+            for entry in entries:
+                path = f"{folder}{entry.name}"
+                count += 1
+                if count > _MOST:
+                    raise OSError(f"more than {_MOST} files were written")
+                if path == ".git":
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    found.folders.add(path)
+                    waiting.append(f"{path}/")
+                    if _is_replaced(entry.path):
+                        found.replaced.add(path)
+                elif _is_removed(entry):
+                    found.gone.add(path)
+                else:
+                    found.files.add(path)
+    return found
+
+
+async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> None:
+    """Copy the lower layer's ignore rules, and the paths that are `wanted`, into the upper one.
+
+    The program saw them there all the same. `git` is on the index of the lower layer, and its work tree is
+    the upper one.
+    """
+    paths = {f"{folder}/{name}" for folder in written.folders for name in _STEERING}
+    paths |= {*_STEERING, ".gitmodules", *wanted}
+    shown = sorted(filter(written.shows_below, paths))
+    # Most are not in the index; git says so of each, and goes on.
+    await git.run("checkout-index", "-q", "-z", "--stdin", feed=_fed(shown), ok=range(256))
+
+
+async def tracked(git: Git, tree: str, paths: Iterable[str]) -> bytes:
+    """What the tree has at these paths, as `update-index` reads it. Folders are left out, submodules not."""
+    literal = git.having(GIT_LITERAL_PATHSPECS="1")
+    entries = list[bytes]()
+    for some in _portions(sorted(paths)):
+        said = await literal.run("ls-tree", "--full-tree", "-z", tree, "--", *some)
+        for entry in said.out.split(b"\0"):
+            words, _, path = entry.partition(b"\t")
+            if path and not words.startswith(b"040000 "):
+                mode, _, object_id = words.split(b" ")
+                entries.append(b"%s %s\t%s\0" % (mode, object_id, path))
+    return b"".join(entries)
+
+
+async def removals(git: Git, tree: str, written: Written, zero: bytes) -> bytes:
+    """What is no longer as the tree has it, as `update-index` reads it. What is there now is added later."""
+    paths = {os.fsencode(path) for path in (*written.files, *written.folders, *written.gone)}
+    literal = git.having(GIT_LITERAL_PATHSPECS="1")
+    for some in _portions(sorted(written.gone | written.replaced)):
+        said = await literal.run("ls-tree", "--full-tree", "-r", "-z", "--name-only", tree, "--", *some)
+        paths.update(filter(None, said.out.split(b"\0")))
+    return b"".join(b"0 %s\t%s\0" % (zero, path) for path in sorted(paths))
+
+
+def _is_removed(entry: "os.DirEntry[str]") -> bool:
+    seen = entry.stat(follow_symlinks=False)
+    return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0
+
+
+def _is_replaced(path: str) -> bool:
+    for name in _REPLACED:
+        try:
+            if os.getxattr(path, name, follow_symlinks=False) == b"y":
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(paths), _AT_ONCE):
+        yield paths[start : start + _AT_ONCE]
+
+
+def _fed(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
