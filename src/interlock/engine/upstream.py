@@ -60,12 +60,13 @@ class Upstream:
         self._tell(f"checking {found.upstream} merged into {found.main.branch}")
         seconds = max(spec.check_seconds for spec in specs)
         results = await self._check(f"upstream/{found.theirs[:12]}", tree, commands, seconds)
-        verdict = judge(results, (), {})
-        if verdict.unknown:
-            name = f"base/{found.main.commit[:12]}-upstream"
-            on_main = await self._check(name, found.main.tree, verdict.unknown, seconds)
-            verdict = judge(results, (), {result.command: result.exit_code for result in on_main})
-        return verdict.red[0].command if verdict.red else ""
+        failed = tuple(result.command for result in results if not result.passed)
+        if not failed:
+            return ""
+        on_main = await self._check(
+            f"base/{found.main.commit[:12]}-upstream", found.main.tree, failed, seconds
+        )
+        return _first_red(results, on_main)
 
     async def _check(
         self, name: str, tree: Tree, commands: tuple[str, ...], seconds: float
@@ -100,3 +101,10 @@ class Upstream:
         if text and text != self._told:
             self._tell(text)
         self._told = text
+
+
+def _first_red(results: Sequence[CheckResult], on_main: Sequence[CheckResult]) -> str:
+    """What fails on the merged tree alone, or could not run there; nothing if there is none."""
+    verdict = judge(results, (), {result.command: result.exit_code for result in on_main})
+    unable = [result for result in results if result.unable]
+    return next((result.command for result in (*unable, *verdict.red)), "")
