@@ -1,7 +1,7 @@
 """Questions in the log: who asks, what a person said, and when it no longer matters (P2, T2)."""
 
+from interlock.events.asked import Permission
 from interlock.events.facts import PermissionAnswered, PermissionAsked
-from interlock.events.state import Permission
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal, failed
 

@@ -20,7 +20,7 @@ from interlock.events.lifecycle import NEXT, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
-from interlock.merge import message, retry
+from interlock.merge import lane, message, retry
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
 from interlock.model.outcome import Landing, Move, Order
@@ -308,6 +308,7 @@ BUGS = (
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
+    Bug("a change lands in what another holds alone", ((lane, "kept_back", lambda _state: {}),)),
     Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),
     Bug("more agents than there are slots", ((slots, "agents_at_work", lambda _state: 0),)),
     Bug("recovery ends and archives nothing", ((FakeExecutor, "recover", _recover_nothing),)),

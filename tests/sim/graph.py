@@ -129,4 +129,5 @@ def _random_task(dice: Random, name: TaskId, earlier: list[TaskId], script: Scri
         retries=dice.choice([1, 3, 3]),
         exclusive=("src/**",) if hard == "exclusive" else (),
         shared=("src/**",) if hard == "shared" else (),
+        lease_seconds=dice.choice([0.0, 0.0, 0.0, 40.0]),
     )

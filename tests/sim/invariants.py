@@ -6,7 +6,8 @@ I3 the epochs of a task rise.
 I4 landed by us, on main, and DONE in the state are the same.
 I5 nothing is stuck: neither for ever, nor longer than its lease and some grace.
 I6 a task starts after its needs have landed.
-I7 a hard lease has one holder. (In the plan this is the budget; there are no budgets yet.)
+I7 a hard lease has one holder, and nothing lands in what another task at work holds alone. (In the plan this
+   is the budget; there are no budgets yet.)
 I8 nothing an agent made is lost, and nothing falls off main.
 I9 the state is what the log adds up to: at once, fact by fact, from a snapshot, and in the engine.
 Besides: every commit on main was tested as it is and is green, agents of one task never overlap, retries end,
@@ -25,7 +26,7 @@ from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
-from interlock.model.globs import overlap
+from interlock.model.globs import matches, overlap
 from interlock.model.outcome import Landing
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from tests.sim.fake_git import FakeRepository, trailers
@@ -228,8 +229,21 @@ class Invariants:
         if landing.fence < self._in_force:
             self.violate("fence", f"{name} landed under fence {landing.fence} in generation {self._in_force}")
         self._main_only_grows()
+        self._is_nobody_elses(name, commit.id)
         self._is_green(name, commit.id)
         self.on_main(name)
+
+    def _is_nobody_elses(self, name: TaskId, id: Commit) -> None:
+        """K4: no path of it is held alone by another task that an agent works on."""
+        parent = self.repository.commits[id].parent
+        assert parent is not None
+        before, after = self.repository.files(parent), self.repository.files(id)
+        edited = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
+        for other in sorted(self.state.running - {name}):
+            task = self.state.tasks[other]
+            alone = [path for path in edited for glob in task.spec.exclusive if matches(glob, path)]
+            if alone and task.phase.kind is PhaseKind.AGENT:
+                self.violate("I7", f"{name} landed a change of {alone[0]}, which {other} holds alone")
 
     def _main_only_grows(self) -> None:
         if self.repository.fallen:

@@ -16,13 +16,13 @@ from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.perform import Performer, said
+from interlock.events.asked import ScopeRequest
 from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
-from interlock.events.state import ScopeRequest
 from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
-from interlock.model.step import Archive, Reconcile, Recover, Start, Step
+from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
 
 HEARTBEAT_SECONDS = 10.0
@@ -82,6 +82,8 @@ class Acts:
                 self._go(step.task, self._performer.end_and_archive(step), step.attempt)
             case Reconcile():
                 self._go(step.task, self._performer.reconcile(step), 0)
+            case GiveUp():
+                self._go(step.task, self._performer.give_up(step), 0)
 
     async def catch_up(self) -> None:
         """Read what is new; acts that ended before that are forgotten, because now the log shows it."""

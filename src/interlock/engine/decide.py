@@ -12,7 +12,7 @@ from interlock.engine.identity import described
 from interlock.engine.slots import free_slots
 from interlock.events.state import State
 from interlock.merge import moves
-from interlock.model.step import Archive, Reconcile, Recover, Start, Step
+from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 
@@ -23,6 +23,7 @@ def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> 
     if state.run is not None and not state.run.stop_agents:
         steps += [move for move in moves(state, now) if move.task not in busy]
         if not state.run.stopping:
+            steps += _too_late(state, board, now, busy)
             steps += _starts(state, board, now, busy)
     return _one_a_task(steps)
 
@@ -58,6 +59,14 @@ def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
         Reconcile(name, candidate.commit)
         for name in sorted(state.reconcile)
         if name not in busy and (candidate := state.tasks[name].candidate)
+    ]
+
+
+def _too_late(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
+    return [
+        GiveUp(name, state.tasks[name].attempt, f"its lease_timeout is over: {reason.text}")
+        for name, reason in board.overdue(now)
+        if name not in busy
     ]
 
 

@@ -28,7 +28,7 @@ from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import ErrorClass
-from interlock.model.step import Archive, Reconcile, Recover, Start
+from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId, Tree
 
 DEFER_SECONDS = 2.0
@@ -179,6 +179,10 @@ class Performer:
             return
         on_main = await self.env.repository.contains(step.commit)
         await self._note([landed(task, candidate) if on_main else f.CandidateDropped(step.task, step.commit)])
+
+    async def give_up(self, step: GiveUp) -> None:
+        """Say that a task has waited too long. What it has made so far is kept."""
+        await self._note([f.TaskFailed(step.task, step.attempt, step.why)])
 
     async def _note(self, facts: Sequence[f.Fact]) -> None:
         await self.ledger.append(facts, self.controller)

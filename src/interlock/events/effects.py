@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.asked import Permission, Question
 from interlock.events.record import Recorded
-from interlock.events.state import Candidate, Failure, Opened, Permission, Question, TaskState, Work
+from interlock.events.state import Candidate, Failure, Opened, TaskState, Work
 from interlock.model.evidence import UNCHECKED
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind

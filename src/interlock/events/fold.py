@@ -12,6 +12,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
+from interlock.events.asked import Said
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to, close_question
@@ -20,13 +21,7 @@ from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded
-from interlock.events.state import (
-    RunState,
-    Said,
-    SessionEnd,
-    State,
-    TaskState,
-)
+from interlock.events.state import RunState, SessionEnd, State, TaskState
 from interlock.model.task import PhaseKind, TaskId
 
 MESSAGES_KEPT = 20
@@ -154,6 +149,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
             back_to(known, 0, row.time)
         _move(state, known, NEXT[known.stage, f.TaskAccepted], row.time)
     _remember_needs(state, known)
+    (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
     return {task}
 
 

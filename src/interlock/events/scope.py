@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from interlock.events import facts as f
+from interlock.events.asked import ScopeRequest
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.state import ScopeRequest, State
+from interlock.events.state import State
 from interlock.model.task import TaskId
 
 REQUESTS_KEPT = 50

@@ -5,6 +5,7 @@ Mutable on the inside so that a fact costs what it changes and not what there is
 
 from dataclasses import dataclass, field
 
+from interlock.events.asked import Permission, Question, Said, ScopeRequest
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
@@ -43,15 +44,6 @@ class Failure:
     """Who had the attempt."""
     left_out: tuple[LeftOut, ...] = ()
     """Files of the attempt that would not have landed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a person said to the agent of a task."""
-
-    seq: int
-    """Its position in the log: its name."""
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,49 +90,6 @@ class Opened:
     model: str
     sandbox: str
     base: Commit
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What an attempt ended with, for a person to answer."""
-
-    attempt: int
-    text: str
-    message: str = ""
-    """The whole of the agent's last message."""
-    answer: str | None = None
-    """None: no person has answered yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """What an agent asks leave for."""
-
-    attempt: int
-    call: str
-    tool: str
-    text: str
-    allow: bool | None = None
-    """What a person said; None: nothing yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeRequest:
-    """What an agent asks to edit in addition to what was expected."""
-
-    seq: int
-    """Its position in the log: its name."""
-    attempt: int
-    paths: tuple[str, ...]
-    why: str = ""
-    granted: bool | None = None
-    """None: nobody has answered yet."""
-    answer: str = ""
-
-    @property
-    def is_answered(self) -> bool:
-        """Has it been decided on."""
-        return self.granted is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,6 +363,8 @@ class State:
     """What came of tasks that were started side by side although they overlap."""
     elsewhere: Tallies = field(default_factory=Tallies)
     """What other projects of the same user count, as far as it was heard of."""
+    exclusive: set[TaskId] = field(default_factory=set)
+    """Tasks that hold paths alone while they are under way."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a check was red, and that nobody has looked at yet."""
 

@@ -12,12 +12,15 @@ Rules:
    again on main; and what goes wrong on top of another is asked again on main itself.
 5. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
    grows stale. A pause of one task holds that task back here too, and the lane goes on behind it.
-6. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
+6. A change that edits what another task holds alone is neither checked nor landed until that one is done
+   (`events.alone`); the lane goes on behind it.
+7. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
+from interlock.events.alone import kept_back
 from interlock.events.lifecycle import Stage
 from interlock.events.state import Candidate, State, TaskState
 from interlock.model.step import Start
@@ -30,15 +33,16 @@ def moves(state: State, now: float) -> list[Start]:
     running = _running(state)
     if running and depth == 1:
         return []
-    tested = list(_tested(state, now))
+    kept = kept_back(state)
+    tested = list(_tested(state, now, kept))
     lands = next((task for task in tested if _may_land(task, [*running, *tested])), None)
     if any(task.phase.kind is PhaseKind.LAND for task in running):
         lands = None
     starts = [_start(lands)] if lands else []
     if not running and not tested:
-        return [_start(task) for task in _waiting(state, now, 1)]
+        return [_start(task) for task in _waiting(state, now, kept)]
     if depth > 1 and (last := _end_of_chain(state.main, [*running, *tested], lands, depth)):
-        starts += [_follow(task, last) for task in _waiting(state, now, 1) if _may_follow(task)]
+        starts += [_follow(task, last) for task in _waiting(state, now, kept) if _may_follow(task)]
     return starts
 
 
@@ -56,25 +60,28 @@ def _running(state: State) -> list[TaskState]:
     return [state.tasks[name] for name in names]
 
 
-def _tested(state: State, now: float) -> Iterator[TaskState]:
+def _tested(state: State, now: float, kept: Container[TaskId]) -> Iterator[TaskState]:
     # The candidate is looked at first because that is cheap, and hardly any task of a long train has one.
     return (
         task
         for name in state.train
         if (task := state.tasks[name]).candidate
         and task.phase.kind is PhaseKind.LAND
+        and name not in kept
         and _may_move(state, task, now)
     )
 
 
-def _waiting(state: State, now: float, most: int) -> list[TaskState]:
+def _waiting(state: State, now: float, kept: Container[TaskId]) -> list[TaskState]:
+    """The next one to check, if there is any."""
     found = (
         task
         for name in state.train
-        if _may_move(state, task := state.tasks[name], now)
+        if name not in kept
+        and _may_move(state, task := state.tasks[name], now)
         and not (task.candidate and task.phase.kind is PhaseKind.LAND)
     )
-    return [task for task, _ in zip(found, range(most), strict=False)]
+    return [task for task, _ in zip(found, range(1), strict=False)]
 
 
 def _may_move(state: State, task: TaskState, now: float) -> bool:

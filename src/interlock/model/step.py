@@ -51,4 +51,13 @@ class Reconcile:
     commit: Commit
 
 
-Step = Start | Recover | Archive | Reconcile
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """A task that has waited too long: no more attempts are made."""
+
+    task: TaskId
+    attempt: int
+    why: str
+
+
+Step = Start | Recover | Archive | Reconcile | GiveUp

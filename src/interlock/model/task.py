@@ -113,6 +113,8 @@ class Task:
     idle_seconds: float = 600.0
     """How long the agent may be silent before it is stopped."""
     check_seconds: float = 900.0
+    lease_seconds: float = 0.0
+    """How long it waits for what another task holds before it is given up; 0: as long as it takes."""
     retries: int = 3
     pipeline: tuple[Phase, ...] = PIPELINE
     agents: tuple[Agent, ...] = ()

@@ -21,6 +21,7 @@ _FIELDS = {
     "timeout": "timeout_seconds",
     "idle_timeout": "idle_seconds",
     "check_timeout": "check_seconds",
+    "lease_timeout": "lease_seconds",
     "estimate": "estimate_seconds",
 }
 _FIELDS |= {

@@ -211,6 +211,9 @@ class Settings(_Part):
         _ABSENT, description="How long the agent may be silent; 0 is for ever. Default 10m."
     )
     check_timeout: Duration = Field(_ABSENT, description="How long each check may take. Default 15m.")
+    lease_timeout: Seconds = Field(
+        _ABSENT, description="How long it waits for what another task holds; 0 (the default) is for ever."
+    )
     retries: Retries = Field(_ABSENT, description="How often a failed attempt is tried again. Default 3.")
     estimate: Duration = Field(
         _ABSENT, description="How long the work will probably take. Without one: what such work has taken."

@@ -17,18 +17,21 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from interlock.events.alone import edited, holds_paths, is_attempted
+from interlock.events.asked import ScopeRequest
 from interlock.events.facts import ScopeAnswered
 from interlock.events.lifecycle import Stage
-from interlock.events.state import ScopeRequest, State, TaskState
+from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
-from interlock.model.reason import Reason
+from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.affinity import Stories
 from interlock.schedule.capacities import Capacities
-from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, demands
+from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, also_edited, demands
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
 from interlock.schedule.outline import NOBODY, Outline
+from interlock.schedule.patience import Patience
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
 from interlock.schedule.scope import answer_request
@@ -51,6 +54,7 @@ class Board:
         self._stories = Stories(state, self._lines)
         self._popular: Counter[Demand] = Counter()
         self._timers: list[tuple[float, TaskId]] = []
+        self._patience = Patience()
         self._order: list[tuple[Key, TaskId]] = []
         for name in state.tasks:
             self._outline.note(name)
@@ -118,12 +122,16 @@ class Board:
             self._release(name)
         if hold:
             self._held[name] = hold
-            wanted = demands(task)
-            self._holds.take(
-                name, wanted if hold.with_agent else [w for w in wanted if w[0] not in WITH_AGENT]
-            )
+            wanted = [want for want in demands(task) if hold.with_agent or want[0] not in WITH_AGENT]
+            self._holds.take(name, wanted + also_edited(task, hold.edited))
+
+    def overdue(self, now: float) -> list[tuple[TaskId, Reason]]:
+        """Tasks that have waited longer than they should for what others hold, with what that is."""
+        late = [(name, self.reason(name, now)) for name in self._patience.late(now)]
+        return [(name, reason) for name, reason in late if reason.why is Why.LEASE]
 
     def _note_line(self, name: TaskId, task: TaskState) -> None:
+        self._patience.note(name, task)
         if task.stage is Stage.WAITING and task.not_before:
             heappush(self._timers, (task.not_before, name))
             self._lines.drop(name)
@@ -215,15 +223,16 @@ class _Hold(NamedTuple):
     forecast: Forecast | None
     scope: tuple[str, ...]
     with_agent: bool
+    edited: tuple[str, ...]
+    """By its finished change."""
 
 
 def _hold(state: State, task: TaskState) -> _Hold | None:
-    """What the task holds, and whether its agent is at work (rules 1 to 3 of `holds`)."""
-    if task.leftover or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT):
-        return _Hold(task.spec, task.forecast, task.scope, not task.agent_exited or task.leftover > 0)
-    goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(task.spec.id))
-    on_its_way = task.spec.id in state.train and goes_on
-    return _Hold(task.spec, task.forecast, task.scope, False) if on_its_way else None
+    """What the task holds, and whether its agent is at work (rules 1 and 2 of `holds`)."""
+    if not holds_paths(state, task):
+        return None
+    with_agent = is_attempted(task) and (not task.agent_exited or task.leftover > 0)
+    return _Hold(task.spec, task.forecast, task.scope, with_agent, edited(state, task) or ())
 
 
 def _is_same(hold: _Hold | None, before: _Hold | None) -> bool:

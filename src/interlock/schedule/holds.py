@@ -3,11 +3,10 @@
 Rules:
 1. `uses` is held while the agent runs: the port or schema is free again once the agent is gone. So is a
    place among the agents of its kind of work: a capacity, which has as many holders as it has places.
-2. Paths are held from the agent's start until the change has landed or is given up. A task started from a
-   base without that change would work on files that are about to change under it.
-3. Finished work that cannot go on by itself (its task is paused, or not part of this run) holds nothing:
-   waiting for it would mean waiting for a person.
-4. A task gets all it wants at its start or does not start, and afterwards needs nothing but the lane, which
+2. Paths are held from the agent's start until the change has landed or is given up (`events.alone`). A task
+   started from a base without that change would work on files that are about to change under it. So what a
+   finished change really edits is held as well.
+3. A task gets all it wants at its start or does not start, and afterwards needs nothing but the lane, which
    serves everyone. So no two can wait for each other.
 """
 
@@ -18,7 +17,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from interlock.events.state import TaskState
-from interlock.model.globs import overlap, stem
+from interlock.model.globs import matches, overlap, stem
 from interlock.model.provider import provider_of
 from interlock.model.task import Agent, TaskId
 from interlock.schedule.footprint import held_paths
@@ -54,6 +53,12 @@ _HARD = {
     Kind.TOUCH: (Kind.EXCLUSIVE,),
 }
 """Paths wanted in one way must not overlap paths that somebody holds in these ways."""
+
+
+def also_edited(task: TaskState, edited: tuple[str, ...]) -> list[Demand]:
+    """What its change edits beyond what it was expected to."""
+    expected = (*held_paths(task), *task.spec.exclusive)
+    return [(Kind.TOUCH, path) for path in edited if not any(matches(glob, path) for glob in expected)]
 
 
 def demands(task: TaskState) -> list[Demand]:

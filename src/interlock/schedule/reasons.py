@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from interlock.events.alone import kept_back
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
@@ -188,6 +189,9 @@ def _lane(standing: Standing, task: TaskState) -> Reason | None:
             f"ready to land after {task.ahead}, which it was checked on top of and which is not on main yet"
         )
         return Reason(Why.LANE, text, (task.ahead,))
+    if alone := kept_back(state).get(name):
+        text = f"edited {alone.path}, and {alone.holder} holds {alone.glob} alone; it lands after that"
+        return Reason(Why.LEASE, text, (alone.holder,))
     ahead = []
     for other in state.train:
         if other == name:

@@ -4,8 +4,8 @@ Yes, unless somebody else holds it alone: one line in a neighbour's file is bett
 When the run is strict, also not what somebody else is expected to edit.
 """
 
+from interlock.events.asked import ScopeRequest
 from interlock.events.facts import ScopeAnswered
-from interlock.events.state import ScopeRequest
 from interlock.model.task import TaskId
 from interlock.schedule.holds import Holds, Kind
 

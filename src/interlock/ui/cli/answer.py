@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import click
 
+from interlock.events.asked import Permission
 from interlock.events.facts import PermissionAnswered, QuestionAnswered
-from interlock.events.state import Permission, TaskState
+from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from interlock.events.state import ScopeRequest, State, TaskState
+from interlock.events.asked import ScopeRequest
+from interlock.events.state import State, TaskState
 from interlock.learn.drift import Drift, drift_of, drifts, forecast_of
 from interlock.model.forecast import Chance
 from interlock.ui.cli.app import Command

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from interlock.events.asked import Permission
 from interlock.events.lifecycle import Stage
-from interlock.events.state import Permission, State, TaskState
+from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.evidence import Evidence
