@@ -11,6 +11,7 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary
+from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
 from interlock.run.brake import Brakes, NoBrakes
@@ -54,5 +55,7 @@ class Env:
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
+    patience: Patience = field(default_factory=Patience)
+    """When a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

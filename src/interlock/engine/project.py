@@ -32,6 +32,7 @@ from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
+from interlock.model.pace import Patience
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.model.unwanted import Rules
@@ -188,6 +189,7 @@ class Project(Calls):
             plan=GraphFile(self),
             screen=Screening(self.place, self.file_rules).screen,
             canaries=functools.partial(make_canaries, self.place),
+            patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
     @property
