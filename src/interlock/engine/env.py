@@ -14,7 +14,7 @@ from interlock.model.canary import Canary
 from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
-from interlock.run.brake import Brakes, NoBrakes
+from interlock.run.brake import Brakes, NoBrakes, NoReach, Reach
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -51,6 +51,8 @@ class Env:
     """How much the providers of models take."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
+    reach: Reach = field(default_factory=NoReach)
+    """Whether their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries

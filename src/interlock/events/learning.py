@@ -36,6 +36,10 @@ def _provider_braked(state: State, fact: f.ProviderBraked, row: Recorded) -> set
     state.providers[fact.provider] = Provider(
         fact.limit, fact.why, fact.until, row.time, calls + fact.calls, refused + fact.refused
     )
+    # Closed for longer is no other decision: one line for a dead server, however often it is tried.
+    closed = state.provider_limits.get(fact.provider)
+    if closed and closed.until and closed.until < fact.until:
+        state.provider_limits[fact.provider] = replace(closed, until=fact.until)
     return set()
 
 
