@@ -134,7 +134,9 @@ def test_a_task_with_agents_of_two_providers_waits_only_if_both_are_closed() -> 
     floor = Floor(Task(TaskId("a"), "do a", one, agents=(one, two)), slots=9)
     now = floor.journal.time
     closed = [
-        f.ClutchDecided(0, "provider", "connection refused", provider=f"127.0.0.1:{port}", until=now + 100 * port)
+        f.ClutchDecided(
+            0, "provider", "connection refused", provider=f"127.0.0.1:{port}", until=now + 100 * port
+        )
         for port in (1, 2)
     ]
     floor.tell(closed[0])

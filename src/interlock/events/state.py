@@ -158,6 +158,11 @@ class LessonState:
     retired: str = ""
     """Why it is not offered any more."""
 
+    @property
+    def is_trusted(self) -> bool:
+        """A person wrote it, or most attempts with it have landed."""
+        return bool(self.lesson.author) or 2 * self.with_landed > self.with_tried
+
 
 @dataclass(slots=True)
 class TaskState:
