@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.model.setup import Setup
 from interlock.plan import parse
 from tests.ui.conftest import Lab, git
 
@@ -88,6 +89,15 @@ def test_init_says_which_file_a_check_comes_from_and_what_is_missing(lab: Lab) -
     assert "found, but not tried: `npm test` (package.json: scripts.test)" in said
     assert "found, but not tried: `make test` (Makefile: test)" in said
     assert "package-lock.json is there, node_modules is not: run `npm ci`" in said
+
+
+def test_init_writes_the_set_up_that_a_lock_file_decides(lab: Lab) -> None:
+    (lab.root / "uv.lock").touch()
+    (lab.root / "pyproject.toml").write_text('[dependency-groups]\ntests = ["pytest"]\n')
+    lab.run("init")
+    graph = parse((lab.root / "task-graph.yaml").read_text(), "task-graph.yaml")
+    assert graph.setup == Setup(("uv sync --frozen --group tests",), ("uv.lock",))
+    assert graph.setup.folders == (".venv",)
 
 
 def test_config_show_says_where_each_value_comes_from(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import load_state
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
+from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
-from interlock.events.facts import StateMoved
+from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
@@ -32,12 +33,11 @@ from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
-from interlock.model.pace import Patience
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.model.unwanted import Rules
 from interlock.plan import Graph, changes, parse
-from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
+from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
@@ -81,7 +81,29 @@ class Project(Calls):
     @cached_property
     def workspaces(self) -> GitWorkspaces:
         """Where agents work."""
-        return GitWorkspaces(self.place, why_copies=lambda: self.processes.why_no_overlays(self.state_dir))
+        return GitWorkspaces(
+            self.place,
+            why_copies=lambda: self.processes.why_no_overlays(self.state_dir),
+            built=self.setups.shown,
+        )
+
+    @cached_property
+    def setups(self) -> Setups:
+        """Installs what trees need and the checkout lacks, as the graph says."""
+        return Setups(self.place, self._setup_means)
+
+    def _setup_means(self) -> SetupMeans:
+        async def record(fact: Fact) -> None:
+            await self.store.append([fact], new_incarnation())
+
+        return SetupMeans(
+            self.processes,
+            self.workspaces,
+            lambda: self.network.to("setup", self.settings.setup_hosts),
+            record,
+            self.settings.pass_env,
+            (self.processes.sandbox.kind.value, *self.processes.sandbox.toolchains.folders),
+        )
 
     @cached_property
     def processes(self) -> LocalProcesses:
@@ -120,6 +142,7 @@ class Project(Calls):
             self.state_dir,
             self.settings.pass_env,
             at_once=self.lane_depth,
+            prepare=self.setups.ensure,
         )
 
     @property
@@ -187,10 +210,8 @@ class Project(Calls):
             host=self.host,
             brakes=self.brake or NoBrakes(),
             plan=GraphFile(self),
-            reach=TcpReach(self.brake, os.environ) if self.brake else NoReach(),
             screen=Screening(self.place, self.file_rules).screen,
             canaries=functools.partial(make_canaries, self.place),
-            patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
     @property
@@ -243,7 +264,9 @@ class Project(Calls):
             raise UsageError(f"there is no {path.name} in {path.parent}", self.how_to_begin) from None
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}", "make the file readable") from None
-        return parse(text, path.name, await self.repository.files())
+        graph = parse(text, path.name, await self.repository.files())
+        self.setups.spec = graph.setup
+        return graph
 
     def check_keys(self, graph: Graph) -> None:
         """Refuse a graph that would send a key where it does not belong."""

@@ -55,11 +55,6 @@ class Settings:
     """How many changes may be checked at once, each on top of the one before, which is not on main yet; never
     more than there are processors. With 1, strictly one after the other: for checks that cannot run beside
     themselves, or that need the whole machine."""
-    hang_factor: int = 10
-    """A check hangs when it takes this many times as long as it usually does here; it is then ended, and
-    counts as timed out. 0: only the limits of the task graph end a check."""
-    hang_after_seconds: float = 120.0
-    """And it never hangs before it has taken this much longer than usual."""
     metrics_port: int = 0
     """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
     alone. 0: nowhere."""
@@ -121,6 +116,9 @@ class Settings:
     """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts besides the model that agents may reach, like `docs.example.org` or `*.example.org:8443`."""
+    setup_hosts: tuple[str, ...] = ()
+    """Hosts that the graph's `setup` may reach, like the index that packages come from. Not for a repository
+    to say: in your own file, or as a variable."""
     key_hosts: tuple[str, ...] = ()
     """Which of your keys may go to which hosts besides the providers' own, like `MY_KEY@models.example.org`.
     Not for a repository to say: in your own file, or as a variable."""
@@ -346,6 +344,7 @@ OWN = {
     "hooks": "starts programs on your machine",
     "key_hosts": "sends keys of yours to others",
     "workspace_folder": "says where on your machine files are written",
+    "setup_hosts": "opens the network to the commands of a repository",
 }
 """What no file of a repository may say, and why."""
 GUARDED = (

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,15 @@ class Shown:
     folder: Path
     """One more lower layer: copies of single files, and an empty folder for each layer to be mounted on."""
     layers: tuple[Layer, ...]
+
+
+Built = Callable[[str], Awaitable[Shown | None]]
+"""Knows what a set-up has made for a tree."""
+
+
+async def nothing_built(_tree: str) -> Shown | None:
+    """Where there is no set-up."""
+    return None
 
 
 class Beside:

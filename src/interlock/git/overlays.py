@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
-from interlock.git.beside import Beside, Shown
+from interlock.git.beside import Beside, Built, Shown, nothing_built
 from interlock.git.command import Git
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
@@ -25,15 +25,21 @@ from interlock.model.sandbox import Grant, Overlay
 class Overlays:
     """Makes the layers of one repository's workspaces and checks."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, built: Built = nothing_built) -> None:
+        """`built` knows the layers that a set-up has made for a tree."""
         self._place = place
+        self._built = built
         self._trees = Trees(place)
         self._beside = Beside(place)
 
-    async def furnish(self, folder: AttemptFolder, tree: str) -> Grant:
-        """The layers of a folder that has its git dirs already, and what its program may reach."""
+    async def furnish(self, folder: AttemptFolder, tree: str, *, bare: bool = False) -> Grant:
+        """The layers of a folder that has its git dirs already, and what its program may reach.
+
+        `bare`: the tree alone, for a set-up to begin with.
+        """
         pristine, differences = await self._trees.near(tree, folder.home)
-        shown = await self._beside.look()
+        shown = _nothing(folder) if bare else await self._beside.look()
+        built = None if bare else await self._built(tree)
         for path in (folder.tree, folder.work, folder.merged):
             path.mkdir()
         if differences:
@@ -41,9 +47,12 @@ class Overlays:
         else:
             _link(pristine.index, folder.index)
         shutil.copy2(folder.index, folder.private / "index")  # with its time: see `snapshot`
-        lower = (str(pristine.files), str(shown.folder))
+        if pristine.filled:
+            await _overlook(folder, pristine)
+        both = [built, shown] if built else [shown]
+        lower = (str(pristine.files), *(str(each.folder) for each in both))
         whole = Overlay(lower, str(folder.tree), str(folder.work), str(folder.merged), str(self._place.at))
-        layers = await asyncio.to_thread(self._layers, folder, pristine, shown)
+        layers = await asyncio.to_thread(self._layers, folder, pristine, _stacked(both))
         return layered_grant(self._place, folder, (whole, *layers))
 
     def release(self, folder: AttemptFolder) -> None:
@@ -77,11 +86,11 @@ class Overlays:
             top = next((above for above in _folders_above(path) if above in lost), path)
             _hide(folder.tree, top)
 
-    def _layers(self, folder: AttemptFolder, pristine: Pristine, shown: Shown) -> list[Overlay]:
+    def _layers(self, folder: AttemptFolder, pristine: Pristine, shown: Sequence[Layer]) -> list[Overlay]:
         """A layer that the branch has files in by now would hide them, and is left out."""
         fit = (
             layer
-            for layer in shown.layers
+            for layer in shown
             if not _holds(pristine.files / layer.path) and not os.path.lexists(folder.tree / layer.path)
         )
         return [self._layer(folder, layer, number) for number, layer in enumerate(fit)]
@@ -95,6 +104,29 @@ class Overlays:
             _hide(upper, name)
         at = str(self._place.at / layer.path)
         return Overlay((str(layer.source),), str(upper), str(work), str(merged), at)
+
+
+async def _overlook(folder: AttemptFolder, pristine: Pristine) -> None:
+    """Have the agent's git leave files of LFS alone: `commit -a` would replace their pointers."""
+    git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.private / "index"))
+    feed = b"".join(os.fsencode(name) + b"\0" for name in pristine.filled)
+    await git.run("update-index", "--skip-worktree", "-z", "--stdin", feed=feed, ok=(0, 128))
+
+
+def _nothing(folder: AttemptFolder) -> Shown:
+    """Just the place where the git dir goes."""
+    empty = folder.home / "nothing"
+    (empty / ".git").mkdir(parents=True)
+    return Shown(empty, ())
+
+
+def _stacked(parts: Sequence[Shown]) -> list[Layer]:
+    """The layers of all, without those that an earlier one stands in for."""
+    taken: list[Layer] = []
+    for part in parts:
+        above = tuple(f"{layer.path}/" for layer in taken)
+        taken += [layer for layer in part.layers if not f"{layer.path}/".startswith(above)]
+    return taken
 
 
 def _holds(path: Path) -> bool:

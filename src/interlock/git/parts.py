@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from interlock.git import lfs
 from interlock.git.command import Git
 from interlock.git.place import Place
 
-POINTER = b"version https://git-lfs.github.com/spec"
 _GITLINK = b"160000"
 
 
@@ -37,9 +37,8 @@ async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
     if place.work_tree is None:
         return ()
     git = Git(place.common_dir)
-    modules, attributes = await asyncio.gather(
-        git.names(f"{place.ref}:.gitmodules"),
-        git.run("grep", "-l", "-F", "filter=lfs", place.ref, "--", "*.gitattributes", ok=(0, 1)),
+    modules, pointers = await asyncio.gather(
+        git.names(f"{place.ref}:.gitmodules"), lfs.pointers(git, place.ref)
     )
     found: list[AbsentPart] = []
     if modules[0]:
@@ -48,25 +47,14 @@ async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
             for path in await _gitlinks(git, place.ref)
             if not await asyncio.to_thread(_is_filled, place.work_tree / path)
         ]
-    if attributes.out:
-        found += [
-            AbsentPart(PartKind.LFS, path)
-            for path in await _pointers(git, place.ref)
-            if await asyncio.to_thread(is_pointer, place.work_tree / path)
-        ]
-    return tuple(found)
+    root = place.work_tree
+    absent = await asyncio.to_thread(lambda: [path for path in pointers if is_pointer(root / path)])
+    return (*found, *(AbsentPart(PartKind.LFS, path) for path in absent))
 
 
 async def _gitlinks(git: Git, tree: str) -> list[str]:
     listed = (await git.run("ls-tree", "-r", "-z", tree)).out.split(b"\0")
     return [os.fsdecode(line.partition(b"\t")[2]) for line in listed if line.startswith(_GITLINK)]
-
-
-async def _pointers(git: Git, tree: str) -> list[str]:
-    """The files whose content is a pointer. `-I` leaves out binary files, which no pointer is."""
-    said = await git.run("grep", "-z", "-l", "-I", "-F", POINTER.decode(), tree, ok=(0, 1))
-    names = (os.fsdecode(name) for name in said.out.split(b"\0") if name)
-    return [name.removeprefix(f"{tree}:") for name in names]
 
 
 def _is_filled(folder: Path) -> bool:
@@ -80,6 +68,6 @@ def is_pointer(path: Path) -> bool:
         if not stat.S_ISREG(path.lstat().st_mode):
             return False
         with path.open("rb") as file:
-            return file.read(len(POINTER)) == POINTER
+            return file.read(len(lfs.POINTER)) == lfs.POINTER
     except OSError:
         return False

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from interlock.git import lfs
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.git.files import remove_tree
@@ -44,6 +45,8 @@ class Pristine:
 
     folder: Path
     tree: str
+    filled: tuple[str, ...] = ()
+    """Files that hold what git LFS keeps for them, and not the pointer that the tree has."""
 
     @property
     def files(self) -> Path:
@@ -129,7 +132,8 @@ class Trees:
         """The newest one that is there."""
         for folder in reversed(list(self._all())):
             with contextlib.suppress(OSError, ValueError, LookupError):
-                found = Pristine(folder, str(json.loads((folder / _NOTE).read_text())["tree"]))
+                noted = json.loads((folder / _NOTE).read_text())
+                found = Pristine(folder, str(noted["tree"]), tuple(noted["filled"]))
                 self._lock(folder)
                 return found
         return None
@@ -150,8 +154,9 @@ class Trees:
             git = Git(fresh.git_dir, fresh.files, variables=_IN_PARALLEL)
             await git.run("read-tree", "--reset", "-u", tree)
             await self._age(fresh)
-            (fresh.folder / _NOTE).write_text(json.dumps({"tree": tree}))
-            made = Pristine(self._home / str(number), tree)
+            filled = await lfs.fill(self._place, fresh.files, tree)
+            (fresh.folder / _NOTE).write_text(json.dumps({"tree": tree, "filled": filled}))
+            made = Pristine(self._home / str(number), tree, tuple(filled))
             fresh.folder.rename(made.folder)
         except BaseException:
             os.close(self._locks.pop(fresh.folder))

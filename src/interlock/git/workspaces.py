@@ -11,6 +11,7 @@ from pathlib import Path
 
 from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
+from interlock.git.beside import Built, nothing_built
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
@@ -37,8 +38,10 @@ class GitWorkspaces:
         place: Place,
         limit_bytes: int = intake.LIMIT_BYTES,
         why_copies: Callable[[], str] = lambda: "nothing was said of overlays",
+        built: Built = nothing_built,
     ) -> None:
-        """`why_copies` says why workspaces cannot be overlays here; nothing: they can. It is asked once."""
+        """`why_copies` says why workspaces cannot be overlays here; nothing: they can. It is asked once.
+        `built` knows the layers that a set-up has made for a tree."""
         self._place = place
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
@@ -46,7 +49,7 @@ class GitWorkspaces:
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
-        self._overlays = Overlays(place)
+        self._overlays = Overlays(place, built)
         self._ask_why_copies = why_copies
 
     @cached_property
@@ -86,7 +89,7 @@ class GitWorkspaces:
         folder.note(opened)
         return folder.workspace(opened, furnished.path, furnished.grant)
 
-    async def _furnish(self, folder: AttemptFolder, head: str) -> "_Furnished":
+    async def _furnish(self, folder: AttemptFolder, head: str, *, bare: bool = False) -> "_Furnished":
         """The git dirs and the files."""
         layered = await asyncio.to_thread(lambda: not self.why_copies)
         async with self._opening:
@@ -96,7 +99,7 @@ class GitWorkspaces:
                 included = await include.include(self._place, folder.tree)
                 return _Furnished(folder.tree, copied_grant(self._place, folder), included)
             tree = (await self._place.git.names(f"{head}^{{tree}}"))[0] or ""
-            grant = await self._overlays.furnish(folder, tree)
+            grant = await self._overlays.furnish(folder, tree, bare=bare)
         shown = tuple(os.path.relpath(overlay.at, self._place.at) for overlay in grant.overlays[1:])
         return _Furnished(self._place.at, grant, {}, tree, shown)
 
@@ -165,10 +168,13 @@ class GitWorkspaces:
             await asyncio.to_thread(remove_tree, folder.home)
         return None
 
-    async def check_out(self, tree: Tree, home: Path) -> CheckRoom:
-        """A clean directory with exactly this tree, for one check. `home` is a folder for it alone."""
+    async def check_out(self, tree: Tree, home: Path, *, bare: bool = False) -> CheckRoom:
+        """A clean directory with exactly this tree, for one check. `home` is a folder for it alone.
+
+        `bare`: without what the checkout or a set-up has beside the tree.
+        """
         folder = AttemptFolder(home)
-        furnished = await self._furnish(folder, tree)
+        furnished = await self._furnish(folder, tree, bare=bare)
         await asyncio.to_thread(dedicate_to_check, self._place, folder, tree)
         return CheckRoom(furnished.path, furnished.grant)
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from interlock.model.setup import Setup
 from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import check, explain
 from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
 from interlock.plan.problem import GraphProblems, Notes, Place, Severity
-from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings
+from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings, SetupPart
 from interlock.plan.yaml_text import Document, Value, read, split_lines
 
 _FIELDS = {
@@ -49,7 +50,8 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
         raise AssertionError("a graph that cannot be read must have a problem")
     agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
     warnings = notes.sorted(Severity.WARNING)
-    return Graph(_tasks(part, agents), sha256(raw).hexdigest(), source, warnings, tuple(agents.values()))
+    tasks, setup = _tasks(part, agents), _setup(part.defaults.setup)
+    return Graph(tasks, sha256(raw).hexdigest(), source, warnings, tuple(agents.values()), setup)
 
 
 def _decode(text: str | bytes, source: str) -> str:
@@ -131,6 +133,10 @@ def _agent(name: str, part: AgentPart) -> Agent:
         tuple(dict.fromkeys(part.labels)),
         part.complexity,
     )
+
+
+def _setup(part: SetupPart | None) -> Setup | None:
+    return Setup(tuple(part.run), tuple(part.key), tuple(part.makes)) if part else None
 
 
 def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock.model.garbage import nothing_is_garbage
+from interlock.model.setup import Setup
 from interlock.model.task import Agent, Task
 from interlock.plan.problem import Problem
 
@@ -20,6 +21,7 @@ class Graph:
     source: str
     warnings: tuple[Problem, ...] = ()
     agents: tuple[Agent, ...] = ()
+    setup: Setup | None = None
 
 
 def parse(text: str | bytes, source: str, files: Collection[str] | None = None) -> Graph:

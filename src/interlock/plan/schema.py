@@ -284,14 +284,34 @@ class AgentPart(_Part):
     complexity: Complexity = Field(COMPLEXITIES[-1], description="The hardest task it gets. Default `high`.")
 
 
+class SetupPart(_Part):
+    """How dependencies are installed, where the checkout lacks them or a change edits what names them."""
+
+    run: Annotated[Commands, Field(min_length=1)] = Field(
+        description="A command, or several one after the other, in the sandbox on the tree alone."
+    )
+    key: list[Path] = Field(
+        _EMPTY, description="Files that decide the result, like a lock file: same content, same result."
+    )
+    makes: list[Path] = Field(_EMPTY, description="The folders it makes. Known for the usual tools.")
+
+
+class DefaultsPart(Settings):
+    """What is said once for all tasks."""
+
+    setup: SetupPart = Field(
+        _ABSENT, description="Installs what checks and agents need and git does not hold."
+    )
+
+
 class GraphPart(_Part):
     """The tasks of a project, and who works on them. State is never written here."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)] = Field(
         description="The version of this format."
     )
-    defaults: Settings = Field(
-        default_factory=lambda: Settings.model_validate({}),
+    defaults: DefaultsPart = Field(
+        default_factory=lambda: DefaultsPart.model_validate({}),
         description="What tasks that do not say otherwise get.",
     )
     agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")

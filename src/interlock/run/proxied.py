@@ -60,11 +60,16 @@ class ProxyNetwork:
 
     @asynccontextmanager
     async def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
-        wanted = (*self.allow_hosts, *hosts)
-        if not wanted:
+        async with self.to(attempt_name(order), (*self.allow_hosts, *hosts)) as way:
+            yield way
+
+    @asynccontextmanager
+    async def to(self, name: str, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        """To exactly these hosts."""
+        if not hosts:
             yield Way()
             return
-        async with self.egress.open(attempt_name(order), wanted) as opened:
+        async with self.egress.open(name, hosts) as opened:
             port = self._port(HOSTS_PORT)
             yield Way(doors=(Door(port, opened.socket),), env=_proxy_variables(f"http://{HERE}:{port}"))
 

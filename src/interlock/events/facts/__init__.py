@@ -28,6 +28,7 @@ from interlock.events.facts.loop import (
     MainSeen,
     RunEnded,
     RunStarted,
+    SetupBuilt,
     StateMoved,
 )
 from interlock.events.facts.people import (
@@ -106,6 +107,7 @@ __all__ = [
     "ScopeAnswered",
     "ScopeRequested",
     "SessionOpened",
+    "SetupBuilt",
     "StateMoved",
     "StopRequested",
     "TaskAccepted",

@@ -43,6 +43,20 @@ class MainSeen(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class SetupBuilt(Fact):
+    """The graph's `setup` was carried out for a tree: dependencies were installed, or could not be."""
+
+    digest: str
+    """Of its commands, its key files and the environment: names the result."""
+    tree: Tree
+    ok: bool
+    seconds: float = 0.0
+    run: tuple[str, ...] = ()
+    tail: str = ""
+    """The end of the output, where it failed."""
+
+
+@dataclass(frozen=True, slots=True)
 class StateMoved(Fact):
     """The state folder of an older version was moved to where it is now kept."""
 

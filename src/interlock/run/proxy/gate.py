@@ -13,14 +13,10 @@ class Refused(InterlockError):
     """A gate does not let a call pass. The program gets a 429 in its provider's form."""
 
     def __init__(
-        self,
-        text: str,
-        error: ErrorClass = ErrorClass.RATE_LIMIT,
-        retry_after_seconds: float = 0.0,
-        is_down: bool = False,
+        self, text: str, error: ErrorClass = ErrorClass.RATE_LIMIT, retry_after_seconds: float = 0.0
     ) -> None:
         super().__init__(text)
-        self.trouble = Trouble(error, text, retry_after_seconds, is_down)
+        self.trouble = Trouble(error, text, retry_after_seconds)
 
 
 class Turn(Protocol):

@@ -8,6 +8,7 @@ import click
 
 from interlock.engine.settings import load
 from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.setup import Setup
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.detecting import Detected, detect
 from interlock.ui.cli.found import Found, find_agents
@@ -23,7 +24,7 @@ version: 1
 
 defaults:
   agent: coder
-{verify}
+{setup}{verify}
   timeout: 30m
   retries: 3
 
@@ -69,9 +70,9 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
     detected, agents = detect(root), find_agents(os.environ)
     schema = _relative(_write_schema(state_folder(invocation)), path.parent)
     found = [] if no_checks else [check.command for check in detected.checks]
-    tried = run_async(try_found(invocation, found)) if found else []
-    lines = _verify_line(tried, detected)
-    _write_new(path, TEMPLATE.format(schema=schema, verify=lines, agent=_agent_lines(agents)))
+    tried = run_async(try_found(invocation, found, detected.setup)) if found else []
+    lines = {"setup": _setup_line(detected.setup), "verify": _verify_line(tried, detected)}
+    _write_new(path, TEMPLATE.format(schema=schema, agent=_agent_lines(agents), **lines))
     if invocation.json:
         verify = next((one.command for one in tried if one.is_usable), None)
         say_json(
@@ -103,6 +104,9 @@ def _tell_detected(detected: Detected, tried: set[str]) -> None:
     for found in detected.checks[:MOST_CHECKS]:
         if found.command not in tried:
             note(f"found, but not tried: `{found.command}` ({found.source})")
+    if detected.setup:
+        files = ", ".join(detected.setup.key)
+        note(f"dependencies are installed with `{' && '.join(detected.setup.run)}` where needed ({files})")
     for setup in detected.absent:
         note(f"{lack_of(setup)}")
 
@@ -133,6 +137,15 @@ def _agent_lines(agents: list[Found]) -> str:
         lines += [f"# key_env: {first.key_env}   # the variable with your key; only its name is ever written"]
     lines += [f"# also here: {other.use}{f' ({other.lacks})' if other.lacks else ''}" for other in others]
     return "\n".join(f"    {line}" for line in lines)
+
+
+def _setup_line(found: Setup | None) -> str:
+    if found is None:
+        return ""
+    run = found.run[0] if len(found.run) == 1 else found.run
+    makes = f", makes: {json.dumps(found.makes)}" if found.makes else ""
+    words = f"{{run: {json.dumps(run)}, key: {json.dumps(found.key)}{makes}}}"
+    return f"  setup: {words}   # installs what the checkout lacks\n"
 
 
 def _verify_line(tried: list[Tried], detected: Detected) -> str:

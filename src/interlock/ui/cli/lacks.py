@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from interlock.engine.project import Project
 from interlock.git.parts import AbsentPart, PartKind, absent_parts
+from interlock.model.setup import Setup
 from interlock.ui.cli.detecting import SetupFound, detect
 from interlock.ui.cli.findings import Finding, Health
 
@@ -21,11 +22,12 @@ class Lack:
         return f"{self.text}: {self.fix}"
 
 
-async def lacks(project: Project) -> list[Lack]:
-    """Everything that agents and checks would miss."""
+async def lacks(project: Project, setup: Setup | None = None) -> list[Lack]:
+    """Everything that agents and checks would miss, but for the folders that the graph's `setup` makes."""
     if project.place.work_tree is None:
         return []
-    folders = [lack_of(setup) for setup in detect(project.root).absent]
+    made = set(setup.folders) if setup else set[str]()
+    folders = [lack_of(found) for found in detect(project.root).absent if not made.issuperset(found.absent)]
     return [*folders, *_of_parts(await absent_parts(project.place))]
 
 

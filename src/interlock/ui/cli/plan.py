@@ -134,7 +134,7 @@ async def _read(
         many = parallel(said, origin, state, heard, project.host.read())
         if not many.auto:
             state.clutch = {}  # a number that a person gave holds for every kind of work
-        return graph, state, many, project.lane_depth, await lacks(project)
+        return graph, state, many, project.lane_depth, await lacks(project, graph.setup)
 
 
 def _at_once(graph: Graph, state: State, many: "Parallel") -> int:

@@ -40,6 +40,7 @@ from interlock.ui.cli.reading import read
 from interlock.ui.cli.rows import verdict
 from interlock.ui.cli.run_view import RunView, run_view
 from interlock.ui.cli.session import actor, run_async
+from interlock.ui.cli.setting_up import set_up_main
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.wrong_copy import refuse_wrong_copy
 
@@ -133,8 +134,9 @@ async def _run(
         tell_warnings(graph)
         if before.run is None and (hook := unchecked_hook(project, graph)):
             note(hook_note(hook))
-        for lack in await lacks(project):
+        for lack in await lacks(project, graph.setup):
             note(f"warning: {lack}")
+        await set_up_main(project)
         async with aclosing(project):
             stopped = await _work(invocation, project, await _options(project, before, selection))
         reading = await read(project.store)

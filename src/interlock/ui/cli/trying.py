@@ -8,6 +8,7 @@ from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project, open_project
 from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
+from interlock.model.setup import Setup
 from interlock.ui.cli.checktext import inability, mend
 from interlock.ui.cli.output import Invocation, counted, note
 
@@ -49,11 +50,17 @@ def in_words(check: CheckResult) -> Tried:
     return Tried(check.command, False, why, "run it in your shell, and mend main")
 
 
-async def try_found(invocation: Invocation, commands: Iterable[str]) -> list[Tried]:
-    """One command after the other, best first, until one is usable. The last one says how far it came."""
+async def try_found(
+    invocation: Invocation, commands: Iterable[str], setup: Setup | None = None
+) -> list[Tried]:
+    """One command after the other, best first, until one is usable. The last one says how far it came.
+
+    What `setup` makes, and the checkout lacks, is there for them.
+    """
     tried: list[Tried] = []
     try:
         async with open_project(invocation.project, invocation.settings) as project, aclosing(project):
+            project.setups.spec = setup
             for command, _ in zip(commands, range(MOST), strict=False):
                 if not invocation.wants_json():
                     note(f"trying `{command}` on {project.place.branch}, in the sandbox")

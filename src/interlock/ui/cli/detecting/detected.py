@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from interlock.model.setup import Setup
+
 
 @dataclass(frozen=True, slots=True)
 class CheckFound:
@@ -22,6 +24,8 @@ class SetupFound:
     makes: tuple[str, ...]
     """The folders that it makes."""
     source: str
+    locked: bool = False
+    """Do the key files say exactly what is installed, and nothing else."""
     absent: tuple[str, ...] = ()
     """Those of the folders that are not in the checkout."""
 
@@ -43,6 +47,18 @@ class Detected:
     @property
     def check(self) -> CheckFound | None:
         return self.checks[0] if self.checks else None
+
+    @property
+    def setup(self) -> Setup | None:
+        """What to write into a graph: of the set-ups that lock files decide, those that are in use."""
+        locked = [setup for setup in self.setups if setup.locked]
+        used = [setup for setup in locked if not setup.absent] or locked[:1]
+        if not used:
+            return None
+        run = tuple(command for setup in used for command in setup.run)
+        key = tuple(dict.fromkeys(name for setup in used for name in setup.key))
+        makes = tuple(dict.fromkeys(name for setup in used for name in setup.makes))
+        return Setup(run, key, makes if Setup(run).folders != makes else ())
 
     @property
     def absent(self) -> tuple[SetupFound, ...]:

@@ -48,8 +48,8 @@ def node_setup(layout: Layout) -> Iterator[SetupFound]:
     run = _INSTALL[manager] if lock else f"{manager} install"
     if manager == "yarn" and "__metadata" in layout.text("yarn.lock"):
         run = "yarn install --immutable"
-    key = tuple(name for name in (lock, "package.json") if name)
-    yield SetupFound((run,), key, ("node_modules",), lock or "package.json")
+    source = lock or "package.json"
+    yield SetupFound((run,), (source,), ("node_modules",), source, locked=bool(lock))
 
 
 def package_manager(layout: Layout) -> str:

@@ -64,18 +64,14 @@ def python_setup(layout: Layout) -> Iterator[SetupFound]:
     for lock, run in _LOCKED.items():
         if layout.has(lock):
             more = "".join(f" {flag}" for flag in _uv_flags(layout)) if lock == "uv.lock" else ""
-            key = tuple(name for name in (lock, "pyproject.toml") if layout.has(name))
-            yield SetupFound((f"{run}{more}",), key, (".venv",), lock)
+            yield SetupFound((f"{run}{more}",), (lock,), (".venv",), lock, locked=True)
             return
     if install := _pip_words(layout):
-        key = tuple(
-            name
-            for name in ("pyproject.toml", "setup.py", "setup.cfg", *requirements(layout))
-            if layout.has(name)
-        )
+        named = requirements(layout)
+        key = named or [name for name in ("pyproject.toml", "setup.py", "setup.cfg") if layout.has(name)]
         make = f"python3 -m venv {environment}"
         fill = f"{environment}/bin/python -m pip install {install}"
-        yield SetupFound((make, fill), key, (environment,), key[0])
+        yield SetupFound((make, fill), tuple(key), (environment,), key[0], locked=bool(named))
 
 
 def requirements(layout: Layout) -> list[str]:

@@ -1,0 +1,100 @@
+"""The content of files that git LFS keeps outside of the tree, as far as this machine has it.
+
+A tree holds a pointer: the digest and the size of the content. The user's LFS store has it under its digest,
+and so may the checkout. Nothing is downloaded here, and nothing is shown that does not match its digest.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+from pathlib import Path
+
+from interlock.git.command import Git
+from interlock.git.place import Place
+
+POINTER = b"version https://git-lfs.github.com/spec"
+MOST_COPIED_BYTES = 1 << 30
+"""From the checkout, which may change: what is in the store is linked, and takes no room."""
+_POINTER_BYTES = 1024
+_FORM = re.compile(rb"^oid sha256:([0-9a-f]{64})\nsize (\d+)$", re.MULTILINE)
+
+
+async def pointers(git: Git, tree: str) -> list[str]:
+    """The files of a tree that hold a pointer. Only where a `.gitattributes` speaks of LFS at all."""
+    attributes = await git.run("grep", "-l", "-F", "filter=lfs", tree, "--", "*.gitattributes", ok=(0, 1))
+    if not attributes.out:
+        return []
+    # `-I` leaves out binary files, which no pointer is.
+    said = await git.run("grep", "-z", "-l", "-I", "-F", POINTER.decode(), tree, ok=(0, 1))
+    names = (os.fsdecode(name) for name in said.out.split(b"\0") if name)
+    return [name.removeprefix(f"{tree}:") for name in names]
+
+
+async def fill(place: Place, files: Path, tree: str) -> list[str]:
+    """Put the content in place of the pointers among `files`; the paths that now have it."""
+    names = await pointers(place.git, tree)
+    return await asyncio.to_thread(_fill, place, files, names) if names else []
+
+
+def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
+    left, filled = MOST_COPIED_BYTES, []
+    for name in names:
+        path = files / name
+        found = _pointer(path)
+        if found is None:
+            continue
+        oid, size = found
+        stored = place.common_dir / "lfs/objects" / oid[:2] / oid[2:4] / oid
+        if _is_link_of(stored, path, size):
+            filled.append(name)
+        elif place.work_tree and size <= left and _is_copy_of(place.work_tree / name, path, oid, size):
+            left -= size
+            filled.append(name)
+    return filled
+
+
+def _pointer(path: Path) -> tuple[str, int] | None:
+    """The digest and the size that a pointer names."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            text = file.read(_POINTER_BYTES)
+    except OSError:
+        return None
+    said = _FORM.search(text) if text.startswith(POINTER) else None
+    return (said[1].decode(), int(said[2])) if said else None
+
+
+def _is_link_of(stored: Path, path: Path, size: int) -> bool:
+    """Link to the store's file, which is never changed: its name is its digest."""
+    try:
+        if stored.stat().st_size != size:
+            return False
+        fresh = path.with_name(f"{path.name}.interlock-lfs")
+        os.link(stored, fresh)
+        fresh.replace(path)
+    except OSError:
+        return False
+    return True
+
+
+def _is_copy_of(source: Path, path: Path, oid: str, size: int) -> bool:
+    """Copy the checkout's file, if it is what the pointer names."""
+    try:
+        if source.is_symlink() or source.stat().st_size != size:
+            return False
+        fresh = path.with_name(f"{path.name}.interlock-lfs")
+        shutil.copyfile(source, fresh)
+        with fresh.open("rb") as file:
+            matches = hashlib.file_digest(file, "sha256").hexdigest() == oid
+        if matches:
+            shutil.copymode(path, fresh)
+            fresh.replace(path)
+        else:
+            fresh.unlink()
+    except OSError:
+        return False
+    return matches
