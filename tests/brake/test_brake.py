@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
-from interlock.run.brake import Books, Brake
+from interlock.run.brake import Answer, Books, Brake, TcpReach
 from interlock.run.brake.books import look_up
 from interlock.run.brake.limit import Ticket
 from interlock.run.proxy.dig import text_at
@@ -143,6 +143,61 @@ def test_a_used_up_quota_is_found_out_once_and_told_to_all_without_asking_again(
             (news,) = await gate.wait()
             assert 7190 < news.closed_seconds <= 7200
         assert provider.statuses == [429]
+
+    asyncio.run(story())
+
+
+def test_a_server_that_is_down_is_found_out_once_and_no_program_waits_for_it(setting: Setting) -> None:
+    """A7: who is at the beginning gives up at once, as another agent may have the task."""
+
+    async def story() -> None:
+        async with upstream(Provider().answer) as url:
+            pass  # now nothing listens there
+        gate = brake(hold_seconds=60.0)
+        for number in range(2):
+            own = replace(setting, gate=gate, folder=setting.folder / str(number))
+            async with own.line(CHAT.wire, f"{url}/v1") as line:
+                heard = await line.ask(CHAT)
+                assert heard.headers["X-Should-Retry"] == "false"
+                assert line.endpoint.last_error
+                assert line.endpoint.last_error.error is ErrorClass.NETWORK
+                assert "connection refused" in line.endpoint.last_error.text
+        (news,) = await gate.wait()
+        assert news.until > 0
+
+    asyncio.run(story())
+
+
+def test_a_program_that_has_had_answers_waits_for_its_server(setting: Setting) -> None:
+    async def story() -> None:
+        gate = brake(hold_seconds=60.0)
+        async with AsyncExitStack() as server:
+            url = await server.enter_async_context(upstream(Provider().answer))
+            async with replace(setting, gate=gate).line(CHAT.wire, f"{url}/v1") as line:
+                assert await ask(line, 1) == [200]
+                await server.aclose()
+                assert "X-Should-Retry" not in (await line.ask(CHAT)).headers
+
+    asyncio.run(story())
+
+
+def test_servers_are_tried_before_any_call_and_are_open_again_when_they_listen() -> None:
+    async def story() -> None:
+        gate = brake()
+        reach = TcpReach(gate, {"http_proxy": "http://127.0.0.1:1"})
+        async with upstream(Provider().answer) as url, upstream(Provider().answer) as other:
+            await reach.check({"up": url})
+            assert gate.rest() == []
+            gate.found("up", "nothing listens")
+            (closed,) = gate.rest()
+            assert closed.until > 0
+            await reach.check({"up": url, "proxied": "http://models.example.org"})  # not asked past its proxy
+            (opened,) = gate.rest()
+            assert (opened.provider, opened.until, opened.why) == ("up", 0.0, "it can be reached again")
+        await reach.check({"down": other})
+        (down,) = gate.rest()
+        assert (down.provider, down.closed_by) == ("down", Answer.DOWN)
+        assert down.why.endswith("cannot be reached: connection refused")
 
     asyncio.run(story())
 

@@ -6,7 +6,7 @@ from bench.traffic import Server, simulate
 from interlock.run.brake.account import SILENCE_SECONDS, Account, Member
 from interlock.run.brake.known import account_of
 from interlock.run.brake.limit import COLD, Limit, Ticket
-from interlock.run.brake.throttle import BREAKS, Answer, Ending, Throttle
+from interlock.run.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, Answer, Ending, Throttle
 
 HOSTED, OWN = "api.openai.com OPENAI_API_KEY", "127.0.0.1:11434"
 GOOD = Ending(Answer.GOOD)
@@ -93,6 +93,23 @@ def test_a_way_that_is_broken_is_tried_by_one_call_at_a_time() -> None:
     assert throttle.wait_seconds(now + 30, 1) > 0
     throttle.end(now + 31, Ticket(now + 30, 1), GOOD, held_back=False)
     assert throttle.places == 8
+
+
+def test_a_server_that_is_down_is_closed_at_the_first_call_and_tried_ever_more_rarely() -> None:
+    throttle = Throttle(limit=Limit(8.0))
+    down = Ending(Answer.DOWN, "connection refused")
+    throttle.end(0.0, Ticket(0.0, 1), down, held_back=False)
+    throttle.end(0.1, Ticket(0.0, 2), down, held_back=False)  # it was under way: no news
+    assert (throttle.until, throttle.closed_by, throttle.why) == (3.0, Answer.DOWN, "connection refused")
+    untils = []
+    now = 0.0
+    for _ in range(6):
+        now = throttle.until - CHECK_AHEAD_SECONDS
+        throttle.reached(now, "connection refused")
+        untils.append(throttle.until - now)
+    assert untils == [6.0, 12.0, 24.0, 48.0, 60.0, 60.0]
+    throttle.reached(now, "")
+    assert (throttle.until, throttle.places) == (0.0, 8)
 
 
 def test_a_quota_that_names_no_time_is_asked_for_ever_more_rarely() -> None:

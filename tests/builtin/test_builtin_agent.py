@@ -170,6 +170,13 @@ def test_a_server_that_is_not_there_is_tried_again_a_few_times(tmp_path: Path) -
     assert [event.error for event in session.of(EventKind.RETRY)] == [ErrorClass.NETWORK] * 3
 
 
+def test_a_proxy_that_says_it_is_in_vain_is_not_asked_again(tmp_path: Path) -> None:
+    """The server behind it is down, and another agent may have the task."""
+    with serving([refuse(502, "connection refused", X_Should_Retry="false")]) as model:
+        session = worked(seated(tmp_path, model.url + "/v1", ("--retries", "3")))
+    assert (session.verdict.error, len(model.asked)) == (ErrorClass.NETWORK, 1)
+
+
 def test_a_busy_server_is_asked_again_until_it_answers(tmp_path: Path) -> None:
     with serving([refuse(429, Retry_After="0"), refuse(529), Answer(b"garbage"), say("Done.")]) as model:
         session = worked(seated(tmp_path, model.url + "/v1"))

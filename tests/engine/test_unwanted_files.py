@@ -39,7 +39,7 @@ def test_a_change_lands_without_what_no_person_would_commit(scratch: Scratch) ->
     scratch.graph("  t: {goal: t}\n", agent)
     said = scratch.interlock("run")
     assert landed(scratch) == {"good.txt", ".env.example"}
-    assert "left out " in said
+    assert "left out of t: .env (files like this hold credentials)" in said
     assert "interlock show t" in said
     (fact,) = scratch.facts("WorkFinished")
     assert {(out["path"], out["why"]) for out in fact["fact"]["left_out"]} == {

@@ -79,6 +79,13 @@ def test_an_agent_that_has_just_worked_on_the_story_goes_on_with_it_if_it_is_as_
     assert pick(journal).agent == "large"
 
 
+def test_if_every_provider_is_closed_the_one_that_opens_first_is_taken() -> None:
+    journal = shop(LARGE, SMALL)
+    for provider, seconds in (("api.anthropic.com L", 60.0), ("api.openai.com K", 5.0)):
+        journal.tell(f.ProviderBraked(provider, 1.0, "429", until=journal.time + seconds))
+    assert pick(journal).agent == "small"
+
+
 def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, "429", until=journal.time + 301.0))

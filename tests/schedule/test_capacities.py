@@ -124,3 +124,34 @@ def test_a_closed_provider_that_nobody_waits_for_keeps_no_run_alive() -> None:
     assert floor.choice(9) == ["z"]
     floor.tell(f.TaskCancelled(TaskId("a")))
     assert floor.board.next_wakeup(floor.journal.time) is None
+
+
+def test_a_task_with_agents_of_two_providers_waits_only_if_both_are_closed() -> None:
+    """A7: and no attempt has to find out that both are."""
+    one, two = (
+        Agent(name, "built-in", url=f"http://127.0.0.1:{port}") for name, port in (("x", 1), ("y", 2))
+    )
+    floor = Floor(Task(TaskId("a"), "do a", one, agents=(one, two)), slots=9)
+    now = floor.journal.time
+    closed = [
+        f.ClutchDecided(
+            0, "provider", "connection refused", provider=f"127.0.0.1:{port}", until=now + 100 * port
+        )
+        for port in (1, 2)
+    ]
+    floor.tell(closed[0])
+    assert floor.choice(9) == ["a"]
+    floor.tell(closed[1])
+    assert floor.choice(9) == []
+    reason = floor.board.reason(TaskId("a"), now)
+    assert reason.text == "127.0.0.1:1 and 127.0.0.1:2 take nothing for now: connection refused"
+    assert floor.board.next_wakeup(now) == now + 100
+
+
+def test_a_provider_that_stays_closed_for_longer_is_not_decided_about_again() -> None:
+    floor = served("a")
+    until = floor.journal.time + 60
+    floor.tell(f.ClutchDecided(0, "provider", "connection refused", provider=SERVER, until=until))
+    floor.tell(f.ProviderBraked(SERVER, 1, "connection refused", until + 60))
+    assert floor.choice(9) == ["z"]
+    assert floor.board.next_wakeup(floor.journal.time) == until + 60

@@ -19,7 +19,7 @@ from interlock.model.errors import StaleEpoch
 from interlock.model.outcome import Asking, CheckResult, ErrorClass, News, Order, Report
 from interlock.model.session import Notes
 from interlock.model.task import Commit, TaskId, Tree
-from interlock.verify.protocol import CheckOrder
+from interlock.verify.protocol import CheckOrder, RunningCheck
 from tests.sim.fake_git import FakeRepository
 from tests.sim.graph import Act, Graph, edits, passes
 from tests.sim.loop import Simulation
@@ -273,6 +273,9 @@ class FakeChecker:
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         return [await self._run(order, command) for command in order.commands]
+
+    def running(self) -> Sequence[RunningCheck]:
+        return ()
 
     def extend(self, seconds: float) -> None: ...
 

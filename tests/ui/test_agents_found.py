@@ -173,6 +173,8 @@ def test_hooks_lists_the_moments_and_whose_word_counts(lab: Lab) -> None:
     rows = {row["moment"]: row for row in lab.run("hooks", "--json").json}
     claude = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "claude-code")
     codex = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "codex")
+    own = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "built-in")
     assert (claude["how"], claude["can_block"]) == ("native", True)
+    assert (own["how"], own["can_block"]) == ("native", True)
     assert (codex["how"], codex["can_block"]) == ("observed", False)
     assert "PreToolUse" in lab.run("hooks").out

@@ -22,6 +22,7 @@ from interlock.events.lifecycle import Stage
 from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
+from interlock.model.pace import check_words
 from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
 
@@ -174,10 +175,18 @@ class Acts:
             for name, act in list(self.under_way.items()):
                 if act.claim is not None:
                     try:
-                        line = self._env.executor.last_line(name, act.attempt)
+                        line = self._env.executor.last_line(name, act.attempt) or self._check_line(name)
                         await self._env.store.renew(act.claim, self._stale_seconds, line)
                     except StoreUnavailable:
                         continue  # it comes round again; the epoch protects the task, not the lease
+
+    def _check_line(self, name: TaskId) -> str:
+        """The check of a task that runs now, in words."""
+        now = asyncio.get_running_loop().time()
+        for check in self._env.checker.running():
+            if check.name.startswith(f"{name}/"):
+                return check_words(check.command, now - check.since, check.pace)
+        return ""
 
     def _go(
         self,

@@ -7,7 +7,7 @@ from interlock.engine.ledger import Ledger
 from interlock.events.facts import ProviderBraked
 from interlock.events.state import State
 from interlock.model.claim import Claim
-from interlock.model.provider import provider_of
+from interlock.model.provider import own_server, provider_of
 from interlock.run.brake import News
 
 
@@ -18,6 +18,19 @@ async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
         env.brakes.look(name, known.limit if known else 0.0)
     while True:
         await ledger.append(await _facts(env, await env.brakes.wait()), claim)
+
+
+async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
+    """Which model servers of the user are down, found out before any agent starts."""
+    agents = [agent for task in state.tasks.values() if not task.is_over for agent in task.spec.candidates]
+    servers = {provider_of(agent): url for agent in agents if (url := own_server(agent))}
+    await env.reach.check(servers)
+    facts = await _facts(env, env.brakes.rest())
+    now, told = await env.store.now(), {fact.provider for fact in facts}
+    for name in servers.keys() & state.providers.keys() - told:
+        if state.providers[name].until > now:
+            facts.append(ProviderBraked(name, state.providers[name].limit, "it can be reached again"))
+    return facts
 
 
 async def last_news(env: Env) -> list[ProviderBraked]:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from interlock.engine.acts import Acts
-from interlock.engine.brakes import last_news, pass_on_news
+from interlock.engine.brakes import found_servers, last_news, pass_on_news
 from interlock.engine.clutch import Clutch
 from interlock.engine.control import stay_in_charge, take_charge
 from interlock.engine.decide import decide
@@ -92,11 +92,13 @@ class Engine:
         main = Mainline(self._env, self._ledger, claim, self._tell)
         acts = Acts(self._env, self._ledger, main, claim, self._options, self._wake.set)
         acts.extend(lease - (asyncio.get_running_loop().time() - began))
+        await self._decided(await found_servers(self._env, self.state), claim)
         aides = [
             asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
             asyncio.create_task(acts.renew()),
             asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds)),
+            asyncio.create_task(self._env.reach.watch()),
         ]
         if self._env.plan:
             plan = GraphWatch(self._env.plan, self._ledger, claim, self._tell)

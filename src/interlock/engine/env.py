@@ -11,9 +11,10 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary
+from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
-from interlock.run.brake import Brakes, NoBrakes
+from interlock.run.brake import Brakes, NoBrakes, NoReach, Reach
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -50,9 +51,13 @@ class Env:
     """How much the providers of models take."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
+    reach: Reach = field(default_factory=NoReach)
+    """Whether their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
+    patience: Patience = field(default_factory=Patience)
+    """When a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

@@ -329,19 +329,23 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
 
 def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
     first = verdict.red[0]
-    how = "timed out" if first.timed_out else f"exited {first.exit_code}"
     more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
     return f.PhaseFailed(
         *turn.key,
         error=ErrorClass.CHECK,
-        summary=f"`{first.command}` {how} on the change merged onto main{more}",
+        summary=f"`{first.command}` {first.how} on the change merged onto main{more}",
         fingerprint=fingerprint(ErrorClass.CHECK, first.command, first.tail),
-        feedback="".join(_quoted(f"Output of `{red.command}`", red.tail) for red in verdict.red),
+        feedback="".join(_quoted(f"Output of {_named(red)}", red.tail) for red in verdict.red),
         log=first.log,
         checks=verdict.checks,
         commit=made.commit,
         base=made.base,
     )
+
+
+def _named(check: CheckResult) -> str:
+    """A check by its command; one that hung with how long it took: the next attempt shall not wait for it."""
+    return f"`{check.command}`" + (f", which {check.how}" if check.usual_seconds else "")
 
 
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:

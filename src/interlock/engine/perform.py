@@ -28,6 +28,7 @@ from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import ErrorClass
+from interlock.model.pace import pace_of
 from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId, Tree
 
@@ -86,6 +87,7 @@ class Performer:
             see_main=self.main.see,
             base_exit=self._base_exit,
             canary=lambda: canary_for(self.ledger.state, task.spec),
+            pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
             environment=run.sandbox if run else "",
             run=run.run if run else "",
             note=self._note,

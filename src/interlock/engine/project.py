@@ -33,11 +33,12 @@ from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
+from interlock.model.pace import Patience
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.model.unwanted import Rules
 from interlock.plan import Graph, changes, parse
-from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes
+from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
@@ -210,8 +211,10 @@ class Project(Calls):
             host=self.host,
             brakes=self.brake or NoBrakes(),
             plan=GraphFile(self),
+            reach=TcpReach(self.brake, os.environ) if self.brake else NoReach(),
             screen=Screening(self.place, self.file_rules).screen,
             canaries=functools.partial(make_canaries, self.place),
+            patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
     @property

@@ -55,6 +55,11 @@ class Settings:
     """How many changes may be checked at once, each on top of the one before, which is not on main yet; never
     more than there are processors. With 1, strictly one after the other: for checks that cannot run beside
     themselves, or that need the whole machine."""
+    hang_factor: int = 10
+    """A check hangs when it takes this many times as long as it usually does here; it is then ended, and
+    counts as timed out. 0: only the limits of the task graph end a check."""
+    hang_after_seconds: float = 120.0
+    """And it never hangs before it has taken this much longer than usual."""
     metrics_port: int = 0
     """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
     alone. 0: nowhere."""

@@ -9,6 +9,7 @@ from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Tip
+from interlock.model.pace import Pace
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
 
@@ -37,6 +38,8 @@ class Turn:
     """How a check is known to end on a tree of main."""
     canary: Callable[[], CanaryResult | None]
     """What the project's checks are known to say of code that was broken on purpose."""
+    pace: Callable[[str], Pace | None]
+    """How long a check usually takes, and when it hangs."""
     environment: str
     """What checks run in: the sandbox of this run."""
     run: str

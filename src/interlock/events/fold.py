@@ -6,7 +6,7 @@ Rules:
 3. `apply` reports which tasks it changed; whoever keeps an index updates just those.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,12 @@ from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded
 from interlock.events.state import RunState, SessionEnd, State, TaskState
+from interlock.model.outcome import CheckResult
 from interlock.model.task import PhaseKind, TaskId
 
 MESSAGES_KEPT = 20
+TIMES_KEPT, COMMANDS_KEPT = 9, 200
+"""Of green checks: how many of the last times, and of how many commands."""
 """A person who said more than this to one agent is better off with a new goal."""
 
 
@@ -192,12 +195,24 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     EFFECTS[type(fact)](task, fact, row)
     if isinstance(fact, f.CandidatePassed) and task.candidate:
         task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))
+    if isinstance(fact, f.CandidatePassed | f.PhaseFailed):
+        _note_times(state, fact.checks)
     credit(state, task, fact)
     warm_up(state, task, fact, row)
     observe(state, task, fact)
     if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
         stage = Stage.DONE
     return {task.spec.id} | _move(state, task, stage, row.time)
+
+
+def _note_times(state: State, checks: Sequence[CheckResult]) -> None:
+    """Of green checks only: one that fails may do so before it has begun."""
+    for check in checks:
+        if check.passed and check.seconds > 0:
+            before = state.check_seconds.pop(check.command, ())
+            state.check_seconds[check.command] = (*before, check.seconds)[-TIMES_KEPT:]
+    while len(state.check_seconds) > COMMANDS_KEPT:
+        del state.check_seconds[next(iter(state.check_seconds))]
 
 
 def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId]:

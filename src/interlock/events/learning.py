@@ -36,6 +36,10 @@ def _provider_braked(state: State, fact: f.ProviderBraked, row: Recorded) -> set
     state.providers[fact.provider] = Provider(
         fact.limit, fact.why, fact.until, row.time, calls + fact.calls, refused + fact.refused
     )
+    # Closed for longer is no other decision: one line for a dead server, however often it is tried.
+    closed = state.provider_limits.get(fact.provider)
+    if closed and closed.until and closed.until < fact.until:
+        state.provider_limits[fact.provider] = replace(closed, until=fact.until)
     return set()
 
 
@@ -61,7 +65,8 @@ def _nothing_learned(state: State, fact: f.NothingLearned, _: Recorded) -> set[T
 
 
 def credit(state: State, task: TaskState, fact: f.Fact) -> None:
-    """Count an attempt's end for the lessons it was given, and for those it was not.
+    """Count an attempt's end for the lessons it was given, and for those it was not, if it carried no other
+    lesson that has not proven itself.
 
     An attempt that ended through no fault of its own says nothing about them.
     """
@@ -70,12 +75,18 @@ def credit(state: State, task: TaskState, fact: f.Fact) -> None:
     has_landed = isinstance(fact, f.Landed)
     if isinstance(fact, f.PhaseFailed) and fact.error not in OWN_FAULTS:
         return
-    for lesson in (state.lessons[name] for name in task.offered if name in state.lessons):
-        lesson.with_tried += 1
-        lesson.with_landed += has_landed
-    for lesson in (state.lessons[name] for name in task.held_out if name in state.lessons):
-        lesson.without_tried += 1
-        lesson.without_landed += has_landed
+    doubted = {name for name in task.offered if name in state.lessons and not state.lessons[name].is_trusted}
+    for name in (*task.offered, *task.held_out):
+        # Whatever came of an attempt may be the doing of another lesson that it carried.
+        if name not in state.lessons or doubted - {name}:
+            continue
+        lesson = state.lessons[name]
+        if name in task.offered:
+            lesson.with_tried += 1
+            lesson.with_landed += has_landed
+        else:
+            lesson.without_tried += 1
+            lesson.without_landed += has_landed
     if has_landed and any(failure.command and failure.commit for failure in task.failures):
         state.to_learn_from.add(task.spec.id)
 

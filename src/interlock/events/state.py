@@ -158,6 +158,11 @@ class LessonState:
     retired: str = ""
     """Why it is not offered any more."""
 
+    @property
+    def is_trusted(self) -> bool:
+        """A person wrote it, or most attempts with it have landed."""
+        return bool(self.lesson.author) or 2 * self.with_landed > self.with_tried
+
 
 @dataclass(slots=True)
 class TaskState:
@@ -342,6 +347,8 @@ class State:
     run: RunState | None = None
     base_checks: dict[str, int] = field(default_factory=dict)
     """Exit codes of the project's checks on trees of main, under `tree:command`."""
+    check_seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """By command, how long its last green runs took; a bounded number."""
     canaries: dict[str, CanaryResult] = field(default_factory=dict)
     """What the project's checks said of code that was broken on purpose, by `canary_key`."""
     digest: str = ""

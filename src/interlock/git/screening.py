@@ -81,7 +81,8 @@ class Screening:
         feed = "".join(f"{name}\n" for name in wanted).encode()
         said = await self._git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", feed=feed)
         pairs = (line.split() for line in said.line.splitlines())
-        return {name: int(size) for name, size in pairs}
+        # One that is missing belongs to a partial clone: it is old, and all that is new is here.
+        return {name: int(size) for name, size in pairs if size.isdigit()}
 
     async def _contents(self, sizes: Mapping[str, int]) -> AsyncIterator[tuple[str, bytes]]:
         """Each object that is not too large, a few of them at a time."""

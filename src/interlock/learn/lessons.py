@@ -3,7 +3,9 @@
 1. A lesson comes from evidence: a check that was red on one change of a task and green on a later one.
    Nothing that an agent or a file says makes one.
 2. A share of the attempts in its scope is not given it. What follows is counted for both, and decides.
-3. A lesson that nobody knows well reaches few attempts at a time: a bad one costs little.
+3. A lesson that nobody knows well reaches few attempts at a time: a bad one costs little. No attempt gets two
+   of them, so that it is known which one did it; and none after one of them has failed the task, so that no
+   task is given up for what lessons told it.
 4. What a person wrote is given to all in its scope. It is for people to say when it goes.
 """
 
@@ -116,6 +118,7 @@ def offer(
     """The lessons for an attempt. `starting` are those of attempts that the log does not show yet."""
     given: list[Lesson] = []
     held_out: list[str] = []
+    may_try = not _was_misled(state, task)
     for known in _fitting(state, task)[:MOST_OFFERED]:
         lesson = known.lesson
         if lesson.author:
@@ -124,8 +127,11 @@ def offer(
             continue
         elif _draw(task.spec.id, attempt, lesson.id) < _held_out_share(known, hold_out):
             held_out.append(lesson.id)
+        elif not (known.is_trusted or may_try):
+            continue
         elif _under_trial(state, lesson.id, starting or {}) < FIRST_TRIALS + 2 * known.with_landed:
             given.append(lesson)
+            may_try = may_try and known.is_trusted
     return Offer(tuple(given), tuple(held_out))
 
 
@@ -143,6 +149,13 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
         if is_seen or concerns(known.lesson, task):
             found.append((is_seen, by_person, is_better(known), known.learned, name))
     return [state.lessons[name] for *_, name in sorted(found, reverse=True)]
+
+
+def _was_misled(state: State, task: TaskState) -> bool:
+    """Did its last attempt fail with a lesson that has not proven itself."""
+    if not task.failures or task.failures[-1].attempt != task.attempt:
+        return False
+    return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.offered)
 
 
 def concerns(lesson: Lesson, task: TaskState) -> bool:

@@ -16,6 +16,9 @@ ENOUGH = 12
 ENOUGH_WITHOUT = 4
 MARGIN = 0.05
 """A lesson takes room in a prompt: to help, it must help by this much."""
+LOST = 2
+"""Attempts with it that failed, beyond those that landed: then it stops at once, unless those without it do
+as badly. One with which nine of ten land gets there once in eighty, one with which none lands at two."""
 HARM = 0.9
 """How sure to be that it does harm. A good one is rarely lost so, and a bad one soon."""
 LITTLE_HOPE = 0.25
@@ -53,6 +56,9 @@ def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict
 
 def useless(known: LessonState) -> str:
     """Why a lesson should go; '' while it should not."""
+    lost = known.with_tried - 2 * known.with_landed
+    if lost >= LOST and _mean(_with(known)) < _mean(_without(known)):
+        return f"it misleads: {figures(known)}"
     if known.with_tried >= LEAST_TRIED and is_worse(known) >= HARM:
         return f"it misleads: {figures(known)}, so it does harm with probability {is_worse(known):.2f}"
     tried_enough = known.with_tried >= ENOUGH and known.without_tried >= ENOUGH_WITHOUT
@@ -70,6 +76,10 @@ def figures(known: LessonState) -> str:
 
 Shape = tuple[float, float]
 """Of a Beta distribution."""
+
+
+def _mean(shape: Shape) -> float:
+    return shape[0] / sum(shape)
 
 
 def _with(known: LessonState) -> Shape:

@@ -36,6 +36,11 @@ def time_text(seconds: float) -> str:
     return text or "0s"
 
 
+def precisely(seconds: float) -> str:
+    """The same for what may be short: with tenths below ten seconds."""
+    return f"{seconds:.1f}s" if seconds < 10 else lasting(seconds)
+
+
 def lasting(seconds: float) -> str:
     """For reading: in at most two units, the rest left out."""
     whole = max(0, int(seconds))

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from interlock.model.durations import precisely
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
@@ -198,11 +199,20 @@ class CheckResult:
     """Why it could not run; None: it ran, whatever it found."""
     about: str = ""
     """What was missing, where that is known: a program, a module, a host."""
+    usual_seconds: float = 0.0
+    """It was stopped because it took far longer than this, as it usually does; 0: not for that."""
 
     @property
     def passed(self) -> bool:
         """Did the command succeed by itself."""
         return self.exit_code == 0 and not self.timed_out
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words that follow its name."""
+        if self.usual_seconds:
+            return f"was stopped after {precisely(self.seconds)} (usually {precisely(self.usual_seconds)})"
+        return "timed out" if self.timed_out else f"exited {self.exit_code}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,14 @@ def provider_of(agent: Agent) -> str:
     return provider_name(Wire(wire), agent.url, agent.key_env) if wire else ""
 
 
+def own_server(agent: Agent) -> str:
+    """The address of its model, where that is a server of the user's and no known provider's; else ''."""
+    wire = agent.wire or KINDS[agent.use].wire
+    if agent.login or not wire:
+        return ""
+    return agent.url or (HOMES[Wire.OLLAMA].upstream if wire == Wire.OLLAMA else "")
+
+
 def is_account(provider: str) -> bool:
     """Nobody sees its calls, so agents are counted there."""
     return provider.startswith(ACCOUNT)

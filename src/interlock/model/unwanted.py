@@ -111,7 +111,7 @@ class Rules:
 _ENVIRONMENT = re.compile(r"\.env(?:rc$|$|[._-])")
 _HARMLESS_ENVIRONMENT = re.compile(r"[._-](?:example|sample|template|dist|defaults?|schema)$", re.IGNORECASE)
 _KEY_NAMES = re.compile(r"(?:id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|.*\.(?:p12|pfx|jks|keystore))$")
-_COMPILED_NAMES = re.compile(r".*\.(?:py[co]|o|obj|class)$")
+_COMPILED_NAMES = re.compile(r".*\.(?:py[co]|o|class)$")
 _COMPILED_BEGINNINGS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 """Programs and libraries of Linux and macOS."""
 FOLDERS = {

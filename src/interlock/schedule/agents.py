@@ -1,7 +1,7 @@
 """Who gets an attempt, of those who could have the task.
 
 Rules; the first that tells two candidates apart decides:
-1. Not one whose model is closed for now, if another's is open.
+1. Not one whose model is closed for now, if another's is open; if all are, the one that opens first.
 2. A session that was cut off goes on with the agent that had it.
 3. The one that has failed at this task least often: somebody else may see what it did not (A1). One that
    cannot work at all until a person has done something (no credential, not installed) comes after all others.
@@ -31,7 +31,7 @@ HOPELESS_WEIGHT = 1_000
 ALIKE = 1.1
 """A forecast is not as exact as this."""
 
-_Rank = tuple[bool, bool, int, bool, int, bool, int]
+_Rank = tuple[float, bool, int, bool, int, bool, int]
 """Rules 1 to 7; the least is chosen."""
 
 
@@ -62,7 +62,7 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
     forecast = task.forecast
     looks = forecast.complexity if forecast and not task.spec.complexity else ""
     return (
-        _closed_until(state, task, agent) > now,
+        max(0.0, _closed_until(state, task, agent) - now),
         not (task.cut_off and task.who is agent),
         _failures(task, agent),
         bool(looks) and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),

@@ -10,7 +10,7 @@ import math
 from interlock.events.state import Limit, State
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
-from interlock.schedule.holds import Demand, Kind
+from interlock.schedule.holds import SEVERAL, Demand, Kind
 
 
 class Capacities:
@@ -25,15 +25,20 @@ class Capacities:
         if demand[0] is Kind.ROLE:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
-        limit = _limits(self._state, demand[0]).get(demand[1])
+        kind, name = demand
+        if kind is Kind.PROVIDER and SEVERAL in name:
+            each = [self.places((kind, one)) for one in name.split(SEVERAL)]
+            return math.inf if any(each) else 0
+        limit = _limits(self._state, kind).get(name)
         if limit is None:
             return math.inf
         return math.inf if limit.until and limit.until <= self.now else limit.limit
 
     def opens_at(self, demand: Demand) -> float | None:
         """When one without any place has some again by itself."""
-        limit = _limits(self._state, demand[0]).get(demand[1])
-        return limit.until if limit and limit.until > self.now else None
+        limits = _limits(self._state, demand[0])
+        known = [limits.get(name) for name in demand[1].split(SEVERAL)]
+        return min((one.until for one in known if one and one.until > self.now), default=None)
 
     def is_limited(self, demand: Demand) -> bool:
         """Has anybody said how many."""
@@ -51,9 +56,10 @@ def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
         full = f"all {places} slots" if places != 1 else "the one slot"
         taken = f"{full} for a {demand[1]} {'is' if places == 1 else 'are'} taken"
         return Reason(Why.SLOTS, f"{taken}, by {', '.join(sorted(holders)[:4])}", tuple(sorted(holders)))
-    limit = _limits(state, demand[0])[demand[1]]
+    names = demand[1].split(SEVERAL)
+    limit = min((_limits(state, demand[0])[name] for name in names), key=lambda each: each.until)
     if limit.until:
-        text = f"{demand[1]} takes nothing for now: {limit.why}"
+        text = f"{' and '.join(names)} {'takes' if len(names) == 1 else 'take'} nothing for now: {limit.why}"
         return Reason(Why.CLUTCH, text, tuple(sorted(holders)), limit.until)
     at_work = f"{len(holders)} agents work" if len(holders) != 1 else "one agent works"
     by = "on" if demand[0] is Kind.CATEGORY else "with a model of"

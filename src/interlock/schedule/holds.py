@@ -42,6 +42,9 @@ Demand = tuple[Kind, str]
 FREE: Demand = (Kind.NOTHING, "")
 """What a task waits at that wants nothing in particular."""
 
+SEVERAL = "\n"
+"""Between the names of providers of which a task may have any."""
+
 COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY, Kind.PROVIDER})
 """Capacities: several may hold one at once, how many is for State to say."""
 WITH_AGENT = COUNTED | {Kind.USE}
@@ -76,12 +79,12 @@ def demands(task: TaskState) -> list[Demand]:
 
 
 def _provider(task: TaskState) -> Iterator[str]:
-    """Whose model it will use, as far as that is settled: with candidates of several providers, one that is
-    closed is not chosen (`agents`)."""
+    """Whose model it will use, as far as that is settled. With candidates of several providers, one that is
+    closed is not chosen (`agents`), and all of them together are one capacity: closed if each is."""
     agents = (task.who,) if task.has_agent or task.leftover else task.spec.candidates
     names = {_provider_named(a.use, a.wire, a.url, a.key_env, a.login) for a in agents}
-    if len(names) == 1 and (name := names.pop()):
-        yield name
+    if "" not in names:
+        yield SEVERAL.join(sorted(names))
 
 
 @lru_cache(maxsize=256)

@@ -1,9 +1,10 @@
 """Checks on this machine: the commands one after the other, each in a clean checkout, their output kept."""
 
 import asyncio
+import contextlib
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
-from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms
+from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.reports import read_report
 from interlock.verify.unable import unable
 
@@ -49,6 +50,8 @@ class LocalChecker:
         self._moving_in = asyncio.Lock()
         self._leases: dict[str, Lease] = {}
         """Of all orders at hand, by the name that their commands run under."""
+        self._running: dict[str, RunningCheck] = {}
+        """By the same name."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         """All commands in order, each in a fresh checkout, also after a red one."""
@@ -59,6 +62,10 @@ class LocalChecker:
                 return await self._check(order, name)
         finally:
             del self._leases[name]
+
+    def running(self) -> Sequence[RunningCheck]:
+        """The commands that run now."""
+        return tuple(self._running.values())
 
     def extend(self, seconds: float) -> None:
         """The controller's lease was renewed: all checks with a lease may live this much longer from now."""
@@ -106,18 +113,33 @@ class LocalChecker:
         log = f"evidence/{order.name}/{number}.log"
         path = self._state_dir / log
         began = _begin(path, f"# interlock: tree {order.tree}: {command}\n")
-        exited = await self._processes.run(
-            replace(
-                how,
-                argv=("/bin/sh", "-c", command),
-                log=str(path),
-                env={**_reporting(inherit(os.environ, self._pass_env)), **order.env},
-                timeout_seconds=order.timeout_seconds,
+        pace = order.pace.get(command)
+        limits = (order.timeout_seconds, pace.limit_seconds if pace else 0.0)
+        now = asyncio.get_running_loop().time()
+        with self._shown(how.name, RunningCheck(order.name, command, now, pace)):
+            exited = await self._processes.run(
+                replace(
+                    how,
+                    argv=("/bin/sh", "-c", command),
+                    log=str(path),
+                    env={**_reporting(inherit(os.environ, self._pass_env)), **order.env},
+                    timeout_seconds=min(filter(None, limits), default=0.0),
+                )
             )
-        )
         if exited.ended is Ended.LEASE:
             raise EnvironmentProblem(f"the check {order.name} was stopped: its lease was not renewed in time")
-        return _result(command, exited, log, _written(path, began))
+        result = _result(command, exited, log, _written(path, began))
+        hung = result.timed_out and pace is not None and exited.seconds < order.timeout_seconds
+        return replace(result, usual_seconds=pace.usual_seconds) if pace and hung else result
+
+    @contextlib.contextmanager
+    def _shown(self, name: str, check: RunningCheck) -> Iterator[None]:
+        """Let others see that it runs."""
+        self._running[name] = check
+        try:
+            yield
+        finally:
+            del self._running[name]
 
 
 def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:

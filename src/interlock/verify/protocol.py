@@ -1,11 +1,12 @@
 """What the engine asks of a checker."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from interlock.model.outcome import CheckResult
+from interlock.model.pace import Pace
 from interlock.model.sandbox import Grant
 from interlock.model.task import Tree
 
@@ -24,6 +25,20 @@ class CheckOrder:
     """How much of the controller's lease was left at `given_at`. Commands end before it does. 0: no lease."""
     given_at: float = 0.0
     """On the clock of the event loop. An engine that was paused meanwhile must not start a command late."""
+    pace: Mapping[str, Pace] = field(default_factory=dict)
+    """By command, how long it usually takes and when it hangs, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCheck:
+    """A command that runs now."""
+
+    name: str
+    """Of its order."""
+    command: str
+    since: float
+    """On the clock of the event loop."""
+    pace: Pace | None = None
 
 
 class Room(Protocol):
@@ -67,6 +82,10 @@ class Checker(Protocol):
         left, also when that was cancelled. Raises `StaleEpoch` when the order's lease is
         over before a command starts.
         """
+        ...
+
+    def running(self) -> Sequence[RunningCheck]:
+        """The commands that run now."""
         ...
 
     def extend(self, seconds: float) -> None:

@@ -22,7 +22,8 @@ for name in sys.argv[1:]:
         spec = u.find_spec(name)
         path = (spec.origin or list(spec.submodule_search_locations or ())[0]) if spec else ""
         path = os.path.realpath(path) if path else ""
-        is_here = not path or path.startswith(here + os.sep)
+        is_installed = "site-packages" in path.split(os.sep)
+        is_here = not path or path.startswith(here + os.sep) and not is_installed
         dists = [] if is_here else m.packages_distributions().get(name, [])
         said = " ".join((m.distribution(d).read_text("direct_url.json") or "") for d in dists)
         editable = chr(34) + "editable" + chr(34) in said and "true" in said
@@ -31,8 +32,9 @@ for name in sys.argv[1:]:
     except Exception as problem:
         print("{MARK}", name, "here", "", sep=chr(9))
 """
-"""Asks the interpreter where it would import from; imports nothing of the project. `direct_url.json` is what
-an installer writes about where a package came from."""
+"""Asks the interpreter where it would import from; imports nothing of the project. An environment in the
+checkout (`.venv`) is no part of the tree. `direct_url.json` is what an installer writes about where a package
+came from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ class BuiltIn:
             "--session": seat.session,
             "--save": f"{saved}/{seat.session}.json",
             **({"--resume": f"{saved}/{seat.resume}.json"} if seat.resume else {}),
+            **_hooks(seat),
         }
         python = (str(Path(sys.executable).resolve()), "-I", "-S", "-E", "-B", str(AGENT))
         told = (word for pair in words.items() for word in pair)
@@ -96,6 +97,15 @@ def _event(kind: EventKind, said: Json, usage: Usage | None) -> Event:
         error=_ERRORS.get(said.text("error")),
         usage=usage,
     )
+
+
+def _hooks(seat: Seat) -> dict[str, str]:
+    """It asks at the forwarded port itself, without a relay: the port is the last word of each."""
+    if not seat.hooks:
+        return {}
+    port = next(iter(seat.hooks.values()))[-1]
+    moments = ",".join(seat.hooks)
+    return {"--hooks-port": port, "--hooks": moments, "--hooked-tools": seat.hooked_tools}
 
 
 def _served_at(seat: Seat) -> str:

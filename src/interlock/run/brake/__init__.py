@@ -5,6 +5,7 @@ from interlock.run.brake.books import Books, look_up
 from interlock.run.brake.brake import Brake
 from interlock.run.brake.news import News
 from interlock.run.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
+from interlock.run.brake.reach import NoReach, Reach, TcpReach
 from interlock.run.brake.throttle import Answer, Ending, Throttle
 
 __all__ = [
@@ -19,6 +20,9 @@ __all__ = [
     "News",
     "NoAccounts",
     "NoBrakes",
+    "NoReach",
+    "Reach",
+    "TcpReach",
     "Throttle",
     "look_up",
 ]

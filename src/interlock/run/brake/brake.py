@@ -31,7 +31,11 @@ TRIES = 4
 """How often a call is made before its program hears that it was turned away."""
 FORGET_SECONDS = 1.0
 """How often to look whether other processes are still alive."""
-_ERRORS = {Answer.QUOTA: ErrorClass.QUOTA, Answer.BROKEN: ErrorClass.NETWORK}
+_ERRORS = {
+    Answer.QUOTA: ErrorClass.QUOTA,
+    Answer.BROKEN: ErrorClass.NETWORK,
+    Answer.DOWN: ErrorClass.NETWORK,
+}
 
 T = TypeVar("T")
 
@@ -133,10 +137,17 @@ class Brake:
             desk.under_way -= 1
             self._beat(desk)
 
-    def look(self, provider: str, limit: float) -> None:
-        """See how things stand with a provider before the first call."""
+    def look(self, provider: str, limit: float) -> News:
+        """See how things stand with a provider."""
         self.books.expect(provider, limit)
         self._change(self._desk(provider), lambda _account, _now: None)
+        return self._teller.latest(provider)
+
+    def found(self, provider: str, problem: str) -> None:
+        """It was tried whether a provider's server listens: why it does not; '' if it does."""
+        desk = self._desk(provider)
+        self._change(desk, lambda account, now: account.throttle.reached(now, problem))
+        self._let_go(desk)
 
     async def wait(self) -> list[News]:
         """What is new, at most once a second for each provider."""
@@ -166,10 +177,12 @@ class Brake:
         waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         desk.line.join(attempt, waiter)
         self._let_go(desk)
-        closed = self._teller.latest(desk.provider).until - self.books.clock()
+        news = self._teller.latest(desk.provider)
+        closed = news.until - self.books.clock()
+        # Waiting is in vain where the door opens too late, and where another server may have the work.
+        in_vain = closed > left or (closed > 0 and news.closed_by is Answer.DOWN)
         try:
-            # Waiting is in vain where the door opens too late.
-            async with asyncio.timeout(0.0 if closed > left else max(0.0, left)):
+            async with asyncio.timeout(0.0 if in_vain else max(0.0, left)):
                 return await asyncio.shield(waiter)
         except (TimeoutError, asyncio.CancelledError) as reason:
             self._withdraw(desk, attempt, waiter)
@@ -221,6 +234,7 @@ class Brake:
         news, now = self._teller.latest(desk.provider), self.books.clock()
         if news.until > now:
             text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
-            return Refused(text, _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT), news.until - now)
+            error = _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT)
+            return Refused(text, error, news.until - now, news.closed_by is Answer.DOWN)
         text = f"the model takes {news.limit} calls at once, and others were before this one"
         return Refused(text, ErrorClass.RATE_LIMIT, 1.0)

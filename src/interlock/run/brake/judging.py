@@ -36,6 +36,8 @@ def ending_told(error: ErrorClass | None, text: str) -> Ending:
 
 
 def _answer(status: int, trouble: Trouble) -> Answer:
+    if trouble.is_down:
+        return Answer.DOWN
     if trouble.error is ErrorClass.QUOTA:
         return Answer.QUOTA
     if trouble.error is ErrorClass.RATE_LIMIT:

@@ -82,12 +82,13 @@ class Teller:
             late = [subject for subject in due if self.clock() - subject.told_at >= EVERY_SECONDS]
             if late:
                 return [self._tell(subject) for subject in late]
-            await asyncio.sleep(EVERY_SECONDS)
-            self._ring.set()
+            if due:
+                await asyncio.sleep(EVERY_SECONDS)
+                self._ring.set()
 
     def rest(self) -> list[News]:
-        """What has not been told yet: the calls since the last news."""
-        return [self._tell(subject) for subject in self._subjects.values() if subject.calls]
+        """What has not been told yet: the calls since the last news, and what is new."""
+        return [self._tell(each) for each in self._subjects.values() if each.calls or _matters(each)]
 
     def _tell(self, subject: _Subject) -> News:
         subject.told, subject.told_at = subject.latest, self.clock()
@@ -100,7 +101,8 @@ class Teller:
 def _matters(subject: _Subject) -> bool:
     """A limit that nothing has run into yet holds nobody back, and is told with the last news only."""
     latest, told = subject.latest, subject.told
-    if not latest.found and not latest.until:
+    is_closed = bool(latest.until or (told and told.until))
+    if not latest.found and not is_closed:
         return False
     if told is None or abs(latest.until - told.until) > EVERY_SECONDS:
         return True

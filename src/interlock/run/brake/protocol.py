@@ -12,7 +12,7 @@ from interlock.run.brake.news import News
 class Brakes(Protocol):
     """The brakes of all providers, as one listener hears of them."""
 
-    def look(self, provider: str, limit: float) -> None:
+    def look(self, provider: str, limit: float) -> News:
         """This provider will be used. `limit` is what the log knows of it; 0: nothing."""
         ...
 
@@ -28,8 +28,9 @@ class Brakes(Protocol):
 class NoBrakes:
     """Nothing is held back, and there is nothing to tell."""
 
-    def look(self, provider: str, limit: float) -> None:
+    def look(self, provider: str, limit: float) -> News:
         """Whoever it is."""
+        return News(provider, int(limit), "")
 
     async def wait(self) -> list[News]:
         """For ever."""

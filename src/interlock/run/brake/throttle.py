@@ -16,6 +16,11 @@ MOST_BACKOFF_SECONDS = 30.0
 QUOTA_SECONDS = 60.0
 """Where nobody says when there is something again; doubling."""
 MOST_QUOTA_SECONDS = 3600.0
+DOWN_SECONDS = 3.0
+"""Before a server that does not listen is tried again; doubling."""
+MOST_DOWN_SECONDS = 60.0
+CHECK_AHEAD_SECONDS = 1.5
+"""So long before that time it is tried, so that no agent has to."""
 BREAKS = 5
 """Calls in a row that broke, until the way is taken for broken."""
 WHY_CHARACTERS = 200
@@ -29,6 +34,8 @@ class Answer(StrEnum):
     FAST = "too many per time"
     QUOTA = "quota"
     BROKEN = "broken"
+    DOWN = "down"
+    """Nothing listens there."""
     NOTHING = "nothing"
     """A bad request, a wrong key, a program that went away."""
 
@@ -99,6 +106,23 @@ class Throttle:
             self._refused(now, ticket, ending)
         elif ending.answer is Answer.BROKEN:
             self._broke(now, ending)
+        elif ending.answer is Answer.DOWN:
+            self._went_down(now, ending.text)
+
+    def reached(self, now: float, problem: str) -> None:
+        """It was tried from outside: why nothing listens there; '' if something does."""
+        if problem:
+            self._went_down(now, problem)
+        elif self.closed_by is Answer.DOWN:
+            self.until, self.closed_by, self.broken, self.why = 0.0, Answer.GOOD, 0, "it can be reached again"
+
+    def _went_down(self, now: float, why: str) -> None:
+        """What was under way when that was found out only says it again."""
+        if self.closed_by is Answer.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
+            return
+        self.broken = max(BREAKS, self.broken + 1)
+        self._shut(now, min(MOST_DOWN_SECONDS, DOWN_SECONDS * 2.0 ** (self.broken - BREAKS)), Answer.DOWN)
+        self.why = why[:WHY_CHARACTERS]
 
     def _good(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
         self.strikes = self.broken = 0

@@ -19,6 +19,8 @@ LONGEST_PAUSE_SECONDS = 30.0
 SLOW_SECONDS = 60.0
 """What took longer than this to fail is not tried again: it would only fail as slowly."""
 
+_PLAIN = {401: "auth", 403: "auth", 402: "quota", 408: "network", 504: "network"}
+"""Statuses that say all there is to say, and that another try does not change."""
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _TOO_LONG = re.compile(r"context|too many tokens|prompt is too long", re.IGNORECASE)
 
@@ -76,9 +78,9 @@ class Server:
         return Reply(text, reply.calls, reply.usage)
 
     def _post(self, body: bytes) -> Json:
-        status, text, retry_after = self._exchange(body)
+        status, text, headers = self._exchange(body)
         if status != http.client.OK:
-            raise _refusal(status, text, float(retry_after) if retry_after.isdigit() else 0.0)
+            raise _refusal(status, text, headers)
         try:
             answer = json.loads(text)
         except ValueError:
@@ -87,7 +89,7 @@ class Server:
             raise Failure("model", f"not an answer: {text[:200]}", again=True)
         return answer
 
-    def _exchange(self, body: bytes) -> tuple[int, str, str]:
+    def _exchange(self, body: bytes) -> tuple[int, str, http.client.HTTPMessage]:
         where = urlsplit(self.url)
         kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
         link = kind(where.netloc, timeout=self.answer_seconds)
@@ -103,7 +105,7 @@ class Server:
             raise Failure("network", f"{self.url}: {problem!r}", again=True) from None
         finally:
             link.close()
-        return response.status, text, response.headers.get("Retry-After", "")
+        return response.status, text, response.headers
 
 
 def _read(response: http.client.HTTPResponse, deadline: float) -> str:
@@ -120,14 +122,14 @@ def _read(response: http.client.HTTPResponse, deadline: float) -> str:
     return body.decode(errors="replace")
 
 
-def _refusal(status: int, text: str, wait_seconds: float) -> Failure:
+def _refusal(status: int, text: str, headers: http.client.HTTPMessage) -> Failure:
     said = f"HTTP {status}: {text[:300]}"
-    if status in (401, 403):
-        return Failure("auth", said)
-    if status == 402:
-        return Failure("quota", said)
-    if status in (408, 504):
+    retry_after = headers.get("Retry-After", "")
+    wait_seconds = float(retry_after) if retry_after.isdigit() else 0.0
+    if headers.get("X-Should-Retry", "") == "false":
         return Failure("network", said)
+    if plain := _PLAIN.get(status):
+        return Failure(plain, said)
     if status == 429:
         return Failure("rate-limit", said, again=True, wait_seconds=wait_seconds)
     if "tool" in text.lower():

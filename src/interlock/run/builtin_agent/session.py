@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .asking import Server
 from .dialects import Call, Message, Reply, restored
+from .hooks import Hooks
 from .telling import Failure, tell
 from .tools import FENCED, TOOLS, use, written_calls
 
@@ -33,13 +34,14 @@ class Limits:
 class Session:
     """One conversation about one task."""
 
-    def __init__(self, server: Server, limits: Limits, tools: str, save: Path | None) -> None:
+    def __init__(self, server: Server, limits: Limits, tools: str, save: Path | None, hooks: Hooks) -> None:
         self._server = server
         self._limits = limits
         self._limit_chars = server.context_tokens * CHARS_PER_TOKEN
         self._fenced = tools == "fenced"
         self._calls_tools = tools == "native"
         self._save_to = save
+        self._hooks = hooks
         self._mail = Mailbox()
         self._messages: list[Message] = []
 
@@ -60,7 +62,9 @@ class Session:
                 self._carry_out(call, "tool" if reply.calls else "user")
             said = self._mail.take()
             if not calls and not said:
-                return reply.text
+                if not (objection := self._hooks.stop(reply.text)):
+                    return reply.text
+                said = [f"You cannot end yet: {objection}"]
             self._messages += [Message("user", text) for text in said]
             self._save()
         raise Failure("turn-limit", f"not done after {self._limits.turns} turns")
@@ -96,7 +100,11 @@ class Session:
     def _carry_out(self, call: Call, role: str) -> None:
         subject = call.arguments.get("command") or call.arguments.get("path") or ""
         tell("tool", call=call.id, tool=call.name, text=str(subject))
-        ok, text = use(call, self._limits.command_seconds)
+        if objection := self._hooks.objection(call):
+            tell("denied", call=call.id, tool=call.name, text=objection)
+            ok, text = False, f"not allowed: {objection}"
+        else:
+            ok, text = use(call, self._limits.command_seconds)
         tell("result", call=call.id, ok=ok, text=text)
         told = text if role == "tool" else f"What came of {call.name}:\n{text}"
         self._messages.append(Message(role, told, call=call.id, tool=call.name))
@@ -160,6 +168,9 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--save", type=Path)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--tools", choices=["auto", "native", "fenced"], default="auto")
+    parser.add_argument("--hooks-port", type=int, default=0)
+    parser.add_argument("--hooks", default="", metavar="MOMENT,...")
+    parser.add_argument("--hooked-tools", default="", metavar="PATTERN")
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--command-seconds", type=float, default=300.0)
     parser.add_argument("--answer-seconds", type=float, default=540.0)
@@ -174,7 +185,8 @@ def main(words: list[str]) -> int:
     server = Server(
         given.url, given.model, given.context, given.answer_seconds, given.retries, given.retry_seconds
     )
-    session = Session(server, Limits(given.turns, given.command_seconds), given.tools, given.save)
+    hooks = Hooks(given.hooks_port, given.hooks, given.hooked_tools)
+    session = Session(server, Limits(given.turns, given.command_seconds), given.tools, given.save, hooks)
     tell("session", session=given.session, model=given.model)
     try:
         if given.resume and given.resume.exists():

@@ -20,7 +20,10 @@ class Reach(StrEnum):
 
 OURS = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.SESSION_END})
 IN_SESSION = (Moment.BEFORE_TOOL, Moment.AFTER_TOOL, Moment.BEFORE_COMPACT, Moment.STOP)
-NATIVE = {"claude-code": frozenset(IN_SESSION)}
+NATIVE = {
+    "claude-code": frozenset(IN_SESSION),
+    "built-in": frozenset({Moment.BEFORE_TOOL, Moment.STOP}),
+}
 """By kind of agent: what the program runs hooks for by itself. The rest comes from its output."""
 SILENT = {"command": frozenset(IN_SESSION)}
 """What the output of a program does not tell. A plain program only says lines."""

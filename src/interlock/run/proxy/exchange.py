@@ -51,6 +51,8 @@ class Exchange:
     note: str = ""
     sent: bool = False
     """Only what went out is a call; what was held back or had no credential is not."""
+    is_first: bool = True
+    """The attempt has had no answer yet: nothing is lost if its program gives up at once."""
     keeps_refusals: bool = False
     is_kept: bool = False
     """The answer was a refusal, and the program has not heard of it."""
@@ -83,7 +85,7 @@ class Exchange:
             raise
         except (ClientError, OSError, ValueError) as problem:
             text = f"the model at {self._host} cannot be reached: {_in_words(problem)}"
-            return self._fail(request, 502, Trouble(ErrorClass.NETWORK, text))
+            return self._fail(request, 502, Trouble(ErrorClass.NETWORK, text, is_down=_is_down(problem)))
 
     @property
     def _host(self) -> str:
@@ -179,19 +181,26 @@ class Exchange:
                 request.transport.close()
             return self._begun
         self.status = status
-        return refusal(self.asked, status, trouble)
+        return refusal(self.asked, status, trouble, gives_up=trouble.is_down and self.is_first)
+
+
+def _is_down(problem: Exception) -> bool:
+    return isinstance(problem, ClientConnectorError) and isinstance(problem.os_error, ConnectionRefusedError)
 
 
 def _in_words(problem: Exception) -> str:
     """What stood in the way. The most common case in the words that people know."""
-    if isinstance(problem, ClientConnectorError) and isinstance(problem.os_error, ConnectionRefusedError):
+    if _is_down(problem):
         return "connection refused"
     return str(problem) or type(problem).__name__
 
 
-def refusal(asked: Asked, status: int, trouble: Trouble) -> web.Response:
-    """An answer of ours, as the provider would word it."""
+def refusal(asked: Asked, status: int, trouble: Trouble, gives_up: bool = False) -> web.Response:
+    """An answer of ours, as the provider would word it. `gives_up`: the program is not to ask again, for
+    another agent may have the task at once. The clients of Anthropic and OpenAI know that header."""
     headers = {"Retry-After": f"{trouble.retry_after_seconds:.0f}"} if trouble.retry_after_seconds else {}
+    if gives_up:
+        headers = {"X-Should-Retry": "false"}
     return web.Response(
         status=status,
         body=error_body(asked.route.dialect, status, trouble.text),

@@ -13,10 +13,14 @@ class Refused(InterlockError):
     """A gate does not let a call pass. The program gets a 429 in its provider's form."""
 
     def __init__(
-        self, text: str, error: ErrorClass = ErrorClass.RATE_LIMIT, retry_after_seconds: float = 0.0
+        self,
+        text: str,
+        error: ErrorClass = ErrorClass.RATE_LIMIT,
+        retry_after_seconds: float = 0.0,
+        is_down: bool = False,
     ) -> None:
         super().__init__(text)
-        self.trouble = Trouble(error, text, retry_after_seconds)
+        self.trouble = Trouble(error, text, retry_after_seconds, is_down)
 
 
 class Turn(Protocol):

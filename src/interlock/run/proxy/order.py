@@ -41,6 +41,8 @@ class Trouble(NamedTuple):
     error: ErrorClass
     text: str
     retry_after_seconds: float = 0.0
+    is_down: bool = False
+    """Nothing listens at the address: the next call would find the same."""
 
 
 class Allowance(NamedTuple):

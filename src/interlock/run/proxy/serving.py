@@ -48,6 +48,7 @@ class Serving:
         self._secrets: frozenset[str] = frozenset()
         self._redactor = Redactor()
         self._opened = 0.0
+        self._has_answered = False
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -125,12 +126,14 @@ class Serving:
         while True:
             exchange = Exchange(self._order, asked, body, self._environ, self._limits)
             exchange.tally.model = call.model
+            exchange.is_first = not self._has_answered
             try:
                 answer = await self._pass(call, exchange, request, session)
             except Refused as held:
                 exchange.status, exchange.trouble, exchange.note = 429, held.trouble, "not passed on"
                 self._endpoint.last_error = held.trouble
-                return kept or refusal(asked, 429, held.trouble)
+                gives_up = held.trouble.is_down and not self._has_answered
+                return kept or refusal(asked, 429, held.trouble, gives_up)
             finally:
                 self._record(exchange, value, call)
             if not exchange.is_kept:
@@ -158,6 +161,7 @@ class Serving:
         self._endpoint.usage += exchange.outcome.usage
         if not exchange.note:
             self._endpoint.last_error = exchange.trouble
+            self._has_answered |= exchange.trouble is None
 
     def _in_clean_words(self, trouble: Trouble) -> Trouble:
         text = self._cleaner().clean(trouble.text)

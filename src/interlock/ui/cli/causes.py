@@ -97,8 +97,7 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
     took = f", after {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
     text = f"{clock(phase.started)} attempt {attempt}: {phase.phase} {phase.outcome}{took}"
     below = [
-        f"`{check.command}` {'timed out' if check.timed_out else f'exited {check.exit_code}'}; "
-        f"its output: {check.log or 'not kept'}"
+        f"`{check.command}` {check.how}; its output: {check.log or 'not kept'}"
         for check in phase.checks
         if not check.passed
     ]

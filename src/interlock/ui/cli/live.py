@@ -3,8 +3,9 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -14,7 +15,7 @@ from rich.text import Text
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
-from interlock.model.task import PhaseKind
+from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
 from interlock.ui.cli.brakes import brake_line
@@ -27,12 +28,13 @@ WIDE_COLUMNS = 120
 """From here on there is room for the model and the phase, and for tokens in two parts."""
 QUIET_SECONDS = 30.0
 """A silence that is worth a word: a model seldom thinks this long before it acts."""
+IMPORTS = "imports the change"
+"""The agent has ended, and its phase has not."""
 WITHOUT_AGENT = {
-    PhaseKind.AGENT: "imports the change",
     PhaseKind.CHECK: "checks the change",
     PhaseKind.LAND: "lands the change",
 }
-"""What happens in a phase while no agent is at work."""
+"""What happens in a phase that has no agent, unless more is known."""
 
 
 class Screen:
@@ -63,13 +65,19 @@ class Screen:
             await asyncio.sleep(FRAME_SECONDS)
 
 
-def run_picture(state: State, now: float, watcher: Watcher, telling: Telling) -> RenderableType:
+Words = Mapping[TaskId, str]
+"""By task, what happens to it while no agent is at work: the check that runs."""
+
+
+def run_picture(
+    state: State, now: float, watcher: Watcher, telling: Telling, checks: Words = MappingProxyType({})
+) -> RenderableType:
     """Running tasks with what their agents do, providers that refuse calls, the counts and the lane."""
     waiting = [Text(line, style="yellow", no_wrap=True, overflow="ellipsis") for line in telling.waiting(now)]
-    return Group(running_table(state, now, watcher), *waiting, _counts(state, now, telling.refusing))
+    return Group(running_table(state, now, watcher, checks), *waiting, _counts(state, now, telling.refusing))
 
 
-def running_table(state: State, now: float, watcher: Watcher) -> Table:
+def running_table(state: State, now: float, watcher: Watcher, checks: Words) -> Table:
     """A line for each running task: agent, time, tokens, money, and the last action in words."""
     size = shutil.get_terminal_size()
     is_wide = size.columns >= WIDE_COLUMNS
@@ -78,7 +86,8 @@ def running_table(state: State, now: float, watcher: Watcher) -> Table:
     table = _columns(is_wide, bool(names))
     for name in names[:room]:
         task = state.tasks[name]
-        table.add_row(*_cells(task, now, watcher.look(task) if task.has_agent else None, is_wide))
+        seen = watcher.look(task) if task.phase.kind is PhaseKind.AGENT else AtWork(checks.get(name, ""))
+        table.add_row(*_cells(task, now, seen, is_wide))
     if len(names) > room:
         table.add_row(f"and {len(names) - room} more")
     return table
@@ -99,13 +108,13 @@ def _columns(is_wide: bool, has_rows: bool) -> Table:
     return table
 
 
-def _cells(task: TaskState, now: float, seen: AtWork | None, is_wide: bool) -> list[str | Text]:
-    """`seen` is None while no agent is at work: checks run, or main moves."""
+def _cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str | Text]:
+    """What stands in a task's line."""
     elapsed = lasting(now - task.since)
-    if seen is None:
-        words, agent, used = WITHOUT_AGENT[task.phase.kind], "", ["", ""]
+    if task.phase.kind is not PhaseKind.AGENT:
+        words, agent, used = seen.words or WITHOUT_AGENT[task.phase.kind], "", ["", ""]
     else:
-        words, agent = seen.words or "starts", task.who.name
+        words, agent = seen.words or "starts" if task.has_agent else IMPORTS, task.who.name
         agent += f" #{task.attempt}" if task.attempt > 1 and not is_wide else ""
         agent += _with_model(seen.model or task.who.model) if is_wide else ""
         used = [_tokens(seen.usage, is_wide), money(seen.usage.cost_usd)]

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,12 +10,17 @@ from interlock.engine.engine import Engine
 from interlock.engine.project import Project
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.model.pace import check_words
+from interlock.model.task import TaskId
 from interlock.ui.cli.events import as_object
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint, say, say_line
 from interlock.ui.cli.telling import Telling
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+LOOK_SECONDS = 1.0
+"""How often plain lines look for a check that is late."""
 
 
 class RunView(Protocol):
@@ -41,7 +46,7 @@ async def run_view(invocation: Invocation, project: Project) -> RunView:
     if sys.stdout.isatty() and not _is_dumb():
         offset = await project.store.now() - asyncio.get_running_loop().time()
         return Picture(project, offset)
-    return PlainLines()
+    return PlainLines(project)
 
 
 def _is_dumb() -> bool:
@@ -50,10 +55,20 @@ def _is_dumb() -> bool:
     return os.environ.get("TERM", "dumb") == "dumb"
 
 
+def running_checks(project: Project, now: float) -> Iterator[tuple[TaskId, str, float | None]]:
+    """The checks of tasks that run now: the task, the check in words, and of a late one when it began."""
+    for check in project.checker.running():
+        seconds = now - check.since
+        is_late = check.pace is not None and check.pace.is_overdue(seconds)
+        words = check_words(check.command, seconds, check.pace)
+        yield TaskId(check.name.partition("/")[0]), words, check.since if is_late else None
+
+
 class PlainLines:
     """A timestamped line for each thing that happens."""
 
-    def __init__(self) -> None:
+    def __init__(self, project: Project) -> None:
+        self._project = project
         self._telling = Telling()
 
     def see(self, row: Recorded, state: State) -> None:
@@ -67,7 +82,21 @@ class PlainLines:
 
     @asynccontextmanager
     async def on(self, _: Engine) -> AsyncIterator[None]:
-        yield
+        looking = asyncio.create_task(self._look())
+        try:
+            yield
+        finally:
+            looking.cancel()
+
+    async def _look(self) -> None:
+        """Name each check that is late, once."""
+        told: set[tuple[str, float]] = set()
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            for task, words, late_since in running_checks(self._project, asyncio.get_running_loop().time()):
+                if late_since is not None and (task, late_since) not in told:
+                    told.add((task, late_since))
+                    self.tell(f"{task}: {words}")
 
 
 class JsonLines:
@@ -102,7 +131,8 @@ class Picture:
         def draw() -> "RenderableType":
             state = self._engine.state if self._engine else State()
             # The database's clock, carried on by our own: a run may be shown from another machine's database.
-            return run_picture(state, offset + loop.time(), watcher, self._telling)
+            checks = {task: words for task, words, _ in running_checks(project, loop.time())}
+            return run_picture(state, offset + loop.time(), watcher, self._telling, checks)
 
         self._screen = Screen(draw)
 

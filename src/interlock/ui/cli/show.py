@@ -154,7 +154,7 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
 
 def check_line(check: CheckResult) -> str:
     """One piece of evidence: the command, how it ended, and where its output is."""
-    how = "timed out" if check.timed_out else f"exit {check.exit_code}"
+    how = check.how if check.timed_out else f"exit {check.exit_code}"
     blame = " (red on main too, not held against it)" if check.red_on_base else ""
     log = f", {check.log}" if check.log else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")

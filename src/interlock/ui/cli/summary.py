@@ -9,7 +9,7 @@ from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
 from interlock.ui.cli.evidencetext import grades_text
 from interlock.ui.cli.footprints import drift_line
-from interlock.ui.cli.output import Invocation, paint, say, say_line
+from interlock.ui.cli.output import Invocation, inert, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
 from interlock.ui.cli.rows import Row, rows
 from interlock.ui.cli.status import COLORS, table
@@ -29,6 +29,8 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
         say_line({"summary": {"metrics": metrics, "tasks": found, "logs": str(project.state_dir / "logs")}})
         return
     for line in _lines(found, metrics):
+        say(line)
+    for line in _left_out(reading.state, began):
         say(line)
     if drift := _drift(reading.state, began):
         say(f"footprints: {drift_line(drift)}. More: {paint('interlock footprints', 'cyan')}")
@@ -56,6 +58,16 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     if metrics.landed and metrics.speedup >= WORTH_SAYING:
         faster = f", {metrics.speedup:.1f} times as fast as one after the other"
     yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
+
+
+def _left_out(state: State, began: int) -> Iterator[str]:
+    """The files of this run's landings that are not on main: the line about them may have passed unseen."""
+    tasks = [task for task in state.tasks.values() if task.landed and task.work and task.work.seq > began]
+    short = [(task.spec.id, out) for task in tasks if task.work for out in task.work.left_out]
+    for name, out in short[:LISTED]:
+        yield f"{paint('left out', 'yellow')} of {name}: {inert(out.text)}"
+    if len(short) > LISTED:
+        yield f"  ... and {len(short) - LISTED} more: interlock show {short[LISTED][0]}"
 
 
 def _drift(state: State, began: int) -> Drift | None:

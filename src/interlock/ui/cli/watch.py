@@ -3,10 +3,11 @@
 import sys
 
 from interlock.events.lifecycle import Stage
+from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, say, say_line
+from interlock.ui.cli.output import Invocation, inert, say, say_line
 from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
 from interlock.ui.cli.session import ProjectLog, opened
 from interlock.ui.cli.status import document, groups, heading, headline, lines
@@ -54,6 +55,12 @@ async def _sentences(store: Store, reading: Reading) -> None:
         sys.stdout.flush()
 
 
+def _notes(reading: Reading) -> dict[TaskId, str]:
+    """What the run last said of each task it works on."""
+    claims = {name: reading.claim_on(name) for name in reading.state.running}
+    return {name: inert(claim.note) for name, claim in claims.items() if claim}
+
+
 async def _picture(project: ProjectLog, reading: Reading) -> None:
     from rich.console import Group, RenderableType
     from rich.text import Text
@@ -69,7 +76,7 @@ async def _picture(project: ProjectLog, reading: Reading) -> None:
             return Text.from_ansi("\n".join(lines(now)), no_wrap=True)
         return Group(
             Text.from_ansi("\n".join((*heading(now, board), "")), no_wrap=True),
-            running_table(now.state, now.now, watcher),
+            running_table(now.state, now.now, watcher, _notes(now)),
             Text.from_ansi("\n".join(groups(now, board, besides=Stage.RUNNING)), no_wrap=True),
         )
 

@@ -1,0 +1,55 @@
+"""How long a check usually takes, when it has taken too long, and both in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from interlock.model.durations import lasting, precisely
+from interlock.model.shown import shown
+
+RUNS_LEAST = 2
+"""One run says little: it may have been the one that compiled everything."""
+COMMAND_CHARACTERS = 60
+OVERDUE_FACTOR, OVERDUE_SECONDS = 2.0, 10.0
+"""From here on a check is called late. It is not ended by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """When a check hangs: it has taken `factor` times its usual time, and `seconds` more than that time."""
+
+    factor: int = 10
+    """0: no check is ended for this."""
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What is known of a check before it runs."""
+
+    usual_seconds: float
+    limit_seconds: float = 0.0
+    """Beyond this it hangs and is ended. 0: it is not ended for this."""
+
+    def is_overdue(self, seconds: float) -> bool:
+        """Is it late by now."""
+        return seconds > max(OVERDUE_FACTOR * self.usual_seconds, self.usual_seconds + OVERDUE_SECONDS)
+
+
+def pace_of(times: Sequence[float], patience: Patience) -> Pace | None:
+    """What earlier runs of a check, in seconds, say about the next; None if they say too little."""
+    if len(times) < RUNS_LEAST:
+        return None
+    usual = median(times)
+    longest = max(patience.factor * usual, usual + patience.seconds) if patience.factor else 0.0
+    return Pace(usual, longest)
+
+
+def check_words(command: str, seconds: float, pace: Pace | None) -> str:
+    """A check that runs, as people are told of it."""
+    named = shown(command, COMMAND_CHARACTERS)
+    if pace is None or not pace.is_overdue(seconds):
+        return f"checks with `{named}`"
+    usual = precisely(pace.usual_seconds)
+    ends = f"; ends after {lasting(pace.limit_seconds)}" if pace.limit_seconds else ""
+    return f"`{named}` has been running for {lasting(seconds)}, usually {usual}{ends}"
