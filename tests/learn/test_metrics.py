@@ -58,7 +58,7 @@ def measured(*facts: Timed) -> Metrics:
 
 def test_a_run_that_did_nothing_has_no_figures() -> None:
     metrics = measured((15.0, f.RunEnded("r", "at rest")))
-    assert (metrics.makespan_seconds, metrics.attempts, metrics.landed, metrics.speedup) == (5.0, 0, 0, 0.0)
+    assert (metrics.makespan_seconds, metrics.attempts, metrics.landed, metrics.overlap) == (5.0, 0, 0, 0.0)
 
 
 def test_two_agents_at_once_are_faster_than_one() -> None:
@@ -69,7 +69,7 @@ def test_two_agents_at_once_are_faster_than_one() -> None:
     metrics = measured(*sorted(both, key=lambda timed: timed[0]), (20.0, f.RunEnded("r", "at rest")))
     assert (metrics.landed, metrics.attempts, metrics.retries) == (2, 2, 0)
     assert (metrics.makespan_seconds, metrics.agent_seconds, metrics.lane_seconds) == (10.0, 14.0, 4.0)
-    assert metrics.speedup == pytest.approx(1.8)
+    assert metrics.overlap == pytest.approx(1.8)
     assert metrics.utilization == pytest.approx(14.0 / 20.0)
 
 

@@ -20,8 +20,9 @@ class Metrics:
     """Time the train was checking or landing."""
     utilization: float
     """Share of the agent slots' time that was used."""
-    speedup: float
-    """All phases one after the other, over the time it took."""
+    overlap: float
+    """Agents, checks and landings under way at once, on the average. One worker would not take so many times
+    as long: checks run beside agents with one, too, and everything is slower while the machine is shared."""
     waiting_p50_seconds: float
     """From being free to start to its start, over attempts."""
     waiting_p99_seconds: float
@@ -51,7 +52,7 @@ def metrics_of(meter: Meter) -> Metrics:
         agent_seconds=agent_seconds,
         lane_seconds=meter.lane_seconds,
         utilization=meter.utilization(),
-        speedup=(agent_seconds + meter.lane_seconds) / span,
+        overlap=(agent_seconds + meter.lane_seconds) / span,
         waiting_p50_seconds=meter.waiting(0.5),
         waiting_p99_seconds=meter.waiting(0.99),
         **{

@@ -55,8 +55,9 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
         yield "nothing was left to do"
         return
     faster = ""
-    if metrics.landed and metrics.speedup >= WORTH_SAYING:
-        faster = f", {metrics.speedup:.1f} times as fast as one after the other"
+    if metrics.landed and metrics.overlap >= WORTH_SAYING:
+        work = lasting(metrics.agent_seconds + metrics.lane_seconds)
+        faster = f" for {work} of agents' work and checks, {metrics.overlap:.1f} at a time on the average"
     yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
 
 
