@@ -105,7 +105,7 @@ def test_an_agent_asks_for_a_file_in_a_line_and_others_are_kept_from_it(scratch:
     tasks = "  a: {goal: A, touches: [a.txt]}\n  b: {goal: B, exclusive: [notes.md], needs: []}\n"
     scratch.graph(tasks, agent)
     running = scratch.start("run", "--max-parallel", "1")
-    running.wait_for_line("a: may also edit notes.md: nobody else works on it")
+    running.wait_for_line("a: may also edit notes.md: no other task works on it")
     gate.touch()
     running.wait()
     assert scratch.facts("ScopeRequested")[0]["fact"]["paths"] == ["notes.md"]

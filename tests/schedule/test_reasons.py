@@ -25,10 +25,10 @@ def test_a_task_that_waits_for_others_names_them() -> None:
 @pytest.mark.parametrize(
     ("end", "text"),
     [
-        (f.TaskFailed(A, 1, "same failure twice"), "waits in vain for a: it failed (same failure twice)"),
-        (f.TaskCancelled(A), "waits in vain for a: it was cancelled"),
-        (f.TaskRemoved(A), "waits in vain for a: it was removed"),
-        (f.RunStarted("r", "h", 2, 3, (B, C)), "waits in vain for a: it is not part of this run"),
+        (f.TaskFailed(A, 1, "same failure twice"), "blocked by a: it failed (same failure twice)"),
+        (f.TaskCancelled(A), "blocked by a: it was cancelled"),
+        (f.TaskRemoved(A), "blocked by a: it was removed"),
+        (f.RunStarted("r", "h", 2, 3, (B, C)), "blocked by a: it is not part of this run"),
     ],
 )
 def test_a_need_that_will_never_land_is_named_through_any_number_of_tasks(end: f.Fact, text: str) -> None:
@@ -36,12 +36,12 @@ def test_a_need_that_will_never_land_is_named_through_any_number_of_tasks(end: f
     floor.tell(end)
     assert reason(floor, "b") == (Why.NEEDS_FAILED, text)
     why, through = reason(floor, "c")
-    assert (why, through) == (Why.NEEDS_FAILED, text.replace("a:", "a, which its needs depend on:", 1))
+    assert (why, through) == (Why.NEEDS_FAILED, text.replace("a:", "a (required by its needs):", 1))
 
 
 def test_a_need_that_does_not_exist_is_named() -> None:
     floor = Floor(task("b", needs=(A,)))
-    assert reason(floor, "b") == (Why.NEEDS_FAILED, "waits in vain for a: there is no such task")
+    assert reason(floor, "b") == (Why.NEEDS_FAILED, "blocked by a: there is no such task")
 
 
 def test_when_all_slots_are_taken_it_says_by_whom() -> None:
@@ -116,7 +116,7 @@ def test_a_running_task_says_what_and_since_when() -> None:
             f.RunStarted("r", "h", 2, 3, ()),
             (Why.NOT_SELECTED, "it is not among the tasks that this run was told to do"),
         ),
-        (f.MainSeen("main", "c", "t"), (Why.READY, "ready: it starts as soon as the loop comes round to it")),  # type: ignore[arg-type]  # plain text will do
+        (f.MainSeen("main", "c", "t"), (Why.READY, "ready")),  # type: ignore[arg-type]  # plain text will do
     ],
 )
 def test_the_rest_say_what_became_of_them(end: f.Fact, expected: tuple[Why, str]) -> None:

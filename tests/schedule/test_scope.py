@@ -25,7 +25,7 @@ def test_what_nobody_holds_is_granted_and_is_then_in_the_way_of_others() -> None
     assert floor.choice(2) == ["b", "c"]
     ask(floor, A, "notes.md")
     told = answer(floor, A)
-    assert (told.granted, told.why) == (True, "nobody else works on it")
+    assert (told.granted, told.why) == (True, "no other task works on it")
     assert floor.journal.task("a").scope == ("notes.md",)
     assert floor.choice(1) == ["c"]
 

@@ -69,12 +69,12 @@ def test_a_question_is_on_every_screen_with_the_command_that_answers_it(lab: Lab
     asked(lab, "c1", "c2")
     for words in (["status"], ["show", "api"], ["agents"]):
         out = lab.run(*words).out
-        assert "asks leave: execute make c1 (and 1 more)" in out
+        assert "waits for permission: execute make c1 (and 1 more)" in out
         assert "interlock answer api allow" in out
     assert lab.run("agents", "--json").json["agents"][0]["asks"] == "execute make c1 (and 1 more)"
     lab.run("answer", "api", "allow")
     for words in (["status"], ["show", "api"], ["agents"]):
-        assert "asks leave" not in lab.run(*words).out
+        assert "waits for permission" not in lab.run(*words).out
 
 
 def wonders(lab: Lab, name: str = "api") -> None:

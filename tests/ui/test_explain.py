@@ -54,7 +54,7 @@ def test_a_landed_task_tells_its_way_to_main(lab: Lab) -> None:
     lab.land("api", "d" * 40)
     text = explain(lab, "api")
     assert text.startswith(f"api landed as {'d' * 12}")
-    assert text.index("land landed") < text.index("verify passed") < text.index("implement passed")
+    assert text.index("attempt 1: landed in") < text.index("verify passed") < text.index("implement passed")
 
 
 def test_what_people_did_is_part_of_the_story(lab: Lab) -> None:

@@ -223,7 +223,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     merge = await env.repository.merge(base, made.commit, made.base)
     if merge.tree is None:
         main = seen or await _arrived(turn)
-        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "it conflicts")]
+        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
     hoped = VERIFIED if _commands(turn) else weigh(())
     results, commit = await both(
@@ -265,7 +265,7 @@ async def _arrived(turn: Turn) -> Tip | None:
 
 def stale(turn: Turn, what: str) -> f.CandidateStale:
     """Whatever went wrong on top of a change that is not on main says nothing about this one."""
-    why = f"{what} on top of {turn.ahead}, which was not on main"
+    why = f"{what} on top of {turn.ahead} (queued)"
     return f.CandidateStale(*turn.key, base=turn.onto, why=why)
 
 

@@ -106,7 +106,7 @@ def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
     if trouble := _trouble(reading, load):
         holds = max(1, load.busy + min(0, reading.room))
         if current > max(1, load.busy) or (settled and holds < current):
-            return Advice(min(holds, current), Brake.HOST, f"{trouble}: nobody new until that is better")
+            return Advice(min(holds, current), Brake.HOST, f"{trouble}: no new agents until that improves")
         return None
     if load.busy + reading.room < current:
         free = _gib(reading.available_bytes)

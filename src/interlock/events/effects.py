@@ -102,7 +102,7 @@ def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
 
 def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
     task.candidate = None
-    task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; building it again"
+    task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; retrying"
     if task.phase.kind is PhaseKind.CHECK:
         task.on_main_only = True
         back_to(task, task.phase_index, row.time)

@@ -77,7 +77,7 @@ def explain(standing: Standing, task: TaskState) -> Reason:
     """The one cause that matters now."""
     rules = _WAITING if task.stage is Stage.WAITING else (_over, _running)
     found = next((reason for rule in rules if (reason := rule(standing, task))), None)
-    return found or Reason(Why.READY, "ready: it starts as soon as the loop comes round to it")
+    return found or Reason(Why.READY, "ready")
 
 
 def _over(_: Standing, task: TaskState) -> Reason | None:
@@ -119,8 +119,8 @@ def _needs(standing: Standing, task: TaskState) -> Reason | None:
         return None
     culprit = standing.needs.culprit(task.spec.id)
     if culprit is not None:
-        through = "" if culprit in task.spec.needs else ", which its needs depend on"
-        text = f"waits in vain for {culprit}{through}: {_fate(standing.state, culprit)}"
+        through = "" if culprit in task.spec.needs else " (required by its needs)"
+        text = f"blocked by {culprit}{through}: {_fate(standing.state, culprit)}"
         return Reason(Why.NEEDS_FAILED, text, (culprit,))
     tasks = standing.state.tasks
     unmet = tuple(

@@ -28,7 +28,7 @@ def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) ->
         shared |= others
     if shared:
         return True, f"{_named(shared)} may edit it too, and both changes will be merged"
-    return True, "nobody else works on it"
+    return True, "no other task works on it"
 
 
 def _named(tasks: set[TaskId]) -> str:

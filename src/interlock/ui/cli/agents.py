@@ -60,7 +60,7 @@ def agents_command(invocation: Invocation) -> None:
     if not rows:
         note("no agent is at work" if reading.is_live else "no run is going on; next: interlock run")
     elif not reading.is_live:
-        note("their run is gone; the next one takes them up: interlock run")
+        note("their run has ended; the next one continues them: interlock run")
 
 
 async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
@@ -112,4 +112,5 @@ def _print(row: AgentRow) -> None:
         quiet = f"{lasting(row.quiet_seconds)} ago: " if row.quiet_seconds is not None else ""
         say(f"  {quiet}{row.last}")
     if row.asks:
-        say(f"  it asks leave: {row.asks}  {paint(f'interlock answer {row.task} allow', 'cyan')} (or deny)")
+        command = paint(f"interlock answer {row.task} allow", "cyan")
+        say(f"  waits for permission: {row.asks}  {command} (or deny)")

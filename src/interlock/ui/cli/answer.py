@@ -1,4 +1,4 @@
-"""`interlock answer`: a person's answer to an agent's question, or to one that asks leave before it acts."""
+"""`interlock answer`: a person's answer to an agent that asks a question, or for permission to act."""
 
 from collections.abc import Sequence
 
@@ -26,8 +26,8 @@ WORDS = {"allow": True, "deny": False}
 def answer_command(invocation: Invocation, task: str, answer: tuple[str, ...]) -> None:
     """Answer the question that the agent of TASK ended with; the task then goes on.
 
-    An agent that asks leave before it acts (`permissions: ask`) is answered with allow or deny, for all
-    that it asks right now. For example: interlock answer login "yes, strings as well"
+    An agent that asks for permission before it acts (`permissions: ask`) is answered with allow or deny, for
+    all that it asks right now. For example: interlock answer login "yes, strings as well"
     """
     run_async(_answer(invocation, task, " ".join(answer).strip()))
 
@@ -45,7 +45,7 @@ async def _answer(invocation: Invocation, name: str, text: str) -> None:
             raise UsageError(f"the agent of {task.spec.id} asks nothing", f"interlock show {task.spec.id}")
         if text not in WORDS:
             raise UsageError(
-                f"the agent of {task.spec.id} asks leave, which is given with one word: {', '.join(WORDS)}",
+                f"the agent of {task.spec.id} asks for permission: answer with one of {', '.join(WORDS)}",
                 f"interlock answer {task.spec.id} allow",
             )
         allow = WORDS[text]

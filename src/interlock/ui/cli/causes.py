@@ -94,8 +94,9 @@ def waited_text(group: Sequence[AttemptStory]) -> str:
 
 def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
     """How one phase went, with what made it fail and why it was started."""
-    took = f", after {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
-    text = f"{clock(phase.started)} attempt {attempt}: {phase.phase} {phase.outcome}{took}"
+    took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
+    what = phase.outcome if phase.outcome == "landed" else f"{phase.phase} {phase.outcome}"
+    text = f"{clock(phase.started)} attempt {attempt}: {what}{took}"
     below = [
         f"`{check.command}` {check.how}; its output: {check.log or 'not kept'}"
         for check in phase.checks

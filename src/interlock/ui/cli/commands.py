@@ -41,7 +41,7 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("Look", f"{_HERE}.diff", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; show one again, or any moment of it."),
-    "what-if": Entry("Look", f"{_HERE}.what_if", "Run a past run again in the mind, with other numbers."),
+    "what-if": Entry("Look", f"{_HERE}.what_if", "Simulate a past run with different settings."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),

@@ -45,7 +45,7 @@ def _about(event: Event) -> str:
         case EventKind.RETRY | EventKind.ERROR:
             return ": ".join(filter(None, (event.error.value if event.error else "", event.text)))
         case _:
-            return event.text if event.ok else f"not well: {event.text}"
+            return event.text if event.ok else f"failed: {event.text}"
 
 
 def tokens(usage: Usage | None) -> str:

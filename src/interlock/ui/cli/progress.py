@@ -26,9 +26,9 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
-        f"{fact.task}: {fact.why}; built again"
+        f"{fact.task}: {fact.why}; retrying on main"
         if fact.why
-        else f"{fact.task}: main moved after the checks; built again on {fact.main[:12]}",
+        else f"{fact.task}: main moved after the checks; retrying on {fact.main[:12]}",
     ),
     f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
     f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),
@@ -63,7 +63,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.QuestionAnswered: lambda fact: ("", f"{fact.task}: answered by a person: {fact.text}"),
     f.PermissionAsked: lambda fact: (
         "yellow",
-        f"{fact.task}: asks leave: {fact.tool} {fact.text}. Next: interlock answer {fact.task} allow|deny",
+        f"{fact.task}: waits for permission: {fact.tool} {fact.text}. "
+        f"Next: interlock answer {fact.task} allow|deny",
     ),
 }
 

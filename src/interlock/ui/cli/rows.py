@@ -143,9 +143,9 @@ def _running(reading: Reading, task: TaskState) -> str:
     text = f"{task.phase.name}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
-        return f"{text}; but its run is gone, the next one takes it up"
+        return f"{text}; its run has ended, the next one continues it"
     if asked := open_permissions(task):
-        return f"{text}; it asks leave: {in_short(asked)}"
+        return f"{text}; waits for permission: {in_short(asked)}"
     if claim and claim.renewed_seconds_ago > QUIET_SECONDS:
         return f"{text}; no sign of life for {lasting(claim.renewed_seconds_ago)}"
     if claim and claim.note:

@@ -110,7 +110,7 @@ def _asked(found: TaskState) -> Iterator[str]:
             yield f"a person answered: {inert(question.answer)}"
     if asked := open_permissions(found):
         yield ""
-        yield f"it asks leave: {in_short(asked)}"
+        yield f"waits for permission: {in_short(asked)}"
         yield f"to refuse it: {paint(f'interlock answer {found.spec.id} deny', 'cyan')}"
 
 

@@ -1,4 +1,4 @@
-"""`interlock what-if`: a past run again, in the mind, with other numbers (D9)."""
+"""`interlock what-if`: simulate a past run with different settings (D9)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ REHEARSALS = 60
 @click.option("--agent", metavar="NAME", help="With this agent for every task, as far as it is known.")
 @click.pass_obj
 def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, agent: str | None) -> None:
-    """Run a past RUN (its number, the start of its name, or `last`) again in the mind, with other numbers.
+    """Simulate a past RUN (its number, the start of its name, or `last`) with different settings.
 
     The schedule is the real one; every attempt takes as long, costs as much and ends as it did. With --agent
     that follows from what the log knows of that agent, and is drawn many times. Nothing is started.
