@@ -51,3 +51,22 @@ def test_a_change_that_its_checks_refused_has_no_evidence(scratch: Scratch) -> N
     scratch.interlock("run", code=1)
     (task,) = scratch.status()["tasks"]
     assert (task["state"], task["evidence"]) == ("failed", None)
+
+
+def test_a_change_that_no_check_has_read_is_not_verified(scratch: Scratch) -> None:
+    """The language does not matter: the kernel notes who read the files that the change edits."""
+    agent = 'echo "value = 2" > "$INTERLOCK_TASK_ID.py"'
+    scratch.write(read__py="value = 1\n", unread__py="value = 1\n", check__sh="cat read.py\n")
+    scratch.graph(
+        "  read: {goal: a, done_when: sh check.sh}\n  unread: {goal: b, done_when: sh check.sh}\n", agent
+    )
+    scratch.interlock("run")
+    grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert grades["read"]["grade"] == "verified"
+    assert (grades["unread"]["gap"], grades["unread"]["about"]) == ("change-not-read", ["unread.py"])
+    assert "the checks never read `unread.py`" in scratch.interlock("explain", "unread")
+    assert "never read unread.py" in scratch.interlock("show", "unread")
+    trailer = scratch.git(
+        "log", "--grep=^b$", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main"
+    )
+    assert trailer == "observed, no check has read what it changes"

@@ -39,6 +39,7 @@ from interlock.model.outcome import (
     Tip,
 )
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
+from interlock.verify.sources import is_source
 
 FEEDBACK_CHARS = 8_000
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
@@ -274,7 +275,9 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     if not commands:
         return []
     name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
-    return await env.checker.check(check_order(turn, name, tree, commands))
+    touched = _there(turn.task.work).touched
+    watched = tuple(path for path in touched if is_source(path))
+    return await env.checker.check(replace(check_order(turn, name, tree, commands), watched=watched))
 
 
 def _commands(turn: Turn) -> tuple[str, ...]:

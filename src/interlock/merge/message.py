@@ -14,6 +14,7 @@ SUBJECT_CHARS = 72
 _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
+    Gap.UNREAD: "no check has read what it changes",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)

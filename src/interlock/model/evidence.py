@@ -28,6 +28,8 @@ class Gap(StrEnum):
     """A check failed that fails on main too, so it says nothing about the change."""
     BLIND = "canary-not-noticed"
     """The checks stayed green on code that was broken on purpose."""
+    UNREAD = "change-not-read"
+    """No check has read a single source file that the change edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Evidence:
     grade: Grade
     gap: Gap | None = None
     about: tuple[str, ...] = ()
-    """What the gap is about: commands, or what was broken."""
+    """What the gap is about: commands, what was broken, or files."""
 
     @property
     def is_verified(self) -> bool:
@@ -61,4 +63,6 @@ def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> 
         return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, failing)
     if canary and canary.is_blind:
         return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places)
+    if all(check.watched and len(check.unread) == check.watched for check in checks):
+        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread)
     return VERIFIED

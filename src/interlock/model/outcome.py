@@ -202,6 +202,11 @@ class CheckResult:
     usual_seconds: float = 0.0
     """It was stopped because it took far longer than this, as it usually does; 0: not for that."""
 
+    watched: int = 0
+    """Source files of the change of which it is known whether the command read them."""
+    unread: tuple[str, ...] = ()
+    """Those that it did not read."""
+
     @property
     def passed(self) -> bool:
         """Did the command succeed by itself."""

@@ -14,6 +14,7 @@ from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
+from interlock.verify.reading import mark_unread, notes_accesses, still_unread
 from interlock.verify.reports import read_report
 from interlock.verify.unable import unable
 
@@ -92,7 +93,10 @@ class LocalChecker:
         with self._folders.fresh() as folder:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
-                return await self._run(order, command, number, self._command(name, room, folder))
+                written = _layer(room)
+                marked = mark_unread(written, order.watched) if notes_accesses(folder) else ()
+                result = await self._run(order, command, number, self._command(name, room, folder))
+                return replace(result, watched=len(marked), unread=still_unread(written, marked))
             finally:
                 await asyncio.shield(self._rooms.clear(folder))
 
@@ -140,6 +144,12 @@ class LocalChecker:
             yield
         finally:
             del self._running[name]
+
+
+def _layer(room: Room) -> Path:
+    """Where the files of a change are written: on top of the tree that they change, or in a copy."""
+    overlays = room.grant.overlays if room.grant else ()
+    return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
 
 
 def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:

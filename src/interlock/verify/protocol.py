@@ -27,6 +27,8 @@ class CheckOrder:
     """On the clock of the event loop. An engine that was paused meanwhile must not start a command late."""
     pace: Mapping[str, Pace] = field(default_factory=dict)
     """By command, how long it usually takes and when it hangs, as far as that is known."""
+    watched: tuple[str, ...] = ()
+    """Files of which to say whether the commands read them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ def gap_text(evidence: Evidence) -> str:
             return "no check covers it"
         case Gap.RED_ON_MAIN:
             return f"{named} fails on main too"
+        case Gap.UNREAD:
+            return f"the checks never read {named}"
         case Gap.BLIND:
             return f"the checks stayed green with {named} broken on purpose"
     return "the agent says so" if evidence.grade is Grade.CLAIMED else ""

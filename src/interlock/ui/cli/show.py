@@ -157,5 +157,6 @@ def check_line(check: CheckResult) -> str:
     how = check.how if check.timed_out else f"exit {check.exit_code}"
     blame = " (red on main too, not held against it)" if check.red_on_base else ""
     log = f", {check.log}" if check.log else ""
+    log += f", never read {', '.join(map(inert, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")
     return f"{mark} `{check.command}` {how}{blame}{log}"
