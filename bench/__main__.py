@@ -12,6 +12,7 @@ NAMES = (
     "store",
     "start",
     "sandbox",
+    "workspaces",
     "sleepers",
     "pool",
     "brake",

@@ -19,6 +19,7 @@ def scratch(tmp_path: Path) -> Scratch:
     furnished(tmp_path / "probe", "bubblewrap")
     (tmp_path / "secret").write_text("private")
     made = Scratch(tmp_path / "repository")
+    made.git("config", "person.token", "private")
     made.write(interlock__toml="memory_limit_bytes = 1073741824\n")
     return made
 
@@ -29,8 +30,8 @@ def tries(scratch: Scratch, outside: Path) -> str:
         [
             'reached() { echo "reached $1"; exit 9; }',
             f"cat '{outside}/secret' && reached secret",
-            f"cat '{scratch.root}/task-graph.yaml' && reached checkout",
-            f"cat '{scratch.root}/.git/config' && reached configuration",
+            f"cat '{scratch.root}/mine.txt' && reached checkout",
+            f"grep private '{scratch.root}/.git/config' && reached configuration",
             f"ls '{scratch.root}/.git/interlock/log.db' && reached log",
             f"touch '{outside}/made'  # in a /tmp of its own, if the folder is below one",
             f"ls '{Path.home()}/.ssh' && reached keys",
@@ -46,6 +47,7 @@ def test_an_agent_works_with_git_in_its_workspace_and_reaches_nothing_else(
 ) -> None:
     work = "git log --oneline -1 && echo one > one.txt && git add one.txt && git commit -qm one && git status"
     scratch.graph("  t: {goal: x}\n", f"{tries(scratch, tmp_path)}\n{work} || exit 8\n", verify="'true'")
+    scratch.write(mine__txt="private")
     scratch.interlock("run")
     assert scratch.git("show", "main:one.txt") == "one"
     assert not (tmp_path / "made").exists()
@@ -58,6 +60,7 @@ def test_a_check_works_with_git_in_its_checkout_and_reaches_nothing_else(
 ) -> None:
     scratch.write(check__sh=f"{tries(scratch, tmp_path)}\ngit log --oneline -1 && git diff --quiet HEAD\n")
     scratch.graph("  t: {goal: x, done_when: [sh check.sh]}\n", "echo one > one.txt", verify="sh check.sh")
+    scratch.write(mine__txt="private")
     scratch.interlock("run")
     assert scratch.git("show", "main:one.txt") == "one"
     assert not (tmp_path / "made").exists()

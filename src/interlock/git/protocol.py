@@ -30,6 +30,11 @@ class Workspace:
         """The private git dir, which is the agent's."""
         return self.home / "private.git"
 
+    @property
+    def written(self) -> Path:
+        """What the agent wrote; in a copy, with all other files."""
+        return self.home / "tree"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckRoom:

@@ -108,7 +108,7 @@ class Trees:
 
     async def close(self) -> None:
         """Give back what this process held."""
-        if self._refreshing:
+        if self._refreshing and not self._refreshing.done():
             self._refreshing.cancel()
             await asyncio.wait([self._refreshing])
         self._users.clear()

@@ -26,6 +26,7 @@ class Begun:
     use: str
     session: str
     workspace: str
+    written: str = ""
 
 
 class Attendant:
@@ -36,9 +37,9 @@ class Attendant:
         self._state_dir = state_dir
         self._notebook = Notebook(state_dir, clean)
 
-    def greet(self, order: Order, workspace: Path) -> SessionHooks:
+    def greet(self, order: Order, workspace: Path, written: Path) -> SessionHooks:
         """A session is about to begin."""
-        begun = Begun(order.agent.name, order.agent.use, order.session, str(workspace))
+        begun = Begun(order.agent.name, order.agent.use, order.session, str(workspace), str(written))
         path = self._file(order.task, order.attempt, "session.json")
         with contextlib.suppress(OSError):  # a full disk: the session has worse to come
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,7 @@ class Attendant:
                 use=begun.use,
                 session=begun.session,
                 workspace=begun.workspace,
+                written=begun.written,
                 transcript=self._file(task, attempt, "events.jsonl"),
                 log=self._file(task, attempt, "hooks.jsonl"),
             ),

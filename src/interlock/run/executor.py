@@ -154,7 +154,7 @@ class LocalExecutor(Generic[W]):
         )
         log = self._state_dir / report.log
         talk = Conversation(order, self._processes, self._means, self._homes, log)
-        hooks = self._attendant.greet(order, workspace.path)
+        hooks = self._attendant.greet(order, workspace.path, workspace.written)
         self._talks[attempt_name(order)] = talk
         try:
             return await talk.hold(report, workspace, lambda: self._about_to_start(order), news, hooks)

@@ -16,6 +16,11 @@ class Workspace(Protocol):
         ...
 
     @property
+    def written(self) -> Path:
+        """The folder that holds what the agent writes, as it is named outside."""
+        ...
+
+    @property
     def home(self) -> Path:
         """The attempt's state, beside the directory."""
         ...

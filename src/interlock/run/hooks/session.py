@@ -51,6 +51,8 @@ class About:
     transcript: Path
     log: Path
     """Where it is written what the commands did."""
+    written: str = ""
+    """Where what the agent writes lies: its workspace may be seen by itself alone."""
 
 
 class SessionHooks:
@@ -200,6 +202,7 @@ class SessionHooks:
             "session_id": self._session,
             "transcript_path": str(about.transcript),
             "cwd": about.workspace,
+            "written": about.written,
             "task": about.task,
             "attempt": about.attempt,
             "agent": about.use,

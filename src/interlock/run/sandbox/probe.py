@@ -73,7 +73,8 @@ def probe_overlay(confinement: Confinement, containment: Containment, state: Pat
         return Probed(False, f"the sandbox ({confinement.kind.value}) cannot mount")
     if getattr(confinement, "by_itself", False) or not containment.is_namespace:
         return Probed(False, "this system lets only bubblewrap make namespaces")
-    with tempfile.TemporaryDirectory(prefix="probe-", dir=state) as name:
+    there = state if state.is_dir() else state.parent  # `doctor` makes no state folder
+    with tempfile.TemporaryDirectory(prefix="probe-", dir=there) as name:
         folders = [Path(name, each) for each in ("lower", "upper", "work", "merged")]
         for folder in folders:
             folder.mkdir()

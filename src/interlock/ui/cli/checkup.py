@@ -19,6 +19,7 @@ from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
+from interlock.run.sandbox.refusals import NoSandbox
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import check_findings
 from interlock.ui.cli.commit_hooks import hook_findings
@@ -26,7 +27,7 @@ from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, counted, note
 from interlock.ui.cli.reading import all_rows, read
-from interlock.ui.cli.sandbox_checkup import sandbox_findings
+from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
 from interlock.ui.cli.session import opened_fully
 
 LOW_BYTES = 1 << 30
@@ -183,6 +184,14 @@ async def _agents(project: Project) -> list[Finding]:
     return findings + await agent_findings(project, list(used.values()), files)
 
 
+async def _workspaces(project: Project) -> list[Finding]:
+    """Where no sandbox works there is another row for that."""
+    try:
+        return [workspace_finding(project.workspaces.why_copies)]
+    except NoSandbox:
+        return []
+
+
 def _containment() -> Finding:
     kind = strongest()
     if kind.is_namespace:
@@ -197,6 +206,7 @@ _EXAMINATIONS: dict[str, Examination] = {
     "state": _state_folder,
     "disk": _disk,
     "log": _log,
+    "workspaces": _workspaces,
     "graph": _agents,
     "commit hook": hook_findings,
     "set-up": lack_findings,

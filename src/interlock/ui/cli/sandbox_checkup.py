@@ -37,6 +37,15 @@ def sandbox_findings(wanted: Wanted, limits: Limits) -> Iterator[Finding]:
     yield _limits(limits)
 
 
+def workspace_finding(why_copies: str) -> Finding:
+    """How workspaces and checks get their files."""
+    if not why_copies:
+        text = "overlays: agents and checks work at the path of your checkout, and change nothing there"
+        return Finding("workspaces", Health.OK, text)
+    text = f"copies, at a path of their own and without what git ignores in your checkout: {why_copies}"
+    return Finding("workspaces", Health.WARNING, text)
+
+
 def _failed(each: Tried, tried: tuple[Tried, ...]) -> Finding:
     """Of several that fail, one must be mended; behind a weaker one that works, it would be better."""
     health = Health.WARNING if tried[-1].confinement else Health.BAD

@@ -1,0 +1,180 @@
+"""What a workspace costs in repositories of three sizes: time to start, processor time, room on the disk."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.scratch import IDENTITY, scratch_repository
+from bench.table import Row, percentile
+
+TITLE = "workspaces: one agent at a time, one check for each change"
+SIZES = {50: 0.15, 7_000: 0.2, 50_000: 0.3}
+"""Files, and how many seconds of all processors an attempt may take from its claim to its landing."""
+FEW, MANY = 2, 8
+FIRST_SECONDS = 1.0
+GRAPH = """\
+version: 1
+defaults: {agent: stamp, verify: "true"}
+agents:
+  stamp: {use: command, run: [sh, -c, 'date +%s.%N > "$INTERLOCK_TASK_ID.txt"; sleep 0.5']}
+tasks:
+"""
+TEXT = "".join(f"line {number} of a file of ordinary size\n" for number in range(40))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the command on a new repository."""
+
+    cpu_seconds: float
+    first_seconds: float
+    """From the command to the first agent."""
+    latencies: tuple[float, ...]
+    """From the claim of each task to its agent."""
+    disk_bytes: int
+
+
+def measure(short: bool) -> list[Row]:
+    """For each size two runs that differ in the number of tasks: what both pay for is no attempt's."""
+    rows = list[Row]()
+    for files, target in list(SIZES.items())[: 1 if short else None]:
+        few, many = _run(files, FEW), _run(files, MANY)
+        each = (many.cpu_seconds - few.cpu_seconds) / (MANY - FEW)
+        later = many.latencies[1:]
+        rows += [
+            Row(f"{files} files: processor time of an attempt", each, "s", target=target),
+            Row(f"{files} files: from claim to agent, median", percentile(later, 0.5), "s"),
+            Row(
+                f"{files} files: first run, until the first agent",
+                few.first_seconds,
+                "s",
+                target=_first(files),
+            ),
+            Row(f"{files} files: disk of a workspace", many.disk_bytes / 2**20, "MiB"),
+        ]
+    return rows
+
+
+def _first(files: int) -> float | None:
+    return FIRST_SECONDS if files <= 7_000 else None
+
+
+def _run(files: int, tasks: int) -> Run:
+    names = [f"task-{number}" for number in range(tasks)]
+    graph = GRAPH + "".join(f"  {name}: {{goal: Stamp}}\n" for name in names)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _meter() as meter:
+        place = scratch_repository(Path(folder), graph)
+        _fill(place, files)
+        began = time.time()
+        argv = (sys.executable, "-m", "interlock", "run", "--max-parallel", "1", "--no-input")
+        running = subprocess.Popen(
+            argv,
+            cwd=place,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=meter.enter,  # noqa: PLW1509 - one thread
+        )
+        disk = _watch(place, running)
+        assert running.returncode == 0
+        stamps = [float((place / f"{name}.txt").read_text()) for name in names]
+        claims = _claims(place)
+    latencies = tuple(stamp - claims[name] for name, stamp in zip(names, stamps, strict=True))
+    first = min(stamps)
+    return Run(meter.seconds, first - began, latencies, disk)
+
+
+def _fill(place: Path, files: int) -> None:
+    for number in range(files):
+        path = place / f"part-{number // 100}" / f"file-{number}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{number}\n{TEXT}")
+    subprocess.run(("git", "add", "."), cwd=place, check=True)
+    subprocess.run(("git", *IDENTITY, "commit", "-q", "-m", "files"), cwd=place, check=True)
+    subprocess.run(("git", "gc", "-q"), cwd=place, check=True)
+
+
+def _watch(place: Path, running: "subprocess.Popen[bytes]") -> int:
+    """The most that one workspace takes on the disk while agents are at work."""
+    most = 0
+    while running.poll() is None:
+        for home in place.glob(".git/interlock/workspaces/*/1"):
+            if (home / "workspace.json").exists():
+                most = max(most, _bytes(home))
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(0.2)
+    return most
+
+
+def _bytes(home: Path) -> int:
+    """What only this folder holds: not the files that another one has as well."""
+    total = 0
+    for folder, _, names in os.walk(home):
+        for name in names:
+            try:
+                seen = os.lstat(Path(folder, name))
+            except OSError:
+                continue
+            total += seen.st_blocks * 512 if seen.st_nlink == 1 else 0
+    return total
+
+
+def _claims(place: Path) -> dict[str, float]:
+    argv = (sys.executable, "-m", "interlock", "events", "--json")
+    said = subprocess.run(argv, cwd=place, capture_output=True, check=True, text=True).stdout
+    facts: list[dict[str, Any]] = [json.loads(line) for line in said.splitlines()]  # Any: facts as JSON
+    return {
+        fact["fact"]["task"]: fact["time"]
+        for fact in reversed(facts)
+        if fact["kind"] == "PhaseStarted" and fact["fact"]["phase"] == "implement"
+    }
+
+
+class _Meter:
+    """Processor time of a process and all below it, wherever they end: a cgroup counts it."""
+
+    def __init__(self, group: Path | None) -> None:
+        self._group = group
+        self.seconds = 0.0
+
+    def enter(self) -> None:
+        """In the new process."""
+        if self._group:
+            (self._group / "cgroup.procs").write_text("0")
+
+    def read(self) -> None:
+        if self._group is None:
+            spent = os.times()
+            self.seconds = spent.children_user + spent.children_system
+        elif (old := self._group / "cpuacct.usage").exists():
+            self.seconds = int(old.read_text()) / 1e9
+        else:
+            words = (self._group / "cpu.stat").read_text().split()
+            self.seconds = int(words[words.index("usage_usec") + 1]) / 1e6
+
+
+@contextmanager
+def _meter() -> Iterator[_Meter]:
+    group: Path | None = None
+    for root in (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup")):
+        if (root / "cgroup.procs").exists() and os.access(root, os.W_OK):
+            group = root / f"bench-{uuid.uuid4().hex[:8]}"
+            group.mkdir()
+            break
+    meter = _Meter(group)
+    before = os.times()
+    try:
+        yield meter
+        meter.read()
+        if group is None:
+            meter.seconds -= before.children_user + before.children_system
+    finally:
+        if group:
+            group.rmdir()

@@ -1,0 +1,244 @@
+"""Workspaces as layers: what an agent does in one is imported as from a copy (D10, T3).
+
+An agent here is a shell script in the real sandbox, where the layers are mounted for it.
+"""
+
+import asyncio
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from interlock.git.ignored import is_cache, is_secret
+from interlock.git.protocol import Workspace
+from interlock.git.workspaces import GitWorkspaces
+from interlock.model.process import Command
+from interlock.model.task import Commit
+from interlock.run.processes import LocalProcesses
+from tests.git.agents import TASK
+from tests.git.world import World, git, make_world, run, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+
+class Layered:
+    """One repository whose workspaces are layers."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.processes = LocalProcesses()
+        self.workspaces = GitWorkspaces(
+            world.place, why_copies=lambda: self.processes.why_no_overlays(world.place.state)
+        )
+        if self.workspaces.why_copies:
+            pytest.skip(f"no overlays here: {self.workspaces.why_copies}")
+
+    def agent(self, script: str, base: str = "", attempt: int = 1) -> tuple[Workspace, str]:
+        """Let an agent work; its workspace, and what it said."""
+        return run(self._work(script, Commit(base or self.world.main), attempt))
+
+    async def _work(self, script: str, base: Commit, attempt: int) -> tuple[Workspace, str]:
+        workspace = await self.workspaces.open(TASK, attempt, base)
+        with tempfile.NamedTemporaryFile() as log:
+            command = Command(
+                ("sh", "-euc", script),
+                str(workspace.path),
+                log.name,
+                {"PATH": os.environ["PATH"]},
+                grant=workspace.grant,
+            )
+            ended = await self.processes.run(command)
+            self.processes.close()
+        assert ended.code == 0, ended.tail
+        return workspace, ended.tail
+
+    def changes(self, workspace: Workspace) -> list[str]:
+        """What is imported of a workspace, as git names changes."""
+        base = workspace.base
+        made = run(self.workspaces.collect(workspace, "What the agent left\n"))
+        return git(self.world.root, "diff", "--name-status", "--no-renames", base, made.commit).splitlines()
+
+    def result(self, script: str, base: str = "") -> list[str]:
+        """What is imported of an agent's work."""
+        return self.changes(self.agent(script, base)[0])
+
+
+@pytest.fixture
+def layered(world: World) -> Layered:
+    return Layered(world)
+
+
+def test_an_agent_that_does_nothing_changed_nothing(layered: Layered) -> None:
+    workspace, said = layered.agent("pwd; git status --porcelain; git log --format=%H; cat src/b.txt")
+    assert said.splitlines() == [str(layered.world.root), layered.world.main, "b"]
+    assert layered.changes(workspace) == []
+    assert layered.workspaces.at_checkout
+
+
+def test_files_are_changed_added_and_removed(layered: Layered) -> None:
+    script = "echo x >> a.txt; mkdir n; echo n > n/new.txt; rm src/b.txt; echo l > n/x.log; ln -s a.txt link"
+    assert layered.result(script) == ["M\ta.txt", "A\tlink", "A\tn/new.txt", "D\tsrc/b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("script", "changes"),
+    [
+        ("rm -r src", ["D\tsrc/b.txt"]),
+        ("rm -r src; mkdir src; echo c > src/c.txt", ["D\tsrc/b.txt", "A\tsrc/c.txt"]),
+        ("rm -r src; echo file > src", ["A\tsrc", "D\tsrc/b.txt"]),
+        ("rm a.txt; mkdir a.txt; echo b > a.txt/b", ["D\ta.txt", "A\ta.txt/b"]),
+        ("mv src other", ["A\tother/b.txt", "D\tsrc/b.txt"]),
+        ("chmod +x a.txt; touch src/b.txt", ["M\ta.txt"]),
+        ("rm -r src; ln -s /etc src", ["A\tsrc", "D\tsrc/b.txt"]),
+        ("mkfifo pipe; mkdir empty", []),
+    ],
+)
+def test_folders_take_the_place_of_files_and_files_of_folders(
+    layered: Layered, script: str, changes: list[str]
+) -> None:
+    assert layered.result(script) == changes
+
+
+@pytest.mark.parametrize(
+    ("script", "changes"),
+    [
+        ("mkdir build; echo o > build/out; echo l > src/x.log", []),
+        ("echo l > x.log; git add -f x.log; git commit -qm x", ["A\tx.log"]),
+        ("echo l > x.log; git add -f x.log", []),
+        ("rm .gitignore; echo l > x.log", ["D\t.gitignore", "A\tx.log"]),
+        ("echo '*.md' > src/.gitignore; echo m > src/r.md; echo m > r.md", ["A\tr.md", "A\tsrc/.gitignore"]),
+        ("git rm -q --cached a.txt; git commit -qm x", []),
+        (
+            "git rm -q --cached a.txt; echo a.txt >> .gitignore; git commit -qam x",
+            ["M\t.gitignore", "D\ta.txt"],
+        ),
+        ("git rm -q a.txt; git commit -qm x; git switch -q --detach HEAD~1", []),
+    ],
+)
+def test_ignore_rules_hold_for_what_was_never_committed(
+    layered: Layered, script: str, changes: list[str]
+) -> None:
+    assert layered.result(script) == changes
+
+
+def test_commits_are_kept_and_the_files_decide(layered: Layered) -> None:
+    one = "echo 1 > one.txt; git add .; git commit -qm one"
+    script = f"{one}; echo 2 > two.txt; git stash -q -u; echo 3 > three.txt"
+    workspace, _ = layered.agent(script)
+    assert layered.changes(workspace) == ["A\tone.txt", "A\tthree.txt"]
+    refs = git(layered.world.root, "for-each-ref", "--format=%(refname)", "refs/interlock/archive")
+    assert refs.count("\n") == 0, "one commit holds on to the stash"
+    assert refs
+
+
+def test_a_repository_inside_becomes_plain_files(layered: Layered) -> None:
+    commit = "git -c user.name=a -c user.email=b commit -qm x"
+    script = f"git init -q inner; echo x > inner/x.txt; cd inner; git add .; {commit}"
+    workspace, _ = layered.agent(script)
+    assert layered.changes(workspace) == ["A\tinner/x.txt"]
+
+
+def test_what_differs_from_the_tree_below_is_written_and_new(layered: Layered) -> None:
+    """An old commit's files too; the others keep the time that they have in the checkout."""
+    world = layered.world
+    for name in ("a.txt", "src/b.txt"):
+        os.utime(world.root / name, (1_000_000_000, 1_000_000_000))
+    git(world.root, "update-index", "-q", "--refresh")
+    layered.agent("true")
+    later = world.made(
+        {"a.txt": None, "src/b.txt": "later\n", "more/c.txt": "c\n", ".gitignore": None}, world.main
+    )
+    workspace, said = layered.agent(
+        "git status --porcelain; ls -A; find . -newermt 2010-01-01 -name '*.txt'", later, 2
+    )
+    assert sorted(said.split()) == ["./more/c.txt", "./src/b.txt", ".git", "more", "src"]
+    assert layered.changes(workspace) == []
+    _, said = layered.agent("find . -newermt 2010-01-01 -name '*.txt'; git status --porcelain", world.main, 3)
+    assert said == ""
+
+
+def test_a_folder_whose_files_are_all_gone_is_gone(layered: Layered) -> None:
+    layered.agent("true")
+    later = layered.world.made({"src/b.txt": None}, layered.world.main)
+    workspace, said = layered.agent("ls", later, 2)
+    assert said.split() == ["a.txt"]
+    assert layered.changes(workspace) == []
+
+
+def test_a_new_tree_is_made_when_much_differs_and_the_old_one_goes(layered: Layered) -> None:
+    layered.agent("true")
+    trees = layered.world.place.state / "trees"
+    assert [folder.name for folder in trees.iterdir()] == ["1"]
+    run(layered.workspaces.discard(layered.agent("true", "", 2)[0]))
+    later = layered.world.made({f"n/{number}.txt": "x\n" for number in range(600)}, layered.world.main)
+    workspace, said = layered.agent("ls n | wc -l; git status --porcelain", later, 3)
+    assert said.strip() == "600"
+    assert layered.changes(workspace) == []
+    assert "2" in [folder.name for folder in trees.iterdir()]
+    run(layered.workspaces.close())
+    again = Layered(layered.world)
+    again.agent("true", later, 4)
+    assert [folder.name for folder in trees.iterdir()] == ["2"]
+
+
+def test_a_submodule_that_is_there_is_shown(tmp_path: Path) -> None:
+    other = make_world(tmp_path / "other")
+    world = make_world(tmp_path / "project")
+    git(world.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.root), "sub")
+    git(world.root, "commit", "-qm", "with a submodule")
+    layered = Layered(world)
+    script = "cat sub/a.txt; git status --porcelain; echo mine > sub/a.txt"
+    workspace, said = layered.agent(script)
+    assert said.split() == ["one", "two", "three"]
+    assert layered.changes(workspace) == []
+    assert (world.root / "sub" / "a.txt").read_text() == "one\ntwo\nthree\n"
+
+
+def test_what_an_agent_commits_in_an_ignored_folder_counts(layered: Layered) -> None:
+    write(layered.world.root, {"build/old.js": "old\n", "one.log": "log\n"})
+    commit = "git add -f build/new.js; git commit -qm b"
+    script = f"cat build/old.js one.log; echo new > build/new.js; {commit}; echo > x"
+    workspace, said = layered.agent(script)
+    assert said.split() == ["old", "log"]
+    assert layered.changes(workspace) == ["A\tbuild/new.js", "A\tx"]
+    assert [path.name for path in (layered.world.root / "build").iterdir()] == ["old.js"]
+
+
+def test_a_bare_repository_has_workspaces_too(world: World, tmp_path: Path) -> None:
+    subprocess.run(["git", "clone", "-q", "--bare", world.root, tmp_path / "bare.git"], check=True)
+    bare = World(tmp_path / "bare.git")
+    bare.place.ensure_state()
+    layered = Layered(bare)
+    workspace, said = layered.agent("pwd; git status --porcelain; echo x > x.txt")
+    assert said == str(tmp_path / "bare-checkout")
+    assert layered.changes(workspace) == ["A\tx.txt"]
+
+
+def test_half_made_trees_and_layers_of_dead_processes_are_removed(layered: Layered) -> None:
+    state = layered.world.place.state
+    for name in ("trees/7-dead", "beside/dead"):
+        (state / name).mkdir(parents=True)
+    layered.agent("true")
+    assert not (state / "trees/7-dead").exists()
+    assert not (state / "beside/dead").exists()
+    asyncio.run(layered.workspaces.close())
+    assert list((state / "beside").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", [".env", ".env.local", "server.KEY", "id_rsa.pub", "credentials.json", ".npmrc"]
+)
+def test_secrets_are_known_by_name(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", [".env.example", "environment.ts", "keys.py", ".venv", "dist"])
+def test_other_names_are_no_secrets(name: str) -> None:
+    assert not is_secret(name)
+
+
+def test_caches_are_known_at_any_depth() -> None:
+    assert is_cache("src/__pycache__/a.pyc")
+    assert not is_cache("src/cache.py")
