@@ -45,6 +45,10 @@ def main() -> None:
     heard = json.loads(sys.stdin.readline())
     prompt = heard["message"]["content"]
     session = said("--resume") or said("--session-id")
+    if said("--resume") and not Path.home().joinpath("diary").exists():
+        gone = {"is_error": True, "errors": [f"No conversation found with session ID: {session}"]}
+        tell("result", subtype="error_during_execution", session_id=session, num_turns=0, **gone)
+        sys.exit(1)
     tell("system", subtype="init", session_id=session, model="fake")
     tell("user", **heard, isReplay=True)
     gate = re.search(r"^wait (.+)$", prompt, re.MULTILINE)

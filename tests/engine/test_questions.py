@@ -1,6 +1,7 @@
 """A question of an agent is a question: its task waits for a person, through the real command (P2)."""
 
 import json
+import shutil
 
 import pytest
 
@@ -96,3 +97,21 @@ def test_an_answer_goes_into_the_session_that_asked(scratch: Scratch, model: Mod
     scratch.interlock("run")
     session, has_diary = scratch.git("show", "main:resumed.txt").split()[:2]
     assert (session, has_diary) == (asked["fact"]["session"], "True")
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("claude")
+def test_a_session_that_is_gone_starts_afresh_without_costing_an_attempt(
+    scratch: Scratch, model: Model
+) -> None:
+    plan(scratch, model, f"Read numbers\nask {QUESTION}", retries=0)
+    scratch.interlock("run", code=6)
+    shutil.rmtree(scratch.root / ".git/interlock/homes/t")
+    scratch.interlock("answer", "t", "both")
+    assert "t: its session cannot be resumed; it starts afresh" in scratch.interlock("run")
+    assert scratch.facts("PhaseFailed") == []
+    asked, resumed, afresh = (row["fact"] for row in scratch.facts("SessionOpened"))
+    assert (resumed["session"], resumed["attempt"]) == (asked["session"], 2)
+    assert (afresh["session"] == asked["session"], afresh["attempt"]) == (False, 2)
+    assert scratch.git("show", "main:made.txt").split()[0] == afresh["session"]
+    assert "An earlier session on this task is gone" in scratch.interlock("prompt", "t", "--attempt", "2")

@@ -75,6 +75,11 @@ class Conversation:
         """What the agent does, in words."""
         return self._session.last_line if self._session else ""
 
+    @property
+    def has_begun(self) -> bool:
+        """Has its model said or done anything."""
+        return self._session is not None and self._session.has_begun
+
     async def hold(
         self,
         report: Report,
@@ -90,7 +95,7 @@ class Conversation:
         prompt = write_prompt(order, place)
         self._scope = Scope(order.expected, place.path, self._clean_ask(news))
         hooks.guard = self._scope.objection
-        if objection := await hooks.begin(prompt, resumed=bool(before)):
+        if objection := await hooks.begin(prompt, resumed=bool(order.resume and order.resume.session)):
             why = f"a hook of yours kept it from starting: {objection}"
             return replace(report, error=ErrorClass.DENIED, summary=why)
         async with AsyncExitStack() as stack:

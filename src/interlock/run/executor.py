@@ -61,7 +61,7 @@ class LocalExecutor(Generic[W]):
 
     async def carry_out(self, order: Order, news: News = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
-        order = _as_it_will_be(order)
+        fresh, order = order.session, _as_it_will_be(order)
         name = attempt_name(order)
         self._starts.begin(name)
         passed = asyncio.get_running_loop().time() - order.given_at
@@ -70,6 +70,9 @@ class LocalExecutor(Generic[W]):
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(order, workspace, news)
+            if _is_gone(order, report, self._talks[name]):
+                self._means.tell(f"{order.task}: its session cannot be resumed; it starts afresh")
+                report = await self._work(_afresh(order, fresh), workspace, news)
             await news.exited()
             self._starts.over(name)  # one that never came to its start, too
             await self._starts.let_go_first()
@@ -205,6 +208,19 @@ def _as_it_will_be(order: Order) -> Order:
     if order.resume is None or not goes_on(order.resume, order.agent.use):
         return replace(order, resume=None)
     return replace(order, base=order.resume.base, session=order.resume.session)
+
+
+def _is_gone(order: Order, report: Report, talk: Conversation) -> bool:
+    """Did the program give up at once because it does not have the session that it was to resume. What each
+    says then differs; that its model was never heard of is the same for all."""
+    resumes = order.resume is not None and bool(order.resume.session)
+    return resumes and report.error is ErrorClass.EXIT and not talk.has_begun
+
+
+def _afresh(order: Order, session: str) -> Order:
+    """A new session in the same attempt and workspace, where what the earlier one wrote still is."""
+    resume = replace(order.resume, session="") if order.resume else None
+    return replace(order, session=session, resume=resume)
 
 
 async def _collect(

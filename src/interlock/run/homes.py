@@ -28,7 +28,7 @@ class Homes:
 
         That one stays where it is, since programs note down where they keep things; a link leads there.
         """
-        home = self.path(task, attempt)
+        home = self._itself(task, attempt)
         try:
             if before and not home.exists() and (old := self._itself(task, before)).is_dir():
                 home.symlink_to(old.name)

@@ -42,9 +42,11 @@ class Closing:
     def __init__(self) -> None:
         self._message = ""
         self._asked = ""
+        self.has_begun = False
 
     def note(self, event: Event) -> None:
         """Take in what it said or did."""
+        self.has_begun = self.has_begun or event.kind in (EventKind.MESSAGE, EventKind.TOOL)
         if event.kind in (EventKind.MESSAGE, EventKind.END) and event.ok and event.text.strip():
             self._message = event.text
         elif event.kind is EventKind.TOOL:

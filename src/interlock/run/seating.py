@@ -24,6 +24,11 @@ Your session was cut off before you had finished; nothing that you wrote is lost
 and go on with the task, which is this:
 
 """
+STARTED_OVER = """\
+An earlier session on this task is gone, but what it wrote is in this directory. Look at where things stand
+and go on with the task, which is this:
+
+"""
 ANSWERED = """\
 You ended with a question, and a person has answered it: see below, under what people said. Nothing that you
 wrote is lost. Go on with the task, which is this:
@@ -58,6 +63,8 @@ def told(prompt: str, resume: Resume | None) -> str:
     """What an agent gets to read."""
     if resume is None:
         return prompt
+    if not resume.session:
+        return STARTED_OVER + prompt
     return (ANSWERED if resume.answered else RESUMED) + prompt
 
 

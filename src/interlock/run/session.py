@@ -49,6 +49,11 @@ class Session:
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
 
     @property
+    def has_begun(self) -> bool:
+        """Has its model said or done anything."""
+        return self._closing.has_begun
+
+    @property
     def tail(self) -> str:
         """The end of what it did and said, for people and for the next attempt; '' if its output must do."""
         return "\n".join(self._tail)
