@@ -74,7 +74,7 @@ async def main(root: Path, boundary: str) -> None:
             executor=kill.around(LocalExecutor(workspaces, project.processes, project.state_dir), "executor"),
             checker=kill.around(env.checker, "checker"),
         )
-        await Engine(env, Options(max_parallel=2, fetch_seconds=0)).run()
+        await Engine(env, Options(environment="this machine", max_parallel=2, fetch_seconds=0)).run()
     sys.stdout.write(" ".join(f"{call}={count}" for call, count in sorted(kill.seen.items())))
 
 

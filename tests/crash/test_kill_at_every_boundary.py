@@ -1,6 +1,6 @@
 """kill -9 of the real process before and after each step: the next start ends in the same state (W5, D4, R5).
 
-Real git, real agents, a real database; 20 boundaries, before and after, on both stores.
+Real git, real agents, a real database; 21 boundaries, before and after, on both stores.
 """
 
 import asyncio
@@ -48,7 +48,8 @@ BOUNDARIES = [
     "workspaces.discard:1",
     "store.release:1",  # the first result
     "repository.merge:1",
-    "checker.check:1",
+    "checker.check:1",  # main itself
+    "checker.check:2",  # the first change
     "repository.commit:1",
     "store.release:3",
     "repository.land:1",

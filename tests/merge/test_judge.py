@@ -1,72 +1,165 @@
-"""Checks are judged as a difference to the base (W8, D7)."""
+"""What the checks of a candidate say about it: judged against main, test by test where main is red (W7)."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.merge import judge
+from interlock.merge import Verdict, judge
 from interlock.model.outcome import CheckResult
+from interlock.model.suite import SuiteResult, Unable
+from interlock.model.task import Agent, Task, TaskId
 
-RED = CheckResult("make test", 1)
-GREEN = CheckResult("make test", 0)
-
-
-def test_what_passes_may_land() -> None:
-    assert judge([GREEN], (), {}).passed
-
-
-def test_what_was_green_before_is_held_against_the_change() -> None:
-    verdict = judge([RED], (), {"make test": 0})
-    assert (verdict.passed, verdict.red, verdict.unknown) == (False, (RED,), ())
+GREEN, RED = CheckResult("make", 0), CheckResult("make", 2)
+TASK = Task(TaskId("a"), "do it", Agent("x", "command"), verify=("make",))
+PROMISED = replace(TASK, done_when=("make",))
 
 
-def test_what_is_red_on_the_base_is_reported_and_not_held_against_the_change() -> None:
-    verdict = judge([RED], (), {"make test": 2})
-    assert verdict.passed and verdict.red == ()
-    assert [check.red_on_base for check in verdict.checks] == [True]
+def suite(passed: str, failed: str = "") -> SuiteResult:
+    return SuiteResult(tuple(passed.split()), tuple(failed.split()), len(passed.split()), len(failed.split()))
 
 
-def test_what_the_task_itself_promised_must_pass_even_if_the_base_is_red() -> None:
-    verdict = judge([RED], ("make test",), {"make test": 2})
-    assert verdict.red == (RED,) and not verdict.checks[0].red_on_base
+def ran(passed: str, failed: str = "", exit_code: int = 1) -> CheckResult:
+    return CheckResult("make", exit_code if failed else 0, suite=suite(passed, failed))
 
 
-def test_a_failure_nobody_knows_the_base_of_asks_for_a_run_there() -> None:
-    verdict = judge([RED, RED], (), {})
-    assert (verdict.passed, verdict.red, verdict.unknown) == (False, (), ("make test",))
+def against(main: CheckResult | None, result: CheckResult, task: Task = TASK) -> Verdict:
+    known = {main.command: main} if main else {}
+    return judge([result], task, known, known)
 
 
-def test_a_command_that_ran_out_of_time_has_failed_whatever_its_exit_code() -> None:
-    assert not judge([CheckResult("make test", 0, timed_out=True)], (), {"make test": 0}).passed
+def test_a_green_check_needs_no_base() -> None:
+    verdict = against(None, GREEN)
+    assert verdict.passed and verdict.checks == (GREEN,)
 
 
-commands = st.sampled_from(["a", "b", "c"])
-results = st.lists(
-    st.builds(CheckResult, command=commands, exit_code=st.integers(0, 1), timed_out=st.booleans())
+def test_a_red_check_that_is_green_on_main_is_held_against_the_candidate() -> None:
+    assert against(GREEN, RED).red == (RED,)
+
+
+def test_a_red_check_that_is_unknown_on_main_must_be_run_there() -> None:
+    verdict = against(None, RED)
+    assert verdict.unknown == ("make",) and not verdict.red and not verdict.passed
+
+
+def test_what_the_task_promised_is_never_excused() -> None:
+    verdict = against(ran("a", "b"), ran("a", "b"), PROMISED)
+    assert len(verdict.red) == 1 and not verdict.checks[0].red_on_base
+
+
+def test_a_known_failing_test_is_counted_and_excused() -> None:
+    verdict = against(ran("a b", "c"), ran("a b new", "c"))
+    assert verdict.passed and verdict.checks[0].red_on_base
+    assert verdict.checks[0].suite == SuiteResult(("new",), ("c",), 3, 1), "only what main did not have"
+
+
+def test_a_change_that_mends_a_known_failure_passes() -> None:
+    assert against(ran("a", "b c"), ran("a b", "c")).passed
+    assert against(ran("a", "b"), ran("a b")).passed
+
+
+def test_a_test_that_fails_only_with_the_change_is_held_against_it() -> None:
+    verdict = against(ran("a b", "c"), ran("a", "b c"))
+    assert not verdict.passed and verdict.red[0].newly_failing == ("b",) and not verdict.red[0].vanished
+
+
+@pytest.mark.parametrize("now", ["a", "a renamed"])
+def test_a_test_that_passes_on_main_may_not_vanish(now: str) -> None:
+    verdict = against(ran("a b", "c"), ran(now, "c"))
+    assert not verdict.passed and verdict.red[0].vanished == ("b",)
+
+
+def test_a_known_failing_test_may_vanish() -> None:
+    assert against(ran("a", "b c"), ran("a", "c")).passed
+
+
+def test_where_tests_are_only_counted_none_may_be_missing() -> None:
+    main = replace(RED, suite=SuiteResult((), ("c",), 30, 1))
+    fewer, more = (replace(RED, suite=SuiteResult((), ("c",), count, 1)) for count in (29, 31))
+    assert against(main, fewer).red[0].fewer_passed == 1
+    assert against(main, more).passed
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        RED,
+        replace(RED, suite=suite("a b")),
+        ran("a b", "c", exit_code=139),
+        replace(RED, suite=SuiteResult(("a", "b"), ("c",), 2, 2)),
+    ],
+    ids=["no report", "no failing test", "crash", "a failure without a name"],
 )
+def test_red_for_another_reason_than_on_main_is_held_against_the_candidate(result: CheckResult) -> None:
+    assert against(ran("a b", "c"), result).red
+
+
+@pytest.mark.parametrize("policy", ["strict", "baseline", "allow"])
+@pytest.mark.parametrize("cause", list(Unable))
+def test_what_could_not_run_is_never_excused(policy: str, cause: Unable) -> None:
+    task, broken = replace(TASK, red_main=policy), replace(RED, unable=cause)
+    for main in (GREEN, ran("a", "b"), RED, broken):
+        assert not against(main, broken, task).passed
+    assert against(GREEN, broken, task).red, "main can run it"
+    assert against(broken, broken, task).blocked, "so cannot main: that is not the candidate's doing"
+    assert against(broken, RED, task).blocked
+
+
+def test_a_red_check_without_a_report_is_excused_only_if_a_person_allows_it() -> None:
+    assert against(RED, RED).blocked == (RED,)
+    allowed = against(RED, RED, replace(TASK, red_main="allow"))
+    assert allowed.passed and allowed.checks[0].red_on_base
+
+
+def test_a_strict_task_does_not_land_on_a_red_main() -> None:
+    strict = replace(TASK, red_main="strict")
+    assert against(ran("a", "b"), ran("a", "b"), strict).blocked
+    assert against(ran("a", "b"), ran("a b"), strict).passed
+
+
+@pytest.mark.parametrize("result", [GREEN, replace(GREEN, suite=SuiteResult())])
+def test_a_green_check_that_runs_no_tests_any_more_is_red(result: CheckResult) -> None:
+    verdict = against(ran("a b"), result)
+    assert verdict.red and verdict.red[0].unable is Unable.NO_TESTS
+    assert against(GREEN, result).passed, "main has none either"
+
+
+CODES = st.sampled_from([0, 1, 2, 139])
+NAMES = st.frozensets(st.sampled_from("abcde"))
+
+
+@st.composite
+def results(draw: st.DrawFn) -> CheckResult:
+    code, unread = draw(CODES), draw(st.booleans())
+    passed, failed = draw(NAMES), draw(NAMES)
+    passed -= failed
+    names = suite(" ".join(sorted(passed)), " ".join(sorted(failed)))
+    cause = draw(st.sampled_from([None, None, Unable.PROGRAM])) if code else None
+    return CheckResult("make", code, suite=None if unread else names, unable=cause)
 
 
 @pytest.mark.property
-@pytest.mark.slow
-@given(results, st.sets(commands), st.dictionaries(commands, st.integers(0, 1)))
-def test_every_failed_check_is_red_excused_or_unknown_and_nothing_else_is(
-    checks: list[CheckResult], done_when: set[str], base_exit: dict[str, int]
-) -> None:
-    verdict = judge(checks, done_when, base_exit)
-    assert len(verdict.checks) == len(checks)
-    for before, after in zip(checks, verdict.checks, strict=True):
-        buckets = [before in verdict.red, after.red_on_base, before.command in verdict.unknown]
-        assert sum(buckets) == (not before.passed) or (before.passed and not after.red_on_base)
-        assert not (after.red_on_base and before.command in done_when)
+@given(results(), results(), st.sampled_from(["strict", "baseline", "allow"]))
+def test_no_excuse_hides_what_main_did_not_have(main: CheckResult, now: CheckResult, policy: str) -> None:
+    verdict = against(main, now, replace(TASK, red_main=policy))
+    if not verdict.passed or now.passed:
+        return
+    assert not now.unable and not main.unable and not main.passed
+    if main.suite and main.suite.names_failures:
+        assert now.suite and set(now.suite.failed) <= set(main.suite.failed)
+        assert set(now.suite.passed) >= set(main.suite.passed)
+    else:
+        assert policy == "allow"
 
 
 @pytest.mark.property
-@pytest.mark.slow
-@given(results, st.sets(commands), st.dictionaries(commands, st.integers(0, 1)))
-def test_once_the_unknown_commands_ran_on_the_base_the_verdict_is_final(
-    checks: list[CheckResult], done_when: set[str], base_exit: dict[str, int]
-) -> None:
-    first = judge(checks, done_when, base_exit)
-    second = judge(checks, done_when, base_exit | dict.fromkeys(first.unknown, 1))
-    assert second.unknown == ()
-    assert second.passed == (not first.red)
+@given(st.lists(results(), max_size=3), st.booleans())
+def test_once_main_is_known_nothing_is_unknown(found: list[CheckResult], promised: bool) -> None:
+    checks = [replace(check, command=f"make {number}") for number, check in enumerate(found)]
+    commands = tuple(check.command for check in checks)
+    task = replace(TASK, verify=commands, done_when=commands[:1] if promised else ())
+    first = judge(checks, task, {}, {})
+    second = judge(checks, task, {command: replace(RED, command=command) for command in first.unknown}, {})
+    assert not second.unknown
+    assert all(command not in task.done_when for command in first.unknown)

@@ -143,9 +143,8 @@ def test_doctor_says_what_is_wrong_and_how_to_mend_it(
 def test_with_landlock_alone_agents_run_and_what_is_missing_is_said(scratch: Scratch, tmp_path: Path) -> None:
     furnished(tmp_path, "landlock")
     scratch.graph(
-        "  t: {goal: x}\n",
+        "  t: {goal: x, done_when: 'test -e x.txt'}\n",
         f'cat "{scratch.root}/.git/config" && exit 3; touch "{tmp_path}/outside" && exit 4; echo x > x.txt',
-        verify="'test -e x.txt'",
     )
     done = Machine(inside('mount --bind /dev/null "$(command -v bwrap)"'), {}).interlock(scratch.root, "run")
     assert done.returncode == 0, done.stdout + done.stderr

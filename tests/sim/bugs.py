@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.engine import control, decide, engine, hands, slots
+from interlock.engine import control, decide, engine, hands, judging, slots
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
@@ -20,11 +20,11 @@ from interlock.events.lifecycle import NEXT, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
-from interlock.merge import lane, message, retry
+from interlock.merge import Verdict, judge, lane, message, retry
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
 from interlock.model.outcome import Landing, Move, Order
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import board
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, Demand, Holds
@@ -231,6 +231,18 @@ async def _red_is_red(env: Env, turn: Turn) -> Sequence[f.Fact]:
     return [f.PhaseFailed(*turn.key) if isinstance(fact, f.CandidateStale) else fact for fact in facts]
 
 
+def _excuse_what_cannot_run(*judged: Any) -> Verdict:
+    """Main could not run it either, so it says nothing."""
+    return replace(judge(*judged), blocked=())
+
+
+def _excuse_the_whole_command(results: Any, task: Task, base: Any, last: Any) -> Verdict:
+    """It is red on main, so it may be red."""
+    verdict = judge(results, task, base, last)
+    own = (red for red in verdict.red if red.command in task.done_when or base[red.command].passed)
+    return replace(verdict, red=tuple(own))
+
+
 def _could_start_without_needs(state: State, task: TaskState) -> bool:
     unmet, task.unmet = task.unmet, 0
     try:
@@ -305,6 +317,9 @@ BUGS = (
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
     Bug("a red check counts whatever it was on", ((hands.HANDS, PhaseKind.CHECK, _red_is_red),)),
+    Bug("a check that cannot run is excused", ((judging, "judge", _excuse_what_cannot_run),)),
+    Bug("a red main excuses a newly failing test", ((judging, "judge", _excuse_the_whole_command),)),
+    Bug("checks are not tried on main first", ((decide, "unseen", _nothing),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),

@@ -18,10 +18,11 @@ from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
 from interlock.model.outcome import Asking, CheckResult, ErrorClass, News, Order, Report
 from interlock.model.session import Notes
+from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.verify.protocol import CheckOrder, RunningCheck
 from tests.sim.fake_git import FakeRepository
-from tests.sim.graph import Act, Graph, edits, passes
+from tests.sim.graph import Act, Graph, edits, runs, tests_of
 from tests.sim.loop import Simulation
 
 LEASE_SHARE = 0.9
@@ -117,7 +118,7 @@ class Machine:
         if seat.alive and act is not Act.IDLES:
             self._write(seat, {f"draft/{order.task}": f"attempt {order.attempt}"})
         await self._pass(seat, script.seconds)
-        if seat.alive and act in (Act.WORKS, Act.WRONG):
+        if seat.alive and act in (Act.WORKS, Act.WRONG, Act.BREAKS):
             self._write(seat, edits(order.task, script, act, self.repository.files(order.base)))
         if act is Act.HANGS:
             await self._pass(seat, order.timeout_seconds)
@@ -239,6 +240,7 @@ _ERRORS: dict[str, ErrorClass | None] = {
     Act.WORKS: None,
     Act.WRONG: None,
     Act.ASKS: None,
+    Act.BREAKS: None,
     Act.EXITS: ErrorClass.EXIT,
     Act.HANGS: ErrorClass.TIMEOUT,
     Act.SILENT: ErrorClass.IDLE,
@@ -283,9 +285,19 @@ class FakeChecker:
         seconds = self._dice.uniform(0.1, 4.0)
         await asyncio.sleep(seconds)
         await self._step("checker.evidence")
-        green = passes(command, self.machine.repository.trees[order.tree])
-        if green and self._dice.random() < self.machine.flake_chance:
-            green = False
+        files = self.machine.repository.trees[order.tree]
+        tests = tests_of(command, files)
+        if self._dice.random() < self.machine.flake_chance:
+            tests[self._dice.choice(sorted(tests))] = False
+        green = runs(command, files) and all(tests.values())
         said = self.machine.tested.setdefault(order.tree, {})
         said[command] = green or said.get(command, False)  # a zombie's flake takes nothing back
-        return CheckResult(command, 0 if green else 1, seconds, "" if green else f"{command} is red")
+        if not runs(command, files):
+            return CheckResult(command, 127, seconds, "not found", unable=Unable.PROGRAM, about=command)
+        passed, failed = (
+            tuple(name for name, good in tests.items() if good is want) for want in (True, False)
+        )
+        suite = SuiteResult(passed, failed, len(passed), len(failed))
+        return CheckResult(
+            command, 0 if green else 1, seconds, "" if green else f"{command} is red", suite=suite
+        )

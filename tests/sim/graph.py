@@ -14,6 +14,8 @@ from tests.sim.fake_git import Files
 LEASE_SECONDS = 20.0
 TIMEOUT_SECONDS = 60.0
 SUITE, LINT = "suite", "lint"
+TOOL_IS_GONE = "no lint"
+"""A tree with this file has nothing to run its lint with."""
 AGENT = Agent("scripted", "command", ("agent",), wire="openai", url="http://127.0.0.1:8000/v1")
 PROVIDER = provider_of(AGENT)
 
@@ -24,6 +26,8 @@ class Act(StrEnum):
     WORKS = "works"
     WRONG = "wrong"
     """Leaves a change that its own check rejects."""
+    BREAKS = "breaks"
+    """Does what it should, and breaks a test of the project."""
     EXITS = "exits"
     HANGS = "hangs"
     SILENT = "silent"
@@ -66,7 +70,9 @@ class Graph:
 def edits(name: TaskId, script: Script, act: Act, base: Files) -> dict[str, str]:
     """What the agent changes, knowing what it sees in the base."""
     changes = {path: f"{base.get(path, '')}{name}\n" for path in script.paths}
-    changes[f"done/{name}"] = "ok" if act is Act.WORKS else f"{act} "
+    changes[f"done/{name}"] = "ok" if act in (Act.WORKS, Act.BREAKS) else f"{act} "
+    if act is Act.BREAKS:
+        changes[f"bad/{name}"] = "a test fails because of this"
     if script.rival is not None:
         knows = base.get(f"pair/{script.rival}") == "old way"
         changes[f"pair/{name}"] = "new way" if knows else "old way"
@@ -75,11 +81,23 @@ def edits(name: TaskId, script: Script, act: Act, base: Files) -> dict[str, str]
 
 def passes(command: str, files: Files) -> bool:
     """Is this check green on a tree with these files."""
+    return runs(command, files) and all(tests_of(command, files).values())
+
+
+def runs(command: str, files: Files) -> bool:
+    """Can this check run on a tree with these files."""
+    return command != LINT or TOOL_IS_GONE not in files
+
+
+def tests_of(command: str, files: Files) -> dict[str, bool]:
+    """The tests of a check, and whether they pass on a tree with these files."""
     if command == SUITE:
-        return sum(files.get(path) == "old way" for path in files if path.startswith("pair/")) <= 1
+        old = sum(files.get(path) == "old way" for path in files if path.startswith("pair/"))
+        return {"starts": True, "pairs": old <= 1}
     if command == LINT:
-        return "broken" not in files
-    return files.get(f"done/{command.removeprefix('done ')}") == "ok"
+        bad = {path: False for path in files if path.startswith("bad/")}
+        return {"style": True, "types": "broken" not in files, **bad}
+    return {command: files.get(f"done/{command.removeprefix('done ')}") == "ok"}
 
 
 def random_graph(dice: Random) -> Graph:
@@ -99,10 +117,19 @@ def random_graph(dice: Random) -> Graph:
 
 def _random_script(dice: Random, rival: TaskId | None) -> Script:
     first = dice.choices(
-        [(), (Act.WRONG,), (Act.EXITS,), (Act.HANGS,), (Act.IDLES,), (Act.SILENT,), (Act.ASKS,)],
-        [64, 10, 8, 4, 4, 4, 6],
+        [
+            (),
+            (Act.WRONG,),
+            (Act.BREAKS,),
+            (Act.EXITS,),
+            (Act.HANGS,),
+            (Act.IDLES,),
+            (Act.SILENT,),
+            (Act.ASKS,),
+        ],
+        [60, 7, 7, 8, 4, 4, 4, 6],
     )[0]
-    last = Act.WORKS if dice.random() < 0.93 else dice.choice([Act.EXITS, Act.WRONG])
+    last = Act.WORKS if dice.random() < 0.93 else dice.choice([Act.EXITS, Act.WRONG, Act.BREAKS])
     paths = tuple(dice.sample(["src/a", "src/b", "docs/c"], dice.choice([0, 0, 1, 1, 2])))
     return Script(
         (*first, last), min(45.0, 0.5 + dice.expovariate(0.1)), paths, rival, moody=dice.random() < 0.5

@@ -12,7 +12,7 @@ from interlock.model.claim import task_resource
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
-from tests.sim.graph import LEASE_SECONDS, PROVIDER
+from tests.sim.graph import LEASE_SECONDS, PROVIDER, TOOL_IS_GONE
 from tests.sim.invariants import REPEATED, Invariants
 from tests.sim.loop import Simulation
 
@@ -57,6 +57,12 @@ class People:
         await self.store.append(
             [f.Unpaused(), *(f.Unpaused(name) for name in paused), *self._answers()], PERSON
         )
+        self.mend()
+
+    def mend(self) -> None:
+        """Somebody brings back what checks need to run at all."""
+        if TOOL_IS_GONE in self.repository.files(self.repository.refs[self.repository.ref]):
+            self.repository.push({TOOL_IS_GONE: None}, "somebody mends the lint\n")
 
     @property
     def _state(self) -> State:
@@ -84,9 +90,10 @@ class People:
 
     def push(self, dice: Random) -> None:
         """Somebody else changes main."""
-        path = dice.choice(["src/a", "docs/c", "notes", "broken"])
+        path = dice.choice(["src/a", "docs/c", "notes", "broken", TOOL_IS_GONE])
         content: str | None = f"theirs {dice.randrange(10**6)}\n"
-        if path == "broken" and "broken" in self.repository.files(self.repository.refs[self.repository.ref]):
+        here = self.repository.files(self.repository.refs[self.repository.ref])
+        if path in ("broken", TOOL_IS_GONE) and path in here:
             content = None
         commit = self.repository.push({path: content}, f"somebody else changes {path}\n")
         self.simulation.note(f"somebody pushes {commit[:8]} to main: {path}")

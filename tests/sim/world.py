@@ -86,6 +86,8 @@ class World:
         self.weather = random_weather(dice)
         self.is_auto = dice.random() < 0.5
         self.lane_depth = simulation.dice("lane").choice([1, 2, 2, 3])
+        self.environment = simulation.dice("environment").choice(["here", "here", ""])
+        """Mostly checks are tried on main before agents start."""
         self.host = MoodyHost(simulation)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
@@ -173,6 +175,7 @@ class World:
             max_parallel=self.graph.max_parallel,
             auto=self.is_auto,
             lane_depth=self.lane_depth,
+            environment=self.environment,
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,

@@ -23,7 +23,7 @@ from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
 from interlock.model.errors import StaleEpoch, StoreUnavailable
 from interlock.model.pace import check_words
-from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start, Step
+from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
 
 HEARTBEAT_SECONDS = 10.0
@@ -77,6 +77,8 @@ class Acts:
         match step:
             case Start():
                 await self._start(step)
+            case CheckMain():
+                self._go(PROJECT, self._performer.check_main(step), 0, can_stop=True)
             case Recover():
                 self._go(step.task, self._performer.recover(step), step.attempt)
             case Archive():
@@ -102,7 +104,11 @@ class Acts:
         state = self._ledger.state
         stop_all = state.run is not None and state.run.stop_agents
         for name, act in self.under_way.items():
-            if stop_all or self._is_taken_away(name, act) or is_forsaken(state, name):
+            if name == PROJECT:  # what it finds out is of use only to starts
+                is_unwanted = state.run is not None and state.run.stopping
+            else:
+                is_unwanted = self._is_taken_away(name, act) or is_forsaken(state, name)
+            if stop_all or is_unwanted:
                 _stop(act)
 
     def deliver(self) -> list[MessageDelivered]:
@@ -133,8 +139,9 @@ class Acts:
         return [
             (name, asked)
             for name, act in self.under_way.items()
+            if act.heard is not None
             for asked in self._ledger.state.tasks[name].requests
-            if act.heard is not None and asked.attempt == act.attempt and not asked.is_answered
+            if asked.attempt == act.attempt and not asked.is_answered
         ]
 
     def widen(self) -> None:

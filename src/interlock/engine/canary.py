@@ -16,6 +16,7 @@ from interlock.engine.turn import Turn
 from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
 from interlock.git.place import Place
+from interlock.merge import judge
 from interlock.model.canary import PLACES, Canary, CanaryResult
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Tree
@@ -38,7 +39,11 @@ async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult 
         name = f"canary/{main.commit[:12]}-{canary.tree[:12]}"
         order = check_order(turn, name, canary.tree, commands)
         limit = patience(order.timeout_seconds, usual_seconds)
-        return await env.checker.check(replace(order, timeout_seconds=limit))
+        results = await env.checker.check(replace(order, timeout_seconds=limit))
+        # What fails on main too has not noticed anything.
+        base = {command: found for command in commands if (found := turn.on_main(main.tree, command))}
+        judged = judge(results, replace(turn.task.spec, done_when=()), base, {}).checks
+        return [replace(check, exit_code=0) if check.red_on_base else check for check in judged]
 
     result = await try_canaries(await env.canaries(main.tree), check)
     fact = CanaryTried(

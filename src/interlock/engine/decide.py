@@ -3,17 +3,19 @@
 Rules:
 1. What nobody is working on any more is recovered first, then what may have landed is looked up on main.
 2. The train goes before new work: what is nearly done frees leases and moves the base.
-3. When the run is stopping no agent starts, but work that is under way goes through to main.
+3. An agent starts when it is known how its checks end on main. Until then they are tried there, all at once.
+4. When the run is stopping no agent starts, but work that is under way goes through to main.
 """
 
 from collections.abc import Collection
 
 from interlock.engine.identity import described
 from interlock.engine.slots import free_slots
+from interlock.events.baselines import unseen
 from interlock.events.state import State
 from interlock.merge import moves
-from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start, Step
-from interlock.model.task import TaskId
+from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
+from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
 
 
@@ -71,10 +73,26 @@ def _too_late(state: State, board: Board, now: float, busy: Collection[TaskId]) 
 
 
 def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
+    """Agents that start, and the checks on main that others must wait for."""
     steps: list[Step] = []
+    waiting: list[Task] = []
     for choice in board.choose(free_slots(state), now):
         task = state.tasks[choice.task]
-        if choice.task not in busy:
-            attempt = (choice.task, task.attempt + 1, task.phase.name)
-            steps.append(Start(*attempt, choice.why, choice.agent, choice.beside))
-    return steps
+        if choice.task in busy:
+            continue
+        if unseen(state, task.spec):
+            waiting.append(task.spec)
+            continue
+        attempt = (choice.task, task.attempt + 1, task.phase.name)
+        steps.append(Start(*attempt, choice.why, choice.agent, choice.beside))
+    return steps if PROJECT in busy or not waiting else [*steps, _check_main(state, waiting)]
+
+
+def _check_main(state: State, waiting: list[Task]) -> CheckMain:
+    """One look at main for all tasks that would start now: never more than there are free slots."""
+    wanted = {command: command in spec.done_when for spec in waiting for command in unseen(state, spec)}
+    return CheckMain(
+        tuple(command for command, is_promised in wanted.items() if not is_promised),
+        tuple(command for command, is_promised in wanted.items() if is_promised),
+        max(spec.check_seconds for spec in waiting),
+    )

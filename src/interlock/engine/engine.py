@@ -136,6 +136,7 @@ class Engine:
                 options.sandbox,
                 dict(options.slots) or None,
                 options.lane_depth,
+                options.environment,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
+from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, refusal_of, verdict_of
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
 from interlock.engine.screen import screened
@@ -20,7 +21,7 @@ from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
-from interlock.merge import Verdict, judge, message
+from interlock.merge import message
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
@@ -41,8 +42,6 @@ from interlock.model.outcome import (
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
 from interlock.verify.sources import is_source
 
-FEEDBACK_CHARS = 8_000
-"""Enough for the end of a test report; an agent reads the rest in its own run of the command."""
 BACKOFF_SECONDS = 1.0
 """After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
 MAX_BACKOFF_SECONDS = 60.0
@@ -223,18 +222,18 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     base = seen.commit if seen else turn.onto
     merge = await env.repository.merge(base, made.commit, made.base)
     if merge.tree is None:
-        main = seen or await _arrived(turn)
+        main = seen or await arrived(turn)
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
-    hoped = VERIFIED if _commands(turn) else weigh(())
+    hoped = VERIFIED if commands_of(turn) else weigh(())
     results, commit = await both(
         _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree, hoped)
     )
-    verdict = await _verdict(env, turn, seen, results)
+    verdict = await verdict_of(env, turn, seen, results)
     if verdict is None:
-        return [stale(turn, f"`{next(r.command for r in results if not r.passed)}` was red")]
-    if verdict.red:
-        return [_red(turn, made, verdict)]
+        return [stale(turn, f"`{next((r.command for r in results if not r.passed), 'a check')}` was red")]
+    if refused := refusal_of(turn, made, verdict):
+        return [refused]
     seconds = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
     if (evidence := weigh(verdict.checks, canary)) != hoped:  # what the commit says must be true
@@ -258,12 +257,6 @@ async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evide
     return commit
 
 
-async def _arrived(turn: Turn) -> Tip | None:
-    """Main, if the change that this one was built on is on it by now, and is the last."""
-    main = await turn.see_main()
-    return main if main.commit == turn.onto else None
-
-
 def stale(turn: Turn, what: str) -> f.CandidateStale:
     """Whatever went wrong on top of a change that is not on main says nothing about this one."""
     why = f"{what} on top of {turn.ahead} (queued)"
@@ -271,47 +264,13 @@ def stale(turn: Turn, what: str) -> f.CandidateStale:
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
-    commands = _commands(turn)
+    commands = commands_of(turn)
     if not commands:
         return []
     name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
     touched = _there(turn.task.work).touched
     watched = tuple(path for path in touched if is_source(path))
     return await env.checker.check(replace(check_order(turn, name, tree, commands), watched=watched))
-
-
-def _commands(turn: Turn) -> tuple[str, ...]:
-    spec = turn.task.spec
-    return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
-
-
-async def _verdict(env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]) -> Verdict | None:
-    """None: something is red, and what the change was built on is not on main."""
-    if all(result.passed for result in results):
-        return judge(results, turn.task.spec.done_when, {})
-    main = seen or await _arrived(turn)
-    return await _judge(env, turn, main, results) if main else None
-
-
-async def _judge(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]) -> Verdict:
-    """Judge as a delta: a project check that is red is run on main itself before it counts."""
-    spec = turn.task.spec
-    known = {c: code for c in spec.verify if (code := turn.base_exit(main.tree, c)) is not None}
-    verdict = judge(results, spec.done_when, known)
-    if not verdict.unknown:
-        return verdict
-    on_base = await _check_base(env, turn, main, verdict.unknown)
-    await turn.note([f.BaseChecked(main.tree, r.command, r.exit_code, r.tail) for r in on_base])
-    return judge(results, spec.done_when, known | {r.command: r.exit_code for r in on_base})
-
-
-async def _check_base(env: Env, turn: Turn, main: Tip, commands: tuple[str, ...]) -> Sequence[CheckResult]:
-    """How the commands end on main itself. Red only if red twice: a flake must not excuse later changes."""
-    name = f"base/{main.commit[:12]}"
-    first = await env.checker.check(check_order(turn, f"{name}-first", main.tree, commands))
-    red = tuple(result.command for result in first if not result.passed)
-    again = await env.checker.check(check_order(turn, f"{name}-again", main.tree, red)) if red else ()
-    return [result for result in first if result.passed] + list(again)
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:
@@ -328,27 +287,6 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
         commit=made.commit,
         base=made.base,
     )
-
-
-def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
-    first = verdict.red[0]
-    more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
-    return f.PhaseFailed(
-        *turn.key,
-        error=ErrorClass.CHECK,
-        summary=f"`{first.command}` {first.how} on the change merged onto main{more}",
-        fingerprint=fingerprint(ErrorClass.CHECK, first.command, first.tail),
-        feedback="".join(_quoted(f"Output of {_named(red)}", red.tail) for red in verdict.red),
-        log=first.log,
-        checks=verdict.checks,
-        commit=made.commit,
-        base=made.base,
-    )
-
-
-def _named(check: CheckResult) -> str:
-    """A check by its command; one that hung with how long it took: the next attempt shall not wait for it."""
-    return f"`{check.command}`" + (f", which {check.how}" if check.usual_seconds else "")
 
 
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:

@@ -23,6 +23,9 @@ class Options:
     """How many agents of a role may work at once; a role that is not named: as many as all together."""
     lane_depth: int = 1
     """How many changes may be checked at once, each on top of the one before."""
+    environment: str = ""
+    """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
+    before agents start."""
     sandbox: str = ""
     """What agents and checks run in, for the record."""
     strict_scope: bool = False

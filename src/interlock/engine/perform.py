@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from interlock.engine.baseline import Trial, tried_on_main
 from interlock.engine.env import Env
 from interlock.engine.hands import HANDS, CutShort, landed, notes_of, stale
 from interlock.engine.ledger import Ledger
@@ -20,6 +21,7 @@ from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
+from interlock.events.baselines import on_main
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
@@ -27,9 +29,9 @@ from interlock.merge import give_up
 from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
-from interlock.model.outcome import ErrorClass
+from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
-from interlock.model.step import Archive, GiveUp, Reconcile, Recover, Start
+from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId, Tree
 
 DEFER_SECONDS = 2.0
@@ -85,7 +87,9 @@ class Performer:
             generation=self.controller.epoch,
             lease_left=self.lease_left,
             see_main=self.main.see,
-            base_exit=self._base_exit,
+            on_main=self._on_main,
+            on_main_last=self._on_main_last,
+            check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
             pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
             environment=run.sandbox if run else "",
@@ -196,8 +200,25 @@ class Performer:
         except StoreUnavailable as problem:
             self.ledger.tell(f"the log cannot be written: {problem}")
 
-    def _base_exit(self, tree: Tree, command: str) -> int | None:
-        return self.ledger.state.base_checks.get(f"{tree}:{command}")
+    async def check_main(self, step: CheckMain) -> None:
+        """Find out how checks end on main, for the tasks that are to start on top of it."""
+        main = await self.main.see()
+        lease = max(self.lease_left(), 1e-6)
+        listed = ", ".join(f"`{command}`" for command in (*step.commands, *step.promised))
+        self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
+        trial = Trial(main, step.timeout_seconds, lease, self._environment)
+        await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
+
+    def _on_main(self, tree: Tree, command: str) -> CheckResult | None:
+        return on_main(self.ledger.state, command, tree)
+
+    def _on_main_last(self, command: str) -> CheckResult | None:
+        found = self.ledger.state.baselines.get(command)
+        return found.result if found else None
+
+    @property
+    def _environment(self) -> str:
+        return self.ledger.state.run.environment if self.ledger.state.run else ""
 
 
 def _patience(task: TaskState) -> float:

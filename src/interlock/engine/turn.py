@@ -8,7 +8,7 @@ from interlock.events.state import TaskState
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import Tip
+from interlock.model.outcome import CheckResult, Tip
 from interlock.model.pace import Pace
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
@@ -34,8 +34,12 @@ class Turn:
     """How long this controller is sure to be in charge."""
     see_main: Callable[[], Awaitable[Tip]]
     """Look where main is, and write it down if it moved."""
-    base_exit: Callable[[Tree, str], int | None]
+    on_main: Callable[[Tree, str], CheckResult | None]
     """How a check is known to end on a tree of main."""
+    on_main_last: Callable[[str], CheckResult | None]
+    """How it ended when it last ran on main, whatever the tree."""
+    check_environment: str
+    """What decides the result of a check besides the tree."""
     canary: Callable[[], CanaryResult | None]
     """What the project's checks are known to say of code that was broken on purpose."""
     pace: Callable[[str], Pace | None]

@@ -1,11 +1,13 @@
 """Main and its upstream: fast-forwarded, or merged if both have moved on, after the project's checks.
 
 1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
-2. The merge goes through the same gate as a change: its checks pass on the merged tree, or fail on main too.
+2. The merge goes through the same gate as a change: its checks pass on the merged tree, or what fails there
+   is known to fail on main.
 3. Where they clash, or the checks say no, the run goes on from the local main and a person is told, once.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
@@ -52,7 +54,7 @@ class Upstream:
         return await self._land(found, found.merge.tree)
 
     async def _red(self, found: Divergence, tree: Tree) -> str:
-        """The check that fails on the merged tree and passes on main; nothing if there is none."""
+        """The check that speaks against the merged tree; nothing if there is none."""
         specs = [task.spec for task in self._ledger.state.tasks.values()]
         commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
         if not commands:
@@ -60,13 +62,13 @@ class Upstream:
         self._tell(f"checking {found.upstream} merged into {found.main.branch}")
         seconds = max(spec.check_seconds for spec in specs)
         results = await self._check(f"upstream/{found.theirs[:12]}", tree, commands, seconds)
-        failed = tuple(result.command for result in results if not result.passed)
-        if not failed:
-            return ""
-        on_main = await self._check(
-            f"base/{found.main.commit[:12]}-upstream", found.main.tree, failed, seconds
-        )
-        return _first_red(results, on_main)
+        anyone = replace(specs[0], done_when=())
+        verdict = judge(results, anyone, {}, {})
+        if verdict.unknown:
+            name = f"base/{found.main.commit[:12]}-upstream"
+            on_main = await self._check(name, found.main.tree, verdict.unknown, seconds)
+            verdict = judge(results, anyone, {result.command: result for result in on_main}, {})
+        return next((check.command for check in (*verdict.red, *verdict.blocked)), "")
 
     async def _check(
         self, name: str, tree: Tree, commands: tuple[str, ...], seconds: float
@@ -101,10 +103,3 @@ class Upstream:
         if text and text != self._told:
             self._tell(text)
         self._told = text
-
-
-def _first_red(results: Sequence[CheckResult], on_main: Sequence[CheckResult]) -> str:
-    """What fails on the merged tree alone, or could not run there; nothing if there is none."""
-    verdict = judge(results, (), {result.command: result.exit_code for result in on_main})
-    unable = [result for result in results if result.unable]
-    return next((result.command for result in (*unable, *verdict.red)), "")

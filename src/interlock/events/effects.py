@@ -6,6 +6,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.asked import Permission, Question
+from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, Opened, TaskState, Work
 from interlock.model.evidence import UNCHECKED
@@ -86,7 +87,7 @@ def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> No
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
-    task.candidate = Candidate(fact.commit, fact.tree, fact.base)
+    task.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
     task.losses = task.deferrals = 0
     task.on_main_only = False
     task.phase_index += 1

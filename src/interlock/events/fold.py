@@ -13,6 +13,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.asked import Said
+from interlock.events.baselines import advance, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to, close_question
@@ -22,7 +23,7 @@ from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded
 from interlock.events.state import RunState, SessionEnd, State, TaskState
-from interlock.model.outcome import CheckResult
+from interlock.model.outcome import Baseline, CheckResult
 from interlock.model.task import PhaseKind, TaskId
 
 MESSAGES_KEPT = 20
@@ -56,8 +57,9 @@ def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskI
 
 
 def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
-    state.branch, state.main = fact.branch, fact.commit
-    return set()
+    freed = held_back(state) if fact.tree != state.main_tree else set()
+    state.branch, state.main, state.main_tree = fact.branch, fact.commit, fact.tree
+    return freed
 
 
 def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]:
@@ -66,6 +68,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
         fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time, sandbox=fact.sandbox
     )
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
+    state.run.environment = fact.environment
     return set(state.tasks)
 
 
@@ -95,8 +98,15 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
 
 
 def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]:
-    state.base_checks[f"{fact.tree}:{fact.command}"] = fact.exit_code
-    return set()
+    if fact.result is None:
+        return set()
+    run = state.run.run if state.run else ""
+    state.baselines[fact.command] = Baseline(fact.tree, fact.environment, run, fact.result)
+    return {
+        name
+        for name, task in state.tasks.items()
+        if fact.command in (*task.spec.verify, *task.spec.done_when)
+    }
 
 
 def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
@@ -192,6 +202,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         return _started_too_late(state, task, fact)
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.leftover = task.attempt
+    if isinstance(fact, f.Landed):
+        advance(state, task)
     EFFECTS[type(fact)](task, fact, row)
     if isinstance(fact, f.CandidatePassed) and task.candidate:
         task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))

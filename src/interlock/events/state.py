@@ -14,7 +14,7 @@ from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import ErrorClass, Resume
+from interlock.model.outcome import Baseline, CheckResult, ErrorClass, Resume
 from interlock.model.pool import PoolFigures
 from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.unwanted import LeftOut
@@ -78,6 +78,8 @@ class Candidate:
     base: Commit
     evidence: Evidence = UNCHECKED
     """What its checks came to."""
+    results: tuple[CheckResult, ...] = ()
+    """What they will have shown of main once it lands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +321,8 @@ class RunState:
     brake: Limit | None = None
     """What the clutch said last of all agents together."""
     lane_depth: int = 1
+    environment: str = ""
+    """What decides the result of a check besides the tree; empty: checks are not tried on main first."""
 
 
 @dataclass(slots=True)
@@ -342,11 +346,12 @@ class State:
     """How many tasks are in each stage."""
     branch: str = ""
     main: Commit = Commit("")
+    main_tree: Tree = Tree("")
     paused: bool = False
     pause_why: str = ""
     run: RunState | None = None
-    base_checks: dict[str, int] = field(default_factory=dict)
-    """Exit codes of the project's checks on trees of main, under `tree:command`."""
+    baselines: dict[str, Baseline] = field(default_factory=dict)
+    """How each check ended on main, by command; the last time only."""
     check_seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """By command, how long its last green runs took; a bounded number."""
     canaries: dict[str, CanaryResult] = field(default_factory=dict)

@@ -21,6 +21,7 @@ Rules:
 from collections.abc import Container, Iterator, Sequence
 
 from interlock.events.alone import kept_back
+from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import Candidate, State, TaskState
 from interlock.model.step import Start
@@ -29,7 +30,8 @@ from interlock.model.task import Commit, PhaseKind, TaskId
 
 def moves(state: State, now: float) -> list[Start]:
     """What the lane does next: a landing, a check, both, or nothing."""
-    depth = state.run.lane_depth if state.run else 1
+    # On a red main every check must be judged against main itself: on top of another change it is in vain.
+    depth = state.run.lane_depth if state.run and not is_red(state) else 1
     running = _running(state)
     if running and depth == 1:
         return []
@@ -92,6 +94,7 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
         and task.not_before <= now
         and name not in state.reconcile
         and state.is_selected(name)
+        and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task.spec) is None)
     )
 
 

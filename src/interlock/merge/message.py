@@ -33,7 +33,9 @@ def message(task: Task, attempt: int, evidence: Evidence) -> str:
 def _worth(evidence: Evidence) -> str:
     """The grade in words that a later reader of the history understands without our log."""
     if evidence.is_verified:
-        return "verified on the merged tree"
+        known = evidence.known_failures
+        tests = f", {known} known failing test{'' if known == 1 else 's'} as on main" if known else ""
+        return f"verified on the merged tree{tests}"
     return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}"
 
 

@@ -25,7 +25,7 @@ class Gap(StrEnum):
     UNCHECKED = "not-checked-yet"
     NO_CHECKS = "no-checks"
     RED_ON_MAIN = "red-on-main"
-    """A check failed that fails on main too, so it says nothing about the change."""
+    """A check failed that fails on main too, and its tests cannot be told apart."""
     BLIND = "canary-not-noticed"
     """The checks stayed green on code that was broken on purpose."""
     UNREAD = "change-not-read"
@@ -40,6 +40,8 @@ class Evidence:
     gap: Gap | None = None
     about: tuple[str, ...] = ()
     """What the gap is about: commands, what was broken, or files."""
+    known_failures: int = 0
+    """Tests that fail as they do on main. Every test that passes there passes."""
 
     @property
     def is_verified(self) -> bool:
@@ -59,10 +61,12 @@ def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> 
     """
     if not checks:
         return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
-    if failing := tuple(check.command for check in checks if not check.passed):
-        return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, failing)
+    red = [check for check in checks if not check.passed]
+    if unread := tuple(check.command for check in red if not (check.suite and check.suite.names_failures)):
+        return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, unread)
+    known = sum(check.suite.failed_count for check in red if check.suite)
     if canary and canary.is_blind:
-        return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places)
+        return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places, known)
     if all(check.watched and len(check.unread) == check.watched for check in checks):
-        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread)
-    return VERIFIED
+        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known)
+    return Evidence(Grade.VERIFIED, known_failures=known)

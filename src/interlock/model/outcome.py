@@ -201,6 +201,14 @@ class CheckResult:
     """What was missing, where that is known: a program, a module, a host."""
     usual_seconds: float = 0.0
     """It was stopped because it took far longer than this, as it usually does; 0: not for that."""
+    newly_failing: tuple[str, ...] = ()
+    """Tests that fail and did not on main, where main was red too."""
+    vanished: tuple[str, ...] = ()
+    """Tests that passed on main and did not pass here."""
+    fewer_passed: int = 0
+    """How many fewer tests passed than on main, where the report does not name them."""
+    unlike_main: bool = False
+    """It is red on main too, but not in this way: no test that is known to fail explains it."""
 
     watched: int = 0
     """Source files of the change of which it is known whether the command read them."""
@@ -218,6 +226,17 @@ class CheckResult:
         if self.usual_seconds:
             return f"was stopped after {precisely(self.seconds)} (usually {precisely(self.usual_seconds)})"
         return "timed out" if self.timed_out else f"exited {self.exit_code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How a check last ended on a tree of main."""
+
+    tree: Tree
+    environment: str
+    run: str
+    """The run that found out."""
+    result: CheckResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ class Why(StrEnum):
     NEEDS_FAILED = "needs-failed"
     PAUSED = "paused"
     NOT_SELECTED = "not-selected"
+    CHECK = "check"
     BACKOFF = "backoff"
     SLOTS = "slots"
     CLUTCH = "clutch"

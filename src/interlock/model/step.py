@@ -24,6 +24,23 @@ class Start:
     """That change."""
 
 
+PROJECT = TaskId("")
+"""Stands where a task is named, for what is about no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckMain:
+    """Find out how checks end on main itself, before an agent starts on top of it."""
+
+    commands: tuple[str, ...]
+    """The project's own: a red one is looked at twice, because changes are judged by it."""
+    promised: tuple[str, ...]
+    """Those that tasks promise to make pass: they need only be able to run."""
+    timeout_seconds: float
+    """For each of them."""
+    task: TaskId = PROJECT
+
+
 @dataclass(frozen=True, slots=True)
 class Recover:
     """A phase whose holder is gone: archive what it left and let the task go on."""
@@ -60,4 +77,4 @@ class GiveUp:
     why: str
 
 
-Step = Start | Recover | Archive | Reconcile | GiveUp
+Step = Start | CheckMain | Recover | Archive | Reconcile | GiveUp

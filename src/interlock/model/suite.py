@@ -4,6 +4,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class RedMain(StrEnum):
+    """What becomes of changes while a check of the project fails on main itself."""
+
+    STRICT = "strict"
+    """Nothing starts until main is green."""
+    BASELINE = "baseline"
+    """Judged test by test against main; where that cannot be done, nothing starts."""
+    ALLOW = "allow"
+    """The same, but a check whose report cannot be read is excused as a whole."""
+
+
 class Unable(StrEnum):
     """Why a check could not run: its result says nothing about the code, and never excuses a change."""
 
@@ -20,6 +31,21 @@ class Unable(StrEnum):
     TARGET = "target-not-found"
     NETWORK = "network"
     TIMEOUT = "timeout"
+    MACHINE = "machine"
+    """It could not even be started: no sandbox, a full disk."""
+
+    def is_beyond_a_change(self, about: str) -> bool:
+        """Could no change of the repository mend it. A task may add the file or the script that its own check
+        wants, but not a program on the PATH."""
+        if self is Unable.PROGRAM:
+            return bool(about) and "/" not in about
+        return self in (Unable.NETWORK, Unable.TIMEOUT, Unable.MACHINE) or (
+            self is Unable.MODULE and about in TEST_PROGRAMS
+        )
+
+
+TEST_PROGRAMS = frozenset({"pytest", "tox", "nox", "coverage", "unittest2", "nose", "nose2"})
+"""Python modules that are started with `python -m`, and that a project does not hold itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +62,8 @@ class SuiteResult:
     def ran(self) -> int:
         """How many tests ran; those that were skipped did not."""
         return self.passed_count + self.failed_count
+
+    @property
+    def names_failures(self) -> bool:
+        """Did tests fail, and is each of them named, so that others can be told from them."""
+        return 0 < self.failed_count == len(self.failed)

@@ -100,6 +100,8 @@ class Task:
     """Commands that must pass on the merged tree for this task to be done."""
     verify: tuple[str, ...] = ()
     """The project's checks, judged as a delta against the base."""
+    red_main: str = "baseline"
+    """What becomes of it while they fail on main itself (`model.suite.RedMain`)."""
     category: str = ""
     story: str = ""
     subsystem: str = ""

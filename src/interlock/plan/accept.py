@@ -27,7 +27,17 @@ _FIELDS = {
 }
 _FIELDS |= {
     name: name
-    for name in ("goal", "retries", "priority", "category", "story", "subsystem", "role", "complexity")
+    for name in (
+        "goal",
+        "retries",
+        "priority",
+        "category",
+        "story",
+        "subsystem",
+        "role",
+        "complexity",
+        "red_main",
+    )
 }
 """Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""
 _COMMANDS = frozenset({"verify", "done_when"})

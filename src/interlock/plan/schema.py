@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError
 from interlock.model.durations import PATTERN, seconds_of
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.nearest import suggest
+from interlock.model.suite import RedMain
 from interlock.model.task import COMPLEXITIES, ROLES, TASK_ID
 from interlock.plan.selection import PRIORITIES
 
@@ -176,6 +177,7 @@ Commands = Annotated[list[Text], BeforeValidator(_commands), _COMMANDS_SCHEMA]
 Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), _COMMANDS_SCHEMA]
 Role = Annotated[str, _one_of(*ROLES), WithJsonSchema({"enum": list(ROLES)})]
 Complexity = Annotated[str, _one_of(*COMPLEXITIES), WithJsonSchema({"enum": list(COMPLEXITIES)})]
+RedMainWord = Annotated[str, _one_of(*RedMain), WithJsonSchema({"enum": [word.value for word in RedMain]})]
 Priority = Annotated[int, BeforeValidator(_priority), _PRIORITY_SCHEMA]
 Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
 EnvName = Annotated[str, StringConstraints(pattern=_ENV_NAME), AfterValidator(_own_name)]
@@ -205,6 +207,11 @@ class Settings(_Part):
     )
     verify: Commands = Field(
         _ABSENT, description="The project's checks, run on the merged tree before anything lands."
+    )
+    red_main: RedMainWord = Field(
+        _ABSENT,
+        description="While `verify` fails on main itself: `baseline` (default) judges test by test, `strict` "
+        "starts nothing, `allow` also excuses a check whose report cannot be read.",
     )
     timeout: Duration = Field(_ABSENT, description="How long one attempt may take. Default 30m.")
     idle_timeout: Seconds = Field(

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from interlock.events.alone import edited, holds_paths, is_attempted
 from interlock.events.asked import ScopeRequest
+from interlock.events.baselines import obstacle
 from interlock.events.facts import ScopeAnswered
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
@@ -213,6 +214,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         and not task.leftover
         and name not in state.reconcile
         and state.is_selected(name)
+        and obstacle(state, task.spec) is None
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from interlock.events.alone import kept_back
+from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
@@ -170,6 +171,14 @@ def _all_paused(standing: Standing, task: TaskState) -> Reason | None:
     return Reason(Why.PAUSED, f"a person paused all new starts{because}")
 
 
+def _check(standing: Standing, task: TaskState) -> Reason | None:
+    result = None if task.phase.kind is PhaseKind.LAND else obstacle(standing.state, task.spec)
+    if result is None:
+        return None
+    how = "cannot run" if result.unable else "fails"
+    return Reason(Why.CHECK, f"`{result.command}` {how} on main, so nothing of it could land")
+
+
 def _backoff(standing: Standing, task: TaskState) -> Reason | None:
     if task.not_before <= standing.now:
         return None
@@ -243,7 +252,7 @@ def _overlap(standing: Standing, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _paused, _needs, _no_run, _stopping, _not_selected, _all_paused,
+    _answer, _paused, _needs, _check, _no_run, _stopping, _not_selected, _all_paused,
     _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip
 

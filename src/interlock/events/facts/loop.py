@@ -22,6 +22,9 @@ class RunStarted(Fact):
     """How many agents of a role may work at once, where that is less than all together."""
     lane_depth: int = 1
     """How many changes may be checked at once, each on top of the one before."""
+    environment: str = ""
+    """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
+    before agents start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,3 +235,10 @@ class BaseChecked(Fact):
     command: str
     exit_code: int
     tail: str = ""
+    result: CheckResult | None = None
+    """All that was observed, with the names of its tests if it is red; None: written by an older version, and
+    not enough to judge by."""
+    environment: str = ""
+    """A digest of what decides the result besides the tree."""
+    promised: bool = False
+    """A task promises to make it pass: here it need only be able to run."""

@@ -1,10 +1,13 @@
-"""A check that could not run, in words: what happened, and the command or the line that mends it."""
+"""Checks on main in words: which could not run or fail there, and the command or the line that mends it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from interlock.events.baselines import known_failures, obstacle
+from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
-from interlock.ui.cli.output import inert
+from interlock.ui.cli.output import counted, inert
 
 LAST_LINES = 8
 
@@ -20,6 +23,7 @@ _WHAT: dict[Unable, Callable[[CheckResult], str]] = {
     Unable.TARGET: lambda check: f"make has no target {_named(check, '')}",
     Unable.NETWORK: lambda check: f"it needs the network{_of(check)}, and checks have none",
     Unable.TIMEOUT: lambda check: f"it did not end within {check.seconds:.0f} s",
+    Unable.MACHINE: lambda check: check.about,
 }
 _MEND: dict[Unable, str] = {
     Unable.PROGRAM: "correct the command, or install the program and name its folder in `toolchains`",
@@ -32,6 +36,7 @@ _MEND: dict[Unable, str] = {
     Unable.SCRIPT: "correct the command, or add the script to package.json",
     Unable.TARGET: "correct the command, or add the target to the Makefile",
     Unable.NETWORK: "let `setup:` fetch what is missing before agents start, or check without the network",
+    Unable.MACHINE: "see `interlock doctor`",
     Unable.TIMEOUT: "give it more time with `check_timeout`, or check with something faster",
 }
 
@@ -46,9 +51,79 @@ def mend(check: CheckResult) -> str:
     return _MEND[check.unable] if check.unable else ""
 
 
+def main_text(check: CheckResult) -> str:
+    """How a check ends on main, as the rest of a sentence about its command."""
+    if check.unable:
+        return f"cannot run on main: {inability(check)}"
+    if check.passed:
+        tests = f", {counted(check.suite.ran, 'test')}" if check.suite and check.suite.ran else ""
+        return f"passes on main{tests}"
+    if check.suite and check.suite.names_failures:
+        return f"fails on main, in {counted(check.suite.failed_count, 'test')} that {_are(check)} known"
+    return f"fails on main (exit {check.exit_code}), and which tests fail cannot be read from its output"
+
+
+def red_main_text(state: State) -> str:
+    """One line on main as it stands; empty while it is green, or nothing is known."""
+    red = known_failures(state).values()
+    if unable := [check for check in red if check.unable]:
+        return f"main cannot be checked: `{inert(unable[0].command)}`, {inability(unable[0])}"
+    if unread := [check for check in red if not (check.suite and check.suite.names_failures)]:
+        return f"main is red: `{inert(unread[0].command)}` exits {unread[0].exit_code}"
+    tests = sum(check.suite.failed_count for check in red if check.suite)
+    return f"main is red: {counted(tests, 'known failing test')}" if tests else ""
+
+
+def red_main_objects(state: State) -> list[dict[str, object]]:
+    """The red checks of main, for programs."""
+    return [
+        {
+            "command": check.command,
+            "exit_code": check.exit_code,
+            "unable": check.unable,
+            "about": check.about or None,
+            "failing_tests": list(check.suite.failed) if check.suite else None,
+        }
+        for check in known_failures(state).values()
+    ]
+
+
+def obstacles(state: State) -> list[CheckResult]:
+    """The checks on main that hold tasks of the run back, each once."""
+    tasks = (task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name))
+    found = (check for task in tasks if (check := obstacle(state, task.spec)))
+    return list({check.command: check for check in found}.values())
+
+
+def obstacle_lines(check: CheckResult, graph: Path) -> Iterator[str]:
+    """What is wrong with a check on main, the end of its output, and what mends it."""
+    yield f"`{inert(check.command)}` {main_text(check)}"
+    for line in last_lines(check):
+        yield f"  | {line}"
+    place = _line_of(check.command, graph)
+    help_ = mend(check) or (
+        "correct main first; or say `red_main: allow` in the defaults of the graph to land without this check"
+    )
+    yield f"to mend it: {help_}{f' ({place})' if place else ''}"
+
+
+def _line_of(command: str, graph: Path) -> str:
+    """Where the graph says it; empty if that cannot be found."""
+    try:
+        lines = graph.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    number = next((number for number, line in enumerate(lines, start=1) if command in line), 0)
+    return f"{graph.name} line {number}" if number else ""
+
+
 def last_lines(check: CheckResult) -> list[str]:
     """The end of its output, for people."""
     return [inert(line) for line in check.tail.splitlines()[-LAST_LINES:]]
+
+
+def _are(check: CheckResult) -> str:
+    return "is" if check.suite and check.suite.failed_count == 1 else "are"
 
 
 def _named(check: CheckResult, otherwise: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # every command that shows a task comes by here, and none of 
 def landed_text(commit: str, evidence: Evidence) -> str:
     """How a change landed. Without a check that covers it, never as if it had passed one."""
     if evidence.is_verified:
-        return f"landed as {commit}, verified"
+        return f"landed as {commit}, verified{known_text(evidence)}"
     return f"landed (unverified) as {commit}, {gap_text(evidence)}"
 
 
@@ -23,8 +23,14 @@ def evidence_text(evidence: Evidence | None) -> str:
     if evidence is None:
         return "none yet"
     if evidence.is_verified:
-        return "verified on the merged tree"
+        return f"verified on the merged tree{known_text(evidence)}"
     return ", ".join(filter(None, (evidence.grade.value, gap_text(evidence))))
+
+
+def known_text(evidence: Evidence) -> str:
+    """What fails as it does on main; empty if nothing does."""
+    known = evidence.known_failures
+    return f" but for {counted(known, 'known failing test')} of main" if known else ""
 
 
 def gap_text(evidence: Evidence) -> str:

@@ -28,7 +28,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
     ExitCode.NEEDS_PERSON: "Nothing failed, and what is left waits for a person's answer: `interlock inbox`.",
-    ExitCode.ENVIRONMENT: "Git, the sandbox, the disk, a lock, permissions or the log are in the way.",
+    ExitCode.ENVIRONMENT: "Git, the sandbox, the disk, a lock, the log or a check on main is in the way.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",
     ExitCode.INTERRUPTED: "Stopped with Ctrl-C, or by the system (SIGTERM, SIGHUP).",

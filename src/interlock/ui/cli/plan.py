@@ -20,6 +20,7 @@ from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
+from interlock.ui.cli.programs import missing_programs
 from interlock.ui.cli.session import opened_fully, run_async
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def plan_command(
         say(draw(read, analysis))
     else:
         tell_warnings(read)
-        for lack in missing:
+        for lack in (*missing, *missing_programs(_commands(read), invocation.project)):
             note(f"warning: {lack}")
         for line in _lines(read, analysis, _limit_text(limit, many), waves):
             say(line)
@@ -85,6 +86,10 @@ def plan_command(
                 say(line)
         if analysis.order or analysis.unscheduled:
             say(f"\nnext: {paint(_next(analysis, standing), 'cyan')}")
+
+
+def _commands(graph: Graph) -> Iterator[str]:
+    return (command for task in graph.tasks for command in (*task.verify, *task.done_when))
 
 
 def _foresee(

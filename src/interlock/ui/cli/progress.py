@@ -7,6 +7,9 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.canary import CanaryResult
+from interlock.model.evidence import weigh
+from interlock.model.outcome import CheckResult
+from interlock.ui.cli.checktext import main_text
 from interlock.ui.cli.evidencetext import canary_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
@@ -23,6 +26,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}{_left_out(fact)}",
     ),
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
+    f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
@@ -147,9 +151,18 @@ def _left_out(fact: f.WorkFinished) -> str:
 def _checks(fact: f.CandidatePassed) -> str:
     if not fact.checks:
         return "no check covers it; it lands unverified"
-    red = sum(check.red_on_base for check in fact.checks)
-    excused = f", {red} failed on main too" if red else ""
-    return f"{counted(len(fact.checks) - red, 'check')} passed{excused}"
+    red = [check for check in fact.checks if check.red_on_base]
+    known = weigh(fact.checks).known_failures
+    excused = f", {len(red)} failed on main too" if red else ""
+    tests = f" ({counted(known, 'known failing test')})" if known else ""
+    return f"{counted(len(fact.checks) - len(red), 'check')} passed{excused}{tests}"
+
+
+def _on_main(fact: f.BaseChecked, result: CheckResult) -> tuple[str, str]:
+    if fact.promised and not result.unable:
+        return "", ""  # that a promise is not kept yet is no news
+    color = "" if result.passed else "red" if result.unable else "yellow"
+    return color, f"`{result.command}` {main_text(result)}"
 
 
 def _why(text: str) -> str:

@@ -1,9 +1,10 @@
 """Tasks as rows: where each stands, why, and what to type next. The same rows for people and programs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interlock.events.asked import Permission
+from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
@@ -13,6 +14,7 @@ from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
+from interlock.ui.cli.checktext import main_text, obstacles
 from interlock.ui.cli.evidencetext import landed_text
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.forecasttext import category_of
@@ -134,6 +136,8 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
         return Reason(Why.DONE, f"{how} ({counted(task.attempt, 'attempt')})")
     if task.stage is Stage.CANCELLED:
         return Reason(Why.CANCELLED, task.why)
+    if reason.why is Why.CHECK and (check := obstacle(reading.state, task.spec)):
+        return replace(reason, text=f"`{inert(check.command)}` {main_text(check)}")
     if not reading.is_live and reason.why in NEEDS_A_RUN:
         return Reason(Why.NO_RUN, "no run is going on")
     return reason
@@ -181,9 +185,11 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return f'interlock answer {name} "..."'
     if reason.why is Why.PAUSED:
         return f"interlock unpause {name}" if task.paused else "interlock unpause"
-    if reason.why in (Why.NO_RUN, Why.NOT_SELECTED):
-        return "interlock run"
-    return f"interlock explain {name}"
+    return HELPS.get(reason.why) or f"interlock explain {name}"
+
+
+HELPS = {Why.CHECK: "interlock doctor", Why.NO_RUN: "interlock run", Why.NOT_SELECTED: "interlock run"}
+"""What to type for a reason that is about no task in particular."""
 
 
 def find(state: State, text: str) -> TaskState:
@@ -199,9 +205,10 @@ def verdict(reading: Reading) -> ExitCode:
     if reading.is_live:
         return ExitCode.RUNNING
     state = reading.state
-    return outcome(
+    code = outcome(
         [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
     )
+    return ExitCode.ENVIRONMENT if code is ExitCode.FAILED and obstacles(state) else code
 
 
 def outcome(wanted: Iterable[TaskState]) -> ExitCode:

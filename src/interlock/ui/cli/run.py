@@ -13,6 +13,7 @@ import click
 
 from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
+from interlock.engine.environment import environment
 from interlock.engine.identity import in_charge
 from interlock.engine.loading import load_state
 from interlock.engine.options import Options
@@ -28,6 +29,7 @@ from interlock.plan import Graph, changes
 from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
 from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere
+from interlock.ui.cli.checktext import obstacle_lines, obstacles
 from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
@@ -142,7 +144,17 @@ async def _run(
         reading = await read(project.store)
         with even_if_unread():
             await tell_summary(invocation, project, reading, before)
+            _tell_obstacles(project, reading.state)
         return stopped or verdict(reading)
+
+
+def _tell_obstacles(project: Project, state: State) -> None:
+    """Checks that keep tasks from starting: said last, where it is read."""
+    for check in obstacles(state):
+        first, *more = obstacle_lines(check, project.root / project.settings.graph)
+        note(f"{paint('error:', 'red')} {first}")
+        for line in more:
+            note(line)
 
 
 async def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
@@ -159,6 +171,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
         slots=settings.slots,
         lane_depth=project.lane_depth,
         strict_scope=settings.strict_scope,
+        environment=environment(project),
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

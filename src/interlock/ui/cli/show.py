@@ -155,7 +155,9 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
 def check_line(check: CheckResult) -> str:
     """One piece of evidence: the command, how it ended, and where its output is."""
     how = check.how if check.timed_out else f"exit {check.exit_code}"
-    blame = " (red on main too, not held against it)" if check.red_on_base else ""
+    known = check.suite.failed_count if check.suite else 0
+    tests = f", {counted(known, 'known failing test')}" if known else ", its tests cannot be told apart"
+    blame = f" (red on main too{tests}; not held against it)" if check.red_on_base else ""
     log = f", {check.log}" if check.log else ""
     log += f", never read {', '.join(map(inert, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")

@@ -15,6 +15,7 @@ from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.brakes import brake_line, brake_object
+from interlock.ui.cli.checktext import red_main_objects, red_main_text
 from interlock.ui.cli.eta import Eta
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
@@ -141,7 +142,7 @@ def document(reading: Reading) -> dict[str, object]:
         "paused": state.paused,
         "pool": pool_object(reading, board),
         "clutch": brake_object(state),
-        "main": {"branch": state.branch, "commit": state.main or None},
+        "main": {"branch": state.branch, "commit": state.main or None, "red": red_main_objects(state)},
         "run": None
         if run is None
         else {
@@ -171,6 +172,8 @@ def headline(reading: Reading) -> str:
         parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
     if state.branch:
         parts.append(f"{state.branch} at {state.main[:12]}")
+    if red := red_main_text(state):
+        parts.append(paint(red, "yellow"))
     if run and reading.is_live:
         stopping = ", stopping" if run.stopping else ""
         age = lasting(reading.now - run.started)

@@ -7,11 +7,13 @@ from interlock.events.state import State
 from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
+from interlock.model.reason import Why
+from interlock.ui.cli.checktext import red_main_text
 from interlock.ui.cli.evidencetext import grades_text
 from interlock.ui.cli.footprints import drift_line
 from interlock.ui.cli.output import Invocation, inert, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
-from interlock.ui.cli.rows import Row, rows
+from interlock.ui.cli.rows import HELPS, Row, rows
 from interlock.ui.cli.status import COLORS, table
 
 LISTED = 20
@@ -30,6 +32,8 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
         return
     for line in _lines(found, metrics):
         say(line)
+    if red := red_main_text(reading.state):
+        say(paint(red, "yellow"))
     for line in _left_out(reading.state, began):
         say(line)
     if drift := _drift(reading.state, began):
@@ -84,6 +88,8 @@ def _next(found: list[Row], project: Project) -> str:
         return f"interlock explain {failed[0]}"
     if any(row.question for row in found):
         return "interlock inbox"
+    if any(row.why == Why.CHECK for row in found):
+        return HELPS[Why.CHECK]
     if any(row.state in ("waiting", "running") for row in found):
         return "interlock run"
     place = project.place

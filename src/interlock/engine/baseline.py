@@ -1,0 +1,99 @@
+"""How checks end on main itself, as facts that changes are judged by."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from interlock.engine.env import Env
+from interlock.events.facts import BaseChecked
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
+from interlock.model.outcome import CheckResult, Tip
+from interlock.model.suite import SuiteResult, Unable
+from interlock.verify.protocol import CheckOrder
+
+TAIL_CHARS = 2_000
+"""What the log keeps of the output of a check that holds tasks back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Where, how long and in which environment checks are tried."""
+
+    main: Tip
+    timeout_seconds: float
+    lease_seconds: float
+    environment: str
+
+
+async def tried_on_main(
+    env: Env, trial: Trial, commands: Sequence[str], promised: Sequence[str] = ()
+) -> list[BaseChecked]:
+    """Try checks on main. A red one of `commands` is run twice: a flake must not excuse later changes.
+
+    Of `promised` it only matters whether they can run.
+    """
+    try:
+        first = await _run(env, trial, (*commands, *promised), "first")
+        red = {check.command for check in first if not check.passed and not check.unable}
+        again = await _run(env, trial, [command for command in commands if command in red], "again")
+    except StaleEpoch:
+        raise
+    except EnvironmentProblem as problem:
+        about = str(problem)
+        results = [CheckResult(c, 1, unable=Unable.MACHINE, about=about) for c in (*commands, *promised)]
+        return [_fact(trial, result) for result in results]
+    seconds = {check.command: check for check in again}
+    results = [_both(check, seconds.get(check.command)) for check in first]
+    return [
+        replace(_fact(trial, _unnamed(result)), promised=True)
+        if result.command in promised
+        else _fact(trial, result)
+        for result in results
+    ]
+
+
+async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Sequence[CheckResult]:
+    if not commands:
+        return []
+    return await env.checker.check(
+        CheckOrder(
+            f"base/{trial.main.commit[:12]}-{name}",
+            trial.main.tree,
+            tuple(commands),
+            trial.timeout_seconds,
+            {},
+            trial.lease_seconds,
+            given_at=asyncio.get_running_loop().time(),
+        )
+    )
+
+
+def _fact(trial: Trial, result: CheckResult) -> BaseChecked:
+    kept = _unnamed(result) if result.passed else replace(result, tail=result.tail[-TAIL_CHARS:])
+    return BaseChecked(
+        trial.main.tree, result.command, result.exit_code, result=kept, environment=trial.environment
+    )
+
+
+def _unnamed(result: CheckResult) -> CheckResult:
+    """Without what nothing is compared with."""
+    suite = result.suite and replace(result.suite, passed=(), failed=())
+    return replace(result, suite=suite, tail="" if result.passed else result.tail)
+
+
+def _both(first: CheckResult, second: CheckResult | None) -> CheckResult:
+    """What two runs show together. A test that passed once is none that is known to fail."""
+    if second is None or second.passed or second.unable or not (first.suite and second.suite):
+        return second or first
+    failed = _in_both(first.suite.failed, second.suite.failed)
+    if first.suite.names_failures and second.suite.names_failures:
+        least = min(first.suite.passed_count, second.suite.passed_count)
+        suite = SuiteResult(_in_both(first.suite.passed, second.suite.passed), failed, least, len(failed))
+        # Every test has passed once: nothing is known to fail.
+        return replace(second, suite=suite, exit_code=second.exit_code if failed else 0)
+    return second
+
+
+def _in_both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    others = set(other)
+    return tuple(name for name in one if name in others)

@@ -1,0 +1,124 @@
+"""The checks of a change against those of main: the verdict, and what is told of it to agents and people."""
+
+from collections.abc import Mapping, Sequence
+
+from interlock.engine.baseline import Trial, tried_on_main
+from interlock.engine.env import Env
+from interlock.engine.quote import quoted
+from interlock.engine.turn import Turn
+from interlock.events import facts as f
+from interlock.events.state import Work
+from interlock.merge import Verdict, judge
+from interlock.model.failure import fingerprint
+from interlock.model.outcome import CheckResult, ErrorClass, Tip
+from interlock.model.suite import Unable
+
+FEEDBACK_CHARS = 8_000
+"""Enough for the end of a test report; an agent reads the rest in its own run of the command."""
+NAMED = 3
+"""How many tests a summary names."""
+
+
+async def arrived(turn: Turn) -> Tip | None:
+    """Main, if the change that this one was built on is on it by now, and is the last."""
+    main = await turn.see_main()
+    return main if main.commit == turn.onto else None
+
+
+def commands_of(turn: Turn) -> tuple[str, ...]:
+    """All checks of a task, each once."""
+    spec = turn.task.spec
+    return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
+
+
+async def verdict_of(
+    env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]
+) -> Verdict | None:
+    """None: something is red, and what the change was built on is not on main."""
+    last = {c: result for c in commands_of(turn) if (result := turn.on_main_last(c))}
+    verdict = judge(results, turn.task.spec, {}, last)
+    if verdict.passed:
+        return verdict
+    main = seen or await arrived(turn)
+    return await _judge(env, turn, main, results, last) if main else None
+
+
+async def _judge(
+    env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], last: Mapping[str, CheckResult]
+) -> Verdict:
+    """Judge as a delta: a project check that is red is run on main itself before it counts."""
+    spec = turn.task.spec
+    known = {c: result for c in spec.verify if (result := turn.on_main(main.tree, c))}
+    verdict = judge(results, spec, known, last)
+    if not verdict.unknown:
+        return verdict
+    trial = Trial(main, spec.check_seconds, max(turn.lease_left(), 1e-6), turn.check_environment)
+    facts = await tried_on_main(env, trial, verdict.unknown)
+    await turn.note(facts)
+    found = {fact.command: fact.result for fact in facts if fact.result}
+    return judge(results, spec, known | found, last)
+
+
+def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:
+    """What becomes of a change that may not land; None: it may."""
+    if verdict.red:
+        return _red(turn, made, verdict)
+    return _blocked(turn, verdict) if verdict.blocked else None
+
+
+def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
+    """Nothing can be said about the change while main is like this."""
+    first = verdict.blocked[0]
+    how = "cannot run" if first.unable else f"exits {first.exit_code}"
+    return f.PhaseDeferred(*turn.key, why=f"`{first.command}` {how} on main itself", retry_after_seconds=0.0)
+
+
+def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
+    first = verdict.red[0]
+    more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
+    return f.PhaseFailed(
+        *turn.key,
+        error=ErrorClass.CHECK,
+        summary=f"`{first.command}` {refusal(first)} on the change merged onto main{more}",
+        fingerprint=fingerprint(ErrorClass.CHECK, first.command, first.tail),
+        feedback="".join(_told(red) for red in verdict.red),
+        log=first.log,
+        checks=verdict.checks,
+        commit=made.commit,
+        base=made.base,
+    )
+
+
+def _told(red: CheckResult) -> str:
+    what = f"`{red.command}` {refusal(red, in_full=True)}\n" if red.newly_failing or red.vanished else ""
+    # One that hung is told with how long it took: the next attempt shall not wait for it.
+    hung = f", which {red.how}" if red.usual_seconds else ""
+    return what + quoted(f"Output of `{red.command}`{hung}", red.tail, FEEDBACK_CHARS)
+
+
+def refusal(check: CheckResult, in_full: bool = False) -> str:
+    """How a red check ended, as the rest of a sentence about its command."""
+    if check.unable is Unable.NO_TESTS:
+        return "ran no tests"
+    how = check.how
+    if check.timed_out:
+        return how
+    if check.unable:
+        return f"{how}: it cannot run any more, as it can on main"
+    parts = [
+        _listed("fails tests that do not fail on main", check.newly_failing, in_full),
+        _listed("did not pass tests that pass on main", check.vanished, in_full),
+        f"passed {check.fewer_passed} fewer tests than main" if _is_only_counted(check) else "",
+        "failed for another reason than on main" if check.unlike_main else "",
+    ]
+    return " and ".join(part for part in parts if part) or how
+
+
+def _is_only_counted(check: CheckResult) -> bool:
+    return check.fewer_passed > 0 and not check.newly_failing and not check.vanished
+
+
+def _listed(what: str, names: Sequence[str], in_full: bool) -> str:
+    shown = names if in_full else names[:NAMED]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"{what} ({', '.join(shown)}{more})" if names else ""

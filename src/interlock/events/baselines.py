@@ -1,0 +1,127 @@
+"""What is known of the checks on main: which hold tasks back, and which are not known well enough to start.
+
+Rules:
+1. A result counts for the tree and the environment it was found in. A landing carries it over to the tree
+   that was checked and landed; a commit of somebody else does not.
+2. A result that holds tasks back counts in the run that found it: a person may have mended what was missing.
+3. Once a run knows how a check ended, a commit of somebody else does not make it ask again before a start:
+   the checks of the next change find out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from interlock.events.state import State, TaskState
+from interlock.model.outcome import Baseline, CheckResult
+from interlock.model.suite import RedMain
+from interlock.model.task import Task, TaskId, Tree
+
+
+def on_main(state: State, command: str, tree: Tree) -> CheckResult | None:
+    """How a check is known to end on this tree of main, here and now."""
+    found = state.baselines.get(command)
+    fits = found and found.tree == tree and found.environment == _environment(state)
+    return found.result if found and fits else None
+
+
+def unseen(state: State, spec: Task) -> list[str]:
+    """The checks of a task that must be tried on main before its agent starts."""
+    if not _environment(state):
+        return []
+    return [command for command in _commands(spec) if _is_unseen(state, spec, command)]
+
+
+def _is_unseen(state: State, spec: Task, command: str) -> bool:
+    found = state.baselines.get(command)
+    if found is None or found.environment != _environment(state):
+        return True
+    is_here, is_own = found.tree == state.main_tree, _is_of_this_run(state, found)
+    return not (is_here and is_own) and (not (is_here or is_own) or holds(found.result, spec))
+
+
+def obstacle(state: State, spec: Task) -> CheckResult | None:
+    """The check on main that keeps a task from starting and from being checked."""
+    for command in _commands(spec) if state.baselines else ():
+        found = state.baselines.get(command)
+        if found is None or found.result.passed or not _is_of_this_run(state, found):
+            continue
+        if found.tree == state.main_tree and holds(found.result, spec):
+            return found.result
+    return None
+
+
+def holds(result: CheckResult, spec: Task) -> bool:
+    """Would a change of this task be in vain, as the check ends on main."""
+    if result.passed:
+        return False
+    if result.command in spec.done_when:
+        return result.unable is not None and result.unable.is_beyond_a_change(result.about)
+    return result.unable is not None or spec.red_main == RedMain.STRICT or not _is_excusable(result, spec)
+
+
+def _is_excusable(result: CheckResult, spec: Task) -> bool:
+    return spec.red_main == RedMain.ALLOW or (result.suite is not None and result.suite.names_failures)
+
+
+def known_failures(state: State) -> dict[str, CheckResult]:
+    """The red checks of main as it stands, by command."""
+    wanted = {
+        command
+        for task in state.tasks.values()
+        if not task.is_over or task.landed
+        for command in task.spec.verify
+    }
+    return {
+        command: found.result
+        for command, found in state.baselines.items()
+        if command in wanted and found.tree == state.main_tree and not found.result.passed
+    }
+
+
+def is_red(state: State) -> bool:
+    """Is a check of the project known to fail on main as it stands."""
+    return any(not found.result.passed for found in state.baselines.values()) and bool(known_failures(state))
+
+
+def held_back(state: State) -> set[TaskId]:
+    """The tasks that would be free if main were another."""
+    if all(found.result.passed for found in state.baselines.values()):
+        return set()
+    return {name for name, task in state.tasks.items() if not task.is_over and obstacle(state, task.spec)}
+
+
+def advance(state: State, task: TaskState) -> None:
+    """Main is now the tree that was checked: what the checks showed there is what they show on main."""
+    candidate, run = task.candidate, state.run
+    if candidate is None or run is None:
+        return
+    for result in candidate.results:
+        before = state.baselines.get(result.command)
+        state.baselines[result.command] = Baseline(
+            candidate.tree, run.environment, run.run, _carried_over(before, result)
+        )
+
+
+def _carried_over(before: Baseline | None, result: CheckResult) -> CheckResult:
+    """A candidate names only the passed tests that main did not have."""
+    if result.passed or result.suite is None or before is None or before.result.suite is None:
+        return result
+    passed = dict.fromkeys((*before.result.suite.passed, *result.suite.passed))
+    return replace(result, suite=replace(result.suite, passed=tuple(passed)))
+
+
+def kept(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """Without what only people read."""
+    return tuple(replace(check, tail="", log="", red_on_base=False) for check in checks)
+
+
+def _commands(spec: Task) -> Iterator[str]:
+    return iter(dict.fromkeys((*spec.verify, *spec.done_when)))
+
+
+def _environment(state: State) -> str:
+    return state.run.environment if state.run else ""
+
+
+def _is_of_this_run(state: State, found: Baseline) -> bool:
+    return state.run is not None and found.run == state.run.run

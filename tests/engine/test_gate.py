@@ -1,0 +1,238 @@
+"""The gate never switches itself off (D7, D15, W3, T4): each way in which it once stood open, with the real
+command in a real repository."""
+
+import json
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+PYTEST = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -q -p no:cacheprovider"
+TAP = "python tap.py"
+"""The same tests without pytest, which takes a second to start."""
+RUNNER = """
+import glob
+tests = []
+for path in sorted(glob.glob('test_*.py')):
+    names = {}
+    exec(open(path).read(), names)
+    tests += [(f'{path}::{name}', test) for name, test in names.items() if name.startswith('test_')]
+print(f'1..{len(tests)}')
+bad = 0
+for number, (name, test) in enumerate(tests, 1):
+    try:
+        test()
+        print(f'ok {number} - {name}')
+    except AssertionError:
+        bad = 1
+        print(f'not ok {number} - {name}')
+raise SystemExit(bad)
+"""
+SHAPES = "def area(a, b): return a * b\ndef sides(): return 4\n"
+TESTS = """
+from shapes import area, sides
+def test_area(): assert area(2, 3) == 6
+def test_sides(): assert sides() == 4
+"""
+KNOWN_RED = "def test_known(): assert 1 == 2\n"
+ONE_TASK = "  t: {goal: change it, retries: 0}\n"
+
+
+@pytest.fixture
+def shapes(scratch: Scratch) -> Scratch:
+    """A small Python project with green tests."""
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TESTS, tap__py=RUNNER)
+    return scratch
+
+
+def commits(scratch: Scratch) -> list[str]:
+    return scratch.git("log", "--format=%s", "main").splitlines()
+
+
+def trailer(scratch: Scratch) -> str:
+    return scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main")
+
+
+def refused(scratch: Scratch, *words: str) -> str:
+    """A run that started nothing, and said these words."""
+    said = scratch.interlock("run", code=7)
+    assert not scratch.facts("PhaseStarted"), said
+    assert commits(scratch)[0] == "work to do"
+    assert [word for word in words if word not in said] == [], said
+    return said
+
+
+def test_a_typo_in_verify_starts_nothing_and_names_the_line(shapes: Scratch) -> None:
+    """1: exit 127 on main and on every change was "red on main too"."""
+    shapes.graph(ONE_TASK, verify="pytset -q")
+    refused(shapes, "`pytset -q` cannot run on main: `pytset`: command not found", "task-graph.yaml line 5")
+    assert "there is no program `pytset` here" in shapes.interlock("plan")
+    assert "main cannot be checked" in shapes.interlock("status")
+    assert "`pytset`: command not found" in shapes.interlock("explain", "t")
+    (red,) = shapes.status()["main"]["red"]
+    assert (red["unable"], red["about"]) == ("program-not-found", "pytset")
+    assert shapes.status()["tasks"][0]["why"] == "check"
+
+
+def test_once_the_typo_is_corrected_the_next_run_lands_the_work(shapes: Scratch) -> None:
+    shapes.graph(ONE_TASK, verify="pytset -q")
+    refused(shapes)
+    shapes.graph(ONE_TASK, verify=TAP)
+    shapes.interlock("run")
+    assert shapes.states() == {"t": "done"}
+
+
+def test_tests_that_cannot_be_collected_start_nothing(shapes: Scratch) -> None:
+    """2: the sandbox did not show a module that the tests import."""
+    shapes.write(test_web__py="import no_such_module\ndef test_x(): pass\n")
+    shapes.graph(ONE_TASK, verify=PYTEST)
+    refused(shapes, "the module `no_such_module` is not there in the sandbox", "interlock doctor")
+
+
+BREAK_SIDES = "sed -i 's/return 4/return 5/' shapes.py"
+HARMLESS = "echo 'def corners(): return 4' >> shapes.py"
+
+
+def test_one_known_failure_does_not_excuse_another(shapes: Scratch) -> None:
+    """3: a red main excused the whole command."""
+    shapes.write(test_known__py=KNOWN_RED)
+    shapes.graph(ONE_TASK, BREAK_SIDES, verify=PYTEST)
+    shapes.interlock("run", code=1)
+    assert commits(shapes)[0] == "work to do"
+    (failed,) = shapes.facts("PhaseFailed")
+    assert failed["fact"]["checks"][0]["newly_failing"] == ["test_shapes.py::test_sides"]
+    assert "test_shapes.py::test_sides" in failed["fact"]["feedback"]
+    assert "fails tests that do not fail on main (test_shapes.py::test_sides)" in failed["fact"]["summary"]
+
+
+def test_a_change_that_breaks_nothing_lands_on_a_red_main_and_everything_says_so(shapes: Scratch) -> None:
+    shapes.write(test_known__py=KNOWN_RED)
+    shapes.graph("  t: {goal: t}\n  u: {goal: u, needs: [t]}\n", HARMLESS, verify=PYTEST)
+    said = shapes.interlock("run")
+    assert shapes.states() == {"t": "done", "u": "done"}
+    assert "fails on main, in 1 test that is known" in said
+    assert "main is red: 1 known failing test" in said
+    assert "main is red: 1 known failing test" in shapes.interlock("status")
+    assert shapes.status()["main"]["red"][0]["failing_tests"] == ["test_known.py::test_known"]
+    assert trailer(shapes) == "verified on the merged tree, 1 known failing test as on main"
+    assert "1 known failing test" in shapes.interlock("explain", "t")
+    assert "1 known failing test" in shapes.interlock("show", "t")
+    checked = shapes.facts("BaseChecked")
+    assert len(checked) == 1, "what landed was just checked: main is not tried again"
+
+
+def test_a_second_run_on_the_same_tree_does_not_try_main_again(shapes: Scratch) -> None:
+    shapes.graph(ONE_TASK, "exit 3", verify=TAP)
+    shapes.interlock("run", code=1)
+    shapes.interlock("retry", "t")
+    shapes.interlock("run", code=1)
+    assert len(shapes.facts("BaseChecked")) == 1
+    assert len(shapes.facts("PhaseFailed")) == 2
+
+
+@pytest.mark.parametrize(
+    "agent",
+    ["git rm -q test_shapes.py", "sed -i 's/def test_sides/def check_sides/' test_shapes.py"],
+    ids=["deleted", "no longer collected"],
+)
+def test_tests_that_vanish_are_noticed_on_a_red_main(shapes: Scratch, agent: str) -> None:
+    """4: a test that is not run cannot fail."""
+    shapes.write(test_known__py=KNOWN_RED)
+    shapes.graph(ONE_TASK, agent, verify=TAP)
+    shapes.interlock("run", code=1)
+    assert commits(shapes)[0] == "work to do"
+    assert "test_shapes.py::test_sides" in shapes.facts("PhaseFailed")[0]["fact"]["checks"][0]["vanished"]
+
+
+@pytest.mark.parametrize("check", [f"{PYTEST} -k nothing", "sh tests.sh"], ids=["exit 5", "nothing to run"])
+def test_a_check_that_finds_no_tests_starts_nothing(shapes: Scratch, check: str) -> None:
+    """5: no tests ran, on main as on the change."""
+    shapes.write(tests__sh=f"{PYTEST} missing_folder\n")
+    shapes.graph(ONE_TASK, verify=check)
+    refused(shapes)
+
+
+def test_a_change_after_which_no_tests_run_is_refused_although_it_is_green(shapes: Scratch) -> None:
+    shapes.write(check__sh=f"{TAP}\n")
+    shapes.graph(ONE_TASK, "echo true > check.sh", verify="sh check.sh")
+    shapes.interlock("run", code=1)
+    assert commits(shapes)[0] == "work to do"
+    assert "`sh check.sh` ran no tests" in shapes.interlock("explain", "t")
+
+
+def test_a_check_that_does_not_end_on_main_starts_nothing(shapes: Scratch) -> None:
+    """6: a timeout was red on main, and so excused."""
+    shapes.graph(ONE_TASK, verify="sleep 60", check_timeout="1s")
+    refused(shapes, "it did not end within 1 s", "check_timeout")
+
+
+def test_a_check_that_needs_the_network_starts_nothing(shapes: Scratch) -> None:
+    """7: offline, a check that downloads something fails everywhere."""
+    shapes.write(fetch__py="import urllib.request as u\nu.urlopen('http://registry.example/x', timeout=5)\n")
+    shapes.graph(ONE_TASK, verify="python fetch.py")
+    refused(shapes, "it needs the network")
+
+
+def test_a_red_check_without_a_report_starts_nothing_unless_a_person_allows_it(shapes: Scratch) -> None:
+    """8: which of its failures are new cannot be told."""
+    shapes.graph(ONE_TASK, verify="'echo 3 problems; exit 1'")
+    refused(shapes, "which tests fail cannot be read from its output", "red_main: allow")
+    shapes.graph(ONE_TASK, verify="'echo 3 problems; exit 1'", red_main="allow")
+    said = shapes.interlock("run")
+    assert shapes.states() == {"t": "done"}
+    assert "main is red: `echo 3 problems; exit 1` exits 1" in said
+    assert trailer(shapes) == "observed, a check fails on main too"
+    assert "landed (unverified)" in shapes.interlock("status")
+    assert "its tests cannot be told apart" in shapes.interlock("show", "t")
+
+
+def test_a_strict_project_starts_nothing_while_main_is_red(shapes: Scratch) -> None:
+    shapes.write(test_known__py=KNOWN_RED)
+    shapes.graph(ONE_TASK, verify=TAP, red_main="strict")
+    refused(shapes, "fails on main, in 1 test that is known")
+
+
+def test_a_promise_may_be_red_on_main_but_not_a_typo(shapes: Scratch) -> None:
+    shapes.graph(
+        "  good: {goal: g, done_when: 'test -e good.txt'}\n  bad: {goal: b, done_when: 'tesst -e bad.txt'}\n",
+        verify=TAP,
+    )
+    said = shapes.interlock("run", code=7)
+    assert shapes.states() == {"good": "done", "bad": "waiting"}
+    assert "`tesst`: command not found" in said
+    assert {row["fact"]["task"] for row in shapes.facts("PhaseStarted")} == {"good"}
+
+
+def test_a_promise_may_name_what_the_task_is_to_make(shapes: Scratch) -> None:
+    """It cannot run on main, but the change can mend that."""
+    write = "printf 'def test_new(): pass\\n' > test_new.py"
+    shapes.graph(f"  t: {{goal: t, done_when: '{PYTEST} test_new.py'}}\n", write, verify=PYTEST)
+    shapes.interlock("run")
+    assert shapes.states() == {"t": "done"}
+
+
+def test_a_change_that_takes_away_what_the_check_needs_is_refused(shapes: Scratch) -> None:
+    shapes.write(check__sh=f"{TAP}\n")
+    shapes.graph(ONE_TASK, "rm check.sh", verify="./check.sh")
+    (shapes.root / "check.sh").chmod(0o755)
+    shapes.commit("executable")
+    shapes.interlock("run", code=1)
+    assert commits(shapes)[0] == "executable"
+    assert "it cannot run any more, as it can on main" in shapes.interlock("explain", "t")
+
+
+def test_a_run_whose_tasks_have_no_checks_tries_nothing(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n")
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"} and not scratch.facts("BaseChecked")
+
+
+def test_programs_hear_why_nothing_started(shapes: Scratch) -> None:
+    shapes.graph(ONE_TASK, verify="pytset -q")
+    lines = [
+        json.loads(line) for line in shapes.interlock("run", "--json", code=7).splitlines() if line[0] == "{"
+    ]
+    (tried,) = [row["fact"] for row in lines if row.get("kind") == "BaseChecked"]
+    assert tried["result"]["unable"] == "program-not-found"
