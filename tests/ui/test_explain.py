@@ -20,7 +20,7 @@ def test_a_waiting_task_names_the_chain_of_tasks_it_waits_for(lab: Lab) -> None:
     lines = explain(lab, "web").splitlines()
     assert lines[0].startswith("web is waiting: ")
     assert lines[1].startswith("  api is waiting: ")
-    assert lines[2].startswith("    db is running: implement, attempt 1")
+    assert lines[2].startswith("    db is running: implement by coder, attempt 1")
     assert lines[-1].startswith("next: ")
 
 

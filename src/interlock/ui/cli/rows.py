@@ -12,7 +12,7 @@ from interlock.model.errors import UsageError
 from interlock.model.evidence import Evidence
 from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
-from interlock.model.task import TaskId
+from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.checktext import main_text, obstacles
 from interlock.ui.cli.evidencetext import landed_text
@@ -144,7 +144,8 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
 
 
 def _running(reading: Reading, task: TaskState) -> str:
-    text = f"{task.phase.name}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
+    by = f" by {task.who.name}" if task.phase.kind is PhaseKind.AGENT else ""
+    text = f"{task.phase.name}{by}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
         return f"{text}; its run has ended, the next one continues it"
