@@ -96,9 +96,13 @@ def _fill(place: Path, files: int) -> None:
         path = place / f"part-{number // 100}" / f"file-{number}.txt"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{number}\n{TEXT}")
-    subprocess.run(("git", "add", "."), cwd=place, check=True)
-    subprocess.run(("git", *IDENTITY, "commit", "-q", "-m", "files"), cwd=place, check=True)
-    subprocess.run(("git", "gc", "-q"), cwd=place, check=True)
+    for words in (
+        ("config", "gc.auto", "0"),
+        ("add", "."),
+        (*IDENTITY, "commit", "-q", "-m", "files"),
+        ("gc",),
+    ):
+        subprocess.run(("git", *words), cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 
 def _watch(place: Path, running: "subprocess.Popen[bytes]") -> int:

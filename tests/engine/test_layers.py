@@ -95,6 +95,21 @@ def test_what_was_built_from_other_sources_is_built_again(scratch: Scratch) -> N
     assert (scratch.root / "prog").stat().st_mtime_ns == built
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_what_the_person_built_from_edited_sources_is_built_again(scratch: Scratch) -> None:
+    """The edit is not committed, and its product is newer than any file of main."""
+    (scratch.root / "Makefile").write_text("test: out\n\tgrep -q good out\nout: source\n\tcp source out\n")
+    (scratch.root / "source").write_text("good\n")
+    (scratch.root / ".gitignore").write_text("out\n")
+    scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify="make test")
+    scratch.interlock("run", "--only", "a")
+    (scratch.root / "source").write_text("edited and bad\n")
+    subprocess.run(["make", "out"], cwd=scratch.root, check=True, capture_output=True)
+    scratch.interlock("run", "--only", "b")
+    assert scratch.states() == {"a": "done", "b": "done"}
+    assert (scratch.root / "source").read_text() == "edited and bad\n"
+
+
 def test_ignored_folders_are_there_and_what_is_written_to_them_stays_in_the_workspace(
     scratch: Scratch,
 ) -> None:

@@ -93,6 +93,7 @@ def test_files_are_changed_added_and_removed(layered: Layered) -> None:
         ("chmod +x a.txt; touch src/b.txt", ["M\ta.txt"]),
         ("rm -r src; ln -s /etc src", ["A\tsrc", "D\tsrc/b.txt"]),
         ("mkfifo pipe; mkdir empty", []),
+        ("mkdir shut; echo x > shut/x.txt; chmod 0 shut", ["A\tshut/x.txt"]),
     ],
 )
 def test_folders_take_the_place_of_files_and_files_of_folders(

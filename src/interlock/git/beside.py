@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.git.files import remove_tree
-from interlock.git.ignored import Layer, copy_files, look_for_ignored
+from interlock.git.ignored import Layer, copy_files, is_dependency, look_for_ignored
 from interlock.git.include import include
 from interlock.git.place import Place
 
@@ -21,6 +21,8 @@ class Shown:
     folder: Path
     """One more lower layer: copies of single files, and an empty folder for each layer to be mounted on."""
     layers: tuple[Layer, ...]
+    has_products: bool = False
+    """Is there anything that may have been built from the checkout's own files."""
 
 
 Built = Callable[[str], Awaitable[Shown | None]]
@@ -74,7 +76,8 @@ class Beside:
             await asyncio.to_thread(copy_files, self._place.work_tree, found.files, folder)
         for name in (".git", *(layer.path for layer in found.layers)):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        return Shown(folder, found.layers)
+        products = bool(found.files) or not all(is_dependency(layer.source) for layer in found.layers)
+        return Shown(folder, found.layers, products)
 
     def _sweep(self) -> None:
         """Remove what processes that are gone have left."""

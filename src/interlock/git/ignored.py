@@ -83,8 +83,8 @@ SECRETS = (
     "pip.conf",
 )
 """Names, in any case, of files and folders that may give access to something."""
-DEPENDENCIES = ("node_modules", "site-packages", "vendor", "target")
-"""Folders that others filled: certificates and examples of keys in them are nobody's secret."""
+DEPENDENCIES = ("node_modules", "site-packages", "vendor")
+"""Folders that others filled: certificates and examples of keys in them are no secrets of this project."""
 MOST_FOLDERS = 400
 MOST_FILES, MOST_BYTES = 2000, 64 << 20
 """Of single files, and of all of them together: what is copied for each run."""
@@ -140,6 +140,11 @@ def is_secret(name: str) -> bool:
     return any(fnmatch(lower, pattern) for pattern in SECRETS) and not lower.endswith((".example", ".sample"))
 
 
+def is_dependency(folder: Path) -> bool:
+    """Is a folder filled with what others made."""
+    return folder.name in DEPENDENCIES or (folder / "pyvenv.cfg").is_file()
+
+
 def _sorted_out(root: Path, names: Sequence[str]) -> Ignored:
     folders, files = list[str](), list[str]()
     for name in sorted(names):
@@ -158,7 +163,7 @@ def _sorted_out(root: Path, names: Sequence[str]) -> Ignored:
 
 def _secrets_in(folder: Path) -> Iterator[str]:
     """Paths relative to the folder. Dependencies are looked at from above only."""
-    deep = folder.name not in DEPENDENCIES and not (folder / "pyvenv.cfg").is_file()
+    deep = not is_dependency(folder)
     waiting, looked_at = [""], 0
     while waiting:
         below = waiting.pop()

@@ -1,7 +1,8 @@
 """Workspaces and checks as layers: the tree of the branch below, what is written there above.
 
 1. The upper layer starts with just the paths in which the wanted tree differs from the one below. These files
-   are new, whatever their commit's date: a build that looks at times must see that they changed.
+   are new, whatever their commit's date: a build that looks at times must see that they changed. So are those
+   that the user has edited since: what was built in the checkout was built from other sources.
 2. Nothing is mounted here. The supervisor does that, for the program alone, as the grant says.
 """
 
@@ -42,8 +43,10 @@ class Overlays:
         built = None if bare else await self._built(tree)
         for path in (folder.tree, folder.work, folder.merged):
             path.mkdir()
-        if differences:
+        edited = await self._trees.edited(pristine) if shown.has_products else []
+        if differences or edited:
             await self._write(folder, pristine, tree, differences)
+            await _write_again(folder, pristine, edited)
         else:
             _link(pristine.index, folder.index)
         shutil.copy2(folder.index, folder.private / "index")  # with its time: see `snapshot`
@@ -104,6 +107,15 @@ class Overlays:
             _hide(upper, name)
         at = str(self._place.at / layer.path)
         return Overlay((str(layer.source),), str(upper), str(work), str(merged), at)
+
+
+async def _write_again(folder: AttemptFolder, pristine: Pristine, edited: Sequence[bytes]) -> None:
+    """The same content with a new time."""
+    below, upper = os.fsencode(pristine.files) + b"/", os.fsencode(folder.tree) + b"/"
+    same = [path for path in edited if os.path.lexists(below + path) and not os.path.lexists(upper + path)]
+    git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
+    feed = b"".join(path + b"\0" for path in same)
+    await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=feed, ok=(0, 1, 128))
 
 
 async def _overlook(folder: AttemptFolder, pristine: Pristine) -> None:

@@ -25,7 +25,7 @@ from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath
 from interlock.git.making import write_trusted
 from interlock.git.place import Place
-from interlock.git.written import look_at, removals, show_steering, tracked
+from interlock.git.written import Written, look_at, removals, show_steering, tracked
 from interlock.model.errors import RejectedObjects
 
 _LINK = b"160000"
@@ -159,7 +159,7 @@ async def _stage_layer(
     # What agents commit in a folder of the user's is taken from the commit: its files are in another layer.
     aside = {path for path in lines if any(path.startswith(f"{each}/") for each in opened.shown)}
     _begin_index(below, folder)
-    await show_steering(below, await asyncio.to_thread(look_at, folder.tree), {*lines} - aside)
+    await show_steering(below, await asyncio.to_thread(_look_into, folder.tree), {*lines} - aside)
     written = await asyncio.to_thread(look_at, folder.tree)
     entries = await tracked(git, known, written.files | written.folders)
     _, leftovers = await _stage(git, folder, lambda: _listed_index(git, folder, entries))
@@ -167,6 +167,15 @@ async def _stage_layer(
     gone = await removals(git, opened.tree, written, b"0" * len(opened.tree))
     kept = b"".join(lines[path] + b"\0" for path in sorted(aside))
     return await _tree_with(below, folder, gone + now + kept), leftovers
+
+
+def _look_into(upper: Path) -> Written:
+    """Everything in a layer, also in folders that the agent shut."""
+    try:
+        return look_at(upper)
+    except PermissionError:
+        make_readable(upper)
+        return look_at(upper)
 
 
 async def _tree_with(below: Git, folder: AttemptFolder, changes: bytes) -> str:

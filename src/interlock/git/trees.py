@@ -102,6 +102,16 @@ class Trees:
             await asyncio.to_thread(self._tidy)
         return found, differences
 
+    async def edited(self, pristine: Pristine) -> list[bytes]:
+        """The paths in which the user's files differ from the tree now."""
+        if self._place.work_tree is None:
+            return []
+        try:
+            said = await self._place.checkout_git.run("diff-index", "--name-only", "-z", pristine.tree)
+        except GitFailed:
+            return []
+        return [path for path in said.out.split(b"\0") if path]
+
     def release(self, user: Path) -> None:
         """A workspace is no longer mounted."""
         self._users.pop(user, None)
@@ -135,7 +145,9 @@ class Trees:
                 noted = json.loads((folder / _NOTE).read_text())
                 found = Pristine(folder, str(noted["tree"]), tuple(noted["filled"]))
                 self._lock(folder)
-                return found
+                if (folder / _NOTE).exists():  # else it was removed before it was locked
+                    return found
+                os.close(self._locks.pop(folder))
         return None
 
     def _all(self) -> Iterator[Path]:
@@ -193,26 +205,21 @@ class Trees:
         """Remove trees without a user, and what a process that died had half made."""
         used = {*self._users.values(), self._newest.folder if self._newest else None}
         for folder in self._home.iterdir():
-            if folder not in used and self._is_free(folder):
-                if (lock := self._locks.pop(folder, None)) is not None:
-                    os.close(lock)
-                remove_tree(folder)
+            if folder not in used:
+                self._remove(folder)
 
-    def _is_free(self, folder: Path) -> bool:
-        """Does no other process hold it."""
-        try:
-            lock = self._locks.get(folder)
-            mine = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if lock is None else lock
-        except OSError:
-            return False
-        try:
-            fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        finally:
-            if lock is None:
-                os.close(mine)
-        return True
+    def _remove(self, folder: Path) -> None:
+        """Unless another process holds it. It loses its name first: none will begin to use it meanwhile."""
+        with contextlib.suppress(OSError):
+            lock = self._locks.pop(folder, None)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if lock is None else lock
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                gone = folder.with_name(f"gone-{uuid.uuid4().hex[:8]}")
+                folder.rename(gone)
+                remove_tree(gone)
+            finally:
+                os.close(lock)
 
 
 async def _refresh(made: Pristine) -> None:
