@@ -142,6 +142,21 @@ def test_the_state_folder_of_an_older_version_is_moved_once(world: World) -> Non
     assert world.place.ensure_state() is None
 
 
+def test_remotes_are_known_without_passwords_and_without_paths_of_this_machine(world: World) -> None:
+    for name, url in (
+        ("origin", "https://me:secret@example.invalid/shop/shop.git"),
+        ("mirror", "git@example.invalid:shop/shop.git"),
+        ("disk", str(world.root)),
+    ):
+        git(world.root, "remote", "add", name, url)
+    place = run(discover(world.root))
+    assert place.remotes == {
+        "remote.origin.url": "https://example.invalid/shop/shop.git",
+        "remote.mirror.url": "git@example.invalid:shop/shop.git",
+    }
+    assert "secret" not in repr(place)
+
+
 def test_the_author_is_the_user_and_no_secret_is_read(world: World) -> None:
     git(world.root, "config", "http.extraHeader", "Authorization: secret")
     assert world.place.author == ("Ada", "ada@example.invalid")

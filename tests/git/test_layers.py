@@ -243,3 +243,24 @@ def test_other_names_are_no_secrets(name: str) -> None:
 def test_caches_are_known_at_any_depth() -> None:
     assert is_cache("src/__pycache__/a.pyc")
     assert not is_cache("src/cache.py")
+
+
+def test_an_environment_that_no_rule_ignores_is_there_and_is_not_imported(layered: Layered) -> None:
+    root = layered.world.root
+    write(root, {".venv/pyvenv.cfg": "home = /usr/bin\n", "src/node_modules/left/index.js": "1\n"})
+    write(root, {"notes/mine.txt": "not for agents\n"})
+    workspace, said = layered.agent(
+        "ls -A; cat src/node_modules/left/index.js; echo more >> .venv/pyvenv.cfg; git status --porcelain"
+    )
+    assert ".venv" in said
+    assert "notes" not in said
+    assert layered.changes(workspace) == []
+    assert (root / ".venv/pyvenv.cfg").read_text() == "home = /usr/bin\n"
+
+
+def test_a_program_can_ask_git_where_the_project_is_published(world: World) -> None:
+    git(world.root, "remote", "add", "origin", "https://me:secret@example.invalid/shop.git")
+    layered = Layered(World(world.root))
+    _, said = layered.agent("git remote -v; cat .git/config")
+    assert "https://example.invalid/shop.git (fetch)" in said
+    assert "secret" not in said

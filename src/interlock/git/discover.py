@@ -108,7 +108,19 @@ def _settings(config: Output) -> list[tuple[str, str]]:
     entries = config.out.decode("utf-8", "surrogateescape").split("\0")
     pairs = (entry.partition("\n") for entry in entries if entry.startswith(_READ))
     # A key without a value means true. The hooks path that we set for our own calls is not the user's.
-    return [(key, value if newline else "true") for key, newline, value in pairs if value != os.devnull]
+    own = [(key, value if newline else "true") for key, newline, value in pairs if value != os.devnull]
+    return own + [remote for remote in map(_remote, entries) if remote]
+
+
+def _remote(entry: str) -> tuple[str, str] | None:
+    """The address of a remote on another machine, without a user's name and password."""
+    key, _, url = entry.partition("\n")
+    if re.fullmatch(r"remote\.[\w.-]+\.url", key):
+        if match := re.fullmatch(r"(https?|ssh|git)://(?:[^/@]*@)?([\w.:-]+/[\w./~+-]+)", url):
+            return key, f"{match[1]}://{match[2]}"
+        if re.fullmatch(r"git@[\w.-]+:[\w./~+-]+", url):
+            return key, url
+    return None
 
 
 def _usual_ignore_file() -> Path:

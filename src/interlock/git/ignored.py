@@ -116,14 +116,18 @@ async def look_for_ignored(place: Place) -> Ignored:
     root = place.work_tree
     if root is None:
         return Ignored()
+    words = ("ls-files", "-o", "--exclude-standard", "--directory", "-z")
     git = place.checkout_git
     try:
-        said = await git.run(
-            "ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z", limit_bytes=64 << 20
+        ignored, untracked = await asyncio.gather(
+            git.run(*words, "-i", limit_bytes=64 << 20), git.run(*words, limit_bytes=64 << 20)
         )
     except GitFailed:
         return Ignored()
-    names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
+    names = [os.fsdecode(name) for name in ignored.out.split(b"\0") if name]
+    # An environment that a person made and no ignore rule names: `python -m venv` writes none of its own.
+    others = (os.fsdecode(name) for name in untracked.out.split(b"\0") if name.endswith(b"/"))
+    names += [name for name in others if _is_environment(root / name)]
     found = await asyncio.to_thread(_sorted_out, root, names)
     modules = [layer async for layer in _submodules(place, root)]
     return Ignored((*found.layers, *modules), found.files)
@@ -143,6 +147,10 @@ def is_secret(name: str) -> bool:
 def is_dependency(folder: Path) -> bool:
     """Is a folder filled with what others made."""
     return folder.name in DEPENDENCIES or (folder / "pyvenv.cfg").is_file()
+
+
+def _is_environment(folder: Path) -> bool:
+    return folder.name == "node_modules" or (folder / "pyvenv.cfg").is_file()
 
 
 def _sorted_out(root: Path, names: Sequence[str]) -> Ignored:

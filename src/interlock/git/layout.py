@@ -60,21 +60,25 @@ def write_git_dir(
 
 
 def _config(place: Place, more: Mapping[str, str]) -> str:
-    name, email = place.author
+    author, email = place.author
     followed = {key: place.settings[key] for key in _FOLLOWED if key in place.settings}
     version = {"core.repositoryFormatVersion": "0"}
     if place.object_format != "sha1":
         version = {"core.repositoryFormatVersion": "1", "extensions.objectFormat": place.object_format}
-    return config_text({**followed, **_OURS, **version, **more, "user.name": name, "user.email": email})
+    return config_text(
+        {**followed, **_OURS, **version, **more, **place.remotes, "user.name": author, "user.email": email}
+    )
 
 
 def config_text(settings: Mapping[str, str]) -> str:
     """Settings in git's own file format."""
     lines = []
     for key, value in settings.items():
-        section, _, name = key.partition(".")
+        section, _, rest = key.partition(".")
+        part, _, name = rest.rpartition(".")
+        header = f'{section} "{part}"' if part else section
         quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        lines.append(f'[{section}]\n\t{name} = "{quoted}"\n')
+        lines.append(f'[{header}]\n\t{name} = "{quoted}"\n')
     return "".join(lines)
 
 

@@ -96,6 +96,11 @@ class Place:
         return hashlib.new(self.object_format, usedforsecurity=False).digest_size
 
     @property
+    def remotes(self) -> Mapping[str, str]:
+        """The addresses of remotes on other machines: some checks read there which project this is."""
+        return {key: value for key, value in self.settings.items() if key.startswith("remote.")}
+
+    @property
     def author(self) -> tuple[str, str]:
         """Who stands as the author of what agents make: the user, if git knows a name and an address."""
         name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")
