@@ -96,6 +96,7 @@ def test_packages_are_those_that_could_be_installed() -> None:
 def test_a_probe_asks_the_interpreter_of_the_check_and_its_lines_are_read() -> None:
     command = probe(["shapes"], [".tox/py/bin/python3.12 -m pytest", "ruff check"])
     assert command.startswith("p=$(command -v .tox/py/bin/python3.12 || command -v .venv/bin/python")
+    assert "exec env PYTHONPATH=src " in probe(["shapes"], ["PYTHONPATH=src .venv/bin/python -m pytest"])
     lines = "noise\ninterlock-probe\ta\there\t/x/a.py\ninterlock-probe\tb\tcopy\t/venv/b.py\n"
     assert read_probe(lines) == WrongCopy("b", "/venv/b.py", is_editable=False)
     assert read_probe("interlock-probe\tb\teditable\t/y/b.py\n") == WrongCopy(

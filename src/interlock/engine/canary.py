@@ -47,7 +47,7 @@ async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult 
 
     result = await try_canaries(await env.canaries(main.tree), check)
     fact = CanaryTried(
-        commands, turn.environment, result.noticed, result.places, result.seconds, tree=main.tree
+        commands, turn.check_environment, result.noticed, result.places, result.seconds, tree=main.tree
     )
     await turn.note([fact])
     return result

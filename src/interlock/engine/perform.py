@@ -92,7 +92,6 @@ class Performer:
             check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
             pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
-            environment=run.sandbox if run else "",
             run=run.run if run else "",
             note=self._note,
             mention=self._mention,

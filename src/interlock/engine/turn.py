@@ -44,8 +44,6 @@ class Turn:
     """What the project's checks are known to say of code that was broken on purpose."""
     pace: Callable[[str], Pace | None]
     """How long a check usually takes, and when it hangs."""
-    environment: str
-    """What checks run in: the sandbox of this run."""
     run: str
     note: Callable[[Sequence[Fact]], Awaitable[None]]
     """Record facts that are true whatever becomes of this turn."""

@@ -17,8 +17,8 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
 
 
 def canary_for(state: State, task: Task) -> CanaryResult | None:
-    """What the task's project checks said of a canary in this run's sandbox, if that is known."""
-    return state.canaries.get(canary_key(task.verify, state.run.sandbox if state.run else ""))
+    """What the task's project checks said of a canary in this run's environment, if that is known."""
+    return state.canaries.get(canary_key(task.verify, state.run.environment if state.run else ""))
 
 
 def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:

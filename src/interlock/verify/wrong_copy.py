@@ -4,6 +4,8 @@ An installed copy of a package, or an editable install of a checkout that is els
 whatever the change is. The probe is run where and how checks are; its lines are read here.
 """
 
+import itertools
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from interlock.verify.sources import is_own_source, is_test
 
 MARK = "interlock-probe"
 _MOST = 3
+_SETTING = re.compile(r"[A-Za-z_]\w*=")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _SCRIPT = f"""\
 import importlib.metadata as m, importlib.util as u, os, sys
@@ -64,11 +67,12 @@ def own_packages(files: Iterable[str]) -> tuple[str, ...]:
 
 def probe(packages: Sequence[str], checks: Sequence[str]) -> str:
     """A shell command that says where the interpreter of these checks imports the packages from."""
-    named = [word for check in checks for word in _words(check)[:1] if _is_python(word)]
+    settings, named = _beginning(checks[0]) if checks else ([], [])
     pythons = (*named, ".venv/bin/python", "venv/bin/python", "python", "python3")
     looked = " || ".join(f"command -v {shlex.quote(python)}" for python in dict.fromkeys(pythons))
     words = " ".join(map(shlex.quote, packages))
-    return f'p=$({looked}) && exec "$p" -c {shlex.quote(_SCRIPT)} {words}'
+    begins = " ".join(["exec", "env", *map(shlex.quote, settings)])
+    return f'p=$({looked}) && {begins} "$p" -c {shlex.quote(_SCRIPT)} {words}'
 
 
 def read_probe(output: str) -> WrongCopy | None:
@@ -78,6 +82,13 @@ def read_probe(output: str) -> WrongCopy | None:
         if len(words) == 4 and words[0] == MARK and words[2] != "here":
             return WrongCopy(words[1], words[3], words[2] == "editable")
     return None
+
+
+def _beginning(check: str) -> tuple[list[str], list[str]]:
+    """The variables that a command sets (`PYTHONPATH=src`), and its interpreter if it names one."""
+    words = _words(check)
+    settings = list(itertools.takewhile(_SETTING.match, words))
+    return settings, [word for word in words[len(settings) :][:1] if _is_python(word)]
 
 
 def _words(command: str) -> list[str]:

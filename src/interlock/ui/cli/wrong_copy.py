@@ -1,6 +1,7 @@
 """Refuses a run whose checks would test another copy of the project than the change."""
 
 from interlock.engine.canary import patience
+from interlock.engine.environment import environment
 from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project
 from interlock.engine.trying import find_wrong_copy, try_canary
@@ -19,10 +20,10 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
     Asked until the checks of the graph have noticed a canary; where nothing looks suspicious it costs the
     start of one interpreter.
     """
-    environment = project.processes.sandbox.kind.value
+    inside = environment(project)
     seconds = {task.verify: task.check_seconds for task in graph.tasks if task.verify}
     for commands, limit in seconds.items():
-        known = state.canaries.get(canary_key(commands, environment))
+        known = state.canaries.get(canary_key(commands, inside))
         if known and known.noticed:
             continue
         copy = await find_wrong_copy(project, commands)
@@ -33,7 +34,7 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
             continue  # a check that is not green on main is told of by the run itself
         usual = sum(check.seconds for check in on_main)
         result = await try_canary(project, commands, patience(limit, usual))
-        fact = CanaryTried(commands, environment, result.noticed, result.places, result.seconds)
+        fact = CanaryTried(commands, inside, result.noticed, result.places, result.seconds)
         await project.store.append([fact], actor())
         if result.is_blind:
             text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
