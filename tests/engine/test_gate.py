@@ -220,7 +220,7 @@ def test_a_change_that_takes_away_what_the_check_needs_is_refused(shapes: Scratc
     shapes.commit("executable")
     shapes.interlock("run", code=1)
     assert commits(shapes)[0] == "executable"
-    assert "it cannot run any more, as it can on main" in shapes.interlock("explain", "t")
+    assert "`./check.sh` cannot run any more" in shapes.interlock("explain", "t")
 
 
 def test_a_run_whose_tasks_have_no_checks_tries_nothing(scratch: Scratch) -> None:

@@ -104,7 +104,7 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
     if check.timed_out:
         return how
     if check.unable:
-        return f"{how}: it cannot run any more, as it can on main"
+        return f"cannot run any more ({how})"
     parts = [
         _listed("fails tests that do not fail on main", check.newly_failing, in_full),
         _listed("did not pass tests that pass on main", check.vanished, in_full),

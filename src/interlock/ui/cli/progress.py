@@ -7,10 +7,10 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.canary import CanaryResult
-from interlock.model.evidence import weigh
+from interlock.model.evidence import Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.ui.cli.checktext import main_text
-from interlock.ui.cli.evidencetext import canary_text
+from interlock.ui.cli.evidencetext import canary_text, known_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.remedies import after_failure
@@ -151,11 +151,11 @@ def _left_out(fact: f.WorkFinished) -> str:
 def _checks(fact: f.CandidatePassed) -> str:
     if not fact.checks:
         return "no check covers it; it lands unverified"
-    red = [check for check in fact.checks if check.red_on_base]
-    known = weigh(fact.checks).known_failures
-    excused = f", {len(red)} failed on main too" if red else ""
-    tests = f" ({counted(known, 'known failing test')})" if known else ""
-    return f"{counted(len(fact.checks) - len(red), 'check')} passed{excused}{tests}"
+    worth = weigh(fact.checks)
+    red = len(worth.about) if worth.gap is Gap.RED_ON_MAIN else 0
+    excused = f", {red} failed on main too" if red else ""
+    known = known_text(worth)
+    return f"{counted(len(fact.checks) - red, 'check')} passed{known}{excused}"
 
 
 def _on_main(fact: f.BaseChecked, result: CheckResult) -> tuple[str, str]:
