@@ -38,7 +38,15 @@ from tests.sim.loop import Simulation
 
 REPEATED = "an echo"
 """The actor who writes old facts again: what it writes proves nothing."""
-RESULTS = (f.PhasePassed, f.QuestionAsked, f.PhaseFailed, f.PhaseLost, f.CandidateStale, f.PhaseDeferred)
+RESULTS = (
+    f.PhasePassed,
+    f.QuestionAsked,
+    f.NothingToChange,
+    f.PhaseFailed,
+    f.PhaseLost,
+    f.CandidateStale,
+    f.PhaseDeferred,
+)
 SECOND_CHANCES = (f.TaskRetried, f.TaskReset, f.TaskAccepted)
 
 

@@ -18,6 +18,7 @@ from interlock.engine.quote import quoted
 from interlock.engine.screen import screened
 from interlock.engine.together import both
 from interlock.engine.turn import Turn
+from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
@@ -27,7 +28,6 @@ from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
     WAITS,
-    Asking,
     CheckResult,
     ErrorClass,
     Landing,
@@ -158,24 +158,11 @@ def _pause(turn: Turn, report: Report) -> float:
     return min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0 ** len(turn.task.failures))
 
 
-def _question(turn: Turn, report: Report, asks: Asking) -> f.Fact:
-    return f.QuestionAsked(
-        *turn.key,
-        text=asks.text,
-        message=asks.message,
-        seconds=report.seconds,
-        log=report.log,
-        base=report.base,
-        commit=report.commit,
-        archived=report.archived,
-        usage=report.usage,
-        session=report.session,
-    )
-
-
 def _work_fact(turn: Turn, report: Report) -> f.Fact:
     if report.error is None and report.asks:
-        return _question(turn, report, report.asks)
+        return question(turn, report, report.asks)
+    if fact := unchanged(turn, report):
+        return fact
     if report.error is None and report.commit is not None:
         return f.WorkFinished(
             *turn.key,
@@ -218,6 +205,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Build the change on top of main, or of the one before it in the lane, in memory, and run the checks on
     exactly that tree."""
     made = _there(turn.task.work)
+    if made.commit == made.base:
+        return [await _check_main(env, turn, made)]
     seen = None if turn.onto else await turn.see_main()
     base = seen.commit if seen else turn.onto
     merge = await env.repository.merge(base, made.commit, made.base)
@@ -255,6 +244,15 @@ async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evide
     commit = await env.repository.commit(tree, base, message(turn.task.spec, turn.attempt, evidence))
     await turn.mention([f.CandidateBuilt(*turn.key, base=base, commit=commit, tree=tree)])
     return commit
+
+
+async def _check_main(env: Env, turn: Turn, made: Work) -> f.Fact:
+    """The agent changed nothing: the task is done if its checks are green on main as it is."""
+    if turn.onto:
+        return stale(turn, "nothing was changed")
+    main = await turn.see_main()
+    verdict = _there(await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree)))
+    return judged(turn, main, verdict, refusal_of(turn, made, verdict))
 
 
 def stale(turn: Turn, what: str) -> f.CandidateStale:

@@ -9,7 +9,7 @@ from interlock.events.asked import Permission, Question
 from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, Opened, TaskState, Work
-from interlock.model.evidence import UNCHECKED
+from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.task import PhaseKind
 from interlock.model.usage import Usage
@@ -80,6 +80,15 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.cut_off = None
     task.on_main_only = False
     task.phase_index += 1
+
+
+def _nothing_to_change(task: TaskState, fact: f.NothingToChange, _: Recorded) -> None:
+    task.work = task.candidate = task.cut_off = None
+    task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
+    task.usage += fact.usage or Usage()
+    task.busy_seconds += fact.seconds
+    task.phase_index = len(task.spec.pipeline)
+    task.why = "nothing to change" + ("; its checks pass on main as it is" if fact.checks else "")
 
 
 def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> None:
@@ -220,6 +229,7 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.QuestionAnswered: _question_answered,
     f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
+    f.NothingToChange: _nothing_to_change,
     f.CandidateBuilt: _candidate_built,
     f.CandidatePassed: _candidate_passed,
     f.Landed: _landed,

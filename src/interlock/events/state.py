@@ -210,6 +210,8 @@ class TaskState:
     """Such a check came to nothing: the next one is on main itself."""
     candidate: Candidate | None = None
     landed: Candidate | None = None
+    found_done: Evidence | None = None
+    """It is done without a landing, as nothing was left to change; how well that is known."""
     leftover: int = 0
     """An attempt that a person took the task away from: it may still run, and is not archived yet."""
     unmet: int = 0
@@ -271,6 +273,8 @@ class TaskState:
     @property
     def evidence(self) -> Evidence | None:
         """How well its change is known to work; None: there is none, or none that was not refused."""
+        if self.found_done:
+            return self.found_done
         if made := self.landed or self.candidate:
             return made.evidence
         if self.work and not self.is_over and self.phase.kind is not PhaseKind.AGENT:

@@ -15,8 +15,8 @@ CRITICAL = 0
 """Tasks of this priority jump the queue."""
 NORMAL = 2
 
-WORKER = "worker"
-ROLES = (WORKER, "critic", "orchestrator")
+WORKER, CRITIC = "worker", "critic"
+ROLES = (WORKER, CRITIC, "orchestrator")
 """What an agent may be there for."""
 COMPLEXITIES = ("low", "medium", "high")
 """How hard a task is, and how hard a task an agent may be given."""

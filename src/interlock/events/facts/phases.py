@@ -89,6 +89,20 @@ class WorkFinished(PhasePassed):
 
 
 @dataclass(frozen=True, slots=True)
+class NothingToChange(PhaseFact):
+    """The task is done without a landing: its checks are green on main as it is, or its agent is a critic."""
+
+    summary: str = ""
+    base: Commit = Commit("")
+    tree: Tree = Tree("")
+    checks: tuple[CheckResult, ...] = ()
+    """None: all that is known is what the agent says."""
+    seconds: float = 0.0
+    log: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateBuilt(PhaseFact):
     """The change was merged onto `base` without a conflict, and its checks have begun: the next change can be
     checked on top of `commit`."""

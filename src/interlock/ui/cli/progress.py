@@ -23,8 +23,11 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.PhaseStarted: lambda fact: ("", _started(fact)),
     f.WorkFinished: lambda fact: (
         "yellow" if fact.left_out else "",
-        f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}{_left_out(fact)}",
+        f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}{_left_out(fact)}"
+        if fact.commit != fact.base
+        else f"{fact.task}: nothing changed; checking main as it is",
     ),
+    f.NothingToChange: lambda fact: ("green", f"{fact.task}: done, nothing to change"),
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),

@@ -1,0 +1,66 @@
+"""Attempts that leave no change to land: those that ask a person, and those that found nothing to change.
+
+1. A task with checks of its own (`done_when`) that are green on main as it is, is done: there is evidence.
+2. A critic is there to look, so one that changes nothing is done. All that is known is what it says.
+3. Any other agent that changes nothing has failed.
+"""
+
+from dataclasses import replace
+
+from interlock.engine.turn import Turn
+from interlock.events import facts as f
+from interlock.merge import Verdict
+from interlock.model.outcome import Asking, ErrorClass, Report, Tip
+from interlock.model.task import CRITIC
+
+
+def question(turn: Turn, report: Report, asks: Asking) -> f.Fact:
+    """The attempt ended with a question to a person."""
+    return f.QuestionAsked(
+        *turn.key,
+        text=asks.text,
+        message=asks.message,
+        seconds=report.seconds,
+        log=report.log,
+        base=report.base,
+        commit=report.commit,
+        archived=report.archived,
+        usage=report.usage,
+        session=report.session,
+    )
+
+
+def unchanged(turn: Turn, report: Report) -> f.Fact | None:
+    """What follows from an agent that ended well and changed nothing; None: it has failed."""
+    if report.error is not ErrorClass.NO_CHANGE:
+        return None
+    spec = turn.task.spec
+    if spec.role == CRITIC:
+        return f.NothingToChange(
+            *turn.key,
+            summary=report.summary,
+            log=report.log,
+            seconds=report.seconds,
+            usage=report.usage,
+        )
+    if not spec.done_when:
+        return None
+    # An empty change: the checks then say of main itself whether the task is done.
+    return f.WorkFinished(
+        *turn.key,
+        base=report.base,
+        commit=report.base,
+        summary=report.summary,
+        log=report.log,
+        session=report.session,
+        seconds=report.seconds,
+        usage=report.usage,
+    )
+
+
+def judged(turn: Turn, main: Tip, verdict: Verdict, refused: f.Fact | None) -> f.Fact:
+    """The task is done if its checks refuse nothing on main as it is."""
+    if isinstance(refused, f.PhaseFailed):
+        return replace(refused, commit=None, summary=f"the agent changed nothing, and {refused.summary}")
+    done = f.NothingToChange(*turn.key, base=main.commit, tree=main.tree, checks=verdict.checks)
+    return refused or done

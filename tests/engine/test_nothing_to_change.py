@@ -1,0 +1,60 @@
+"""Agents that rightly change nothing do not fail, through the real command (W14, D7)."""
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+LOOKS = 'echo "It is all there already."'
+
+
+def test_a_task_whose_checks_are_green_on_main_is_done_without_a_landing(scratch: Scratch) -> None:
+    scratch.write(hello="hello\n")
+    scratch.graph(
+        "  a: {goal: Write hello, done_when: [test -e hello]}\n  b: {goal: More, needs: [a]}\n",
+        'test "$INTERLOCK_TASK_ID" = a || echo more > more.txt; ' + LOOKS,
+        retries="0",
+    )
+    out = scratch.interlock("run")
+    assert "a: nothing changed; checking main as it is" in out
+    assert "a: done, nothing to change" in out
+    assert [row["fact"]["task"] for row in scratch.facts("Landed")] == ["b"]
+    (found,) = scratch.facts("NothingToChange")
+    assert [check["command"] for check in found["fact"]["checks"]] == ["test -e hello"]
+    row = next(row for row in scratch.status()["tasks"] if row["id"] == "a")
+    assert (row["state"], row["evidence"]["grade"], row["landed_commit"]) == ("done", "verified", None)
+    assert "nothing to change; its checks pass on main as it is" in row["reason"]
+    scratch.interlock("run")  # and it stays done
+
+
+def test_an_agent_that_changes_nothing_where_its_checks_are_red_has_failed(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: Write hello, done_when: [test -e hello]}\n", LOOKS, retries="1")
+    scratch.interlock("run", code=1)
+    failed = scratch.facts("PhaseFailed")
+    assert failed[0]["fact"]["summary"].startswith("the agent changed nothing, and `test -e hello` exited 1")
+    assert "It is all there already." in scratch.interlock("prompt", "a", "--attempt", "2")
+
+
+def test_a_worker_without_checks_that_changes_nothing_has_failed_in_its_own_words(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: Write hello}\n", LOOKS, retries="0")
+    scratch.interlock("run", code=1)
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["error"] == "no-change"
+    assert "It is all there already." in failed["fact"]["feedback"]
+
+
+def test_a_critic_that_changes_nothing_is_done_and_that_is_only_claimed(scratch: Scratch) -> None:
+    scratch.write(
+        agent__sh=LOOKS + "\n",
+        **{
+            "task-graph__yaml": "version: 1\ndefaults: {agent: looks}\n"
+            "agents:\n  looks: {use: command, run: [sh, agent.sh], roles: [critic]}\n"
+            "tasks:\n  review: {goal: Look at it, role: critic}\n"
+        },
+    )
+    scratch.commit()
+    scratch.interlock("run")
+    (row,) = scratch.status()["tasks"]
+    assert (row["state"], row["evidence"]["grade"]) == ("done", "claimed")
+    assert "nothing to change" in scratch.interlock("status")
