@@ -270,7 +270,10 @@ def test_every_message_has_an_id_of_its_own_in_every_run() -> None:
     talk = Talk()
     ids = [talk.sent[0]["uuid"], talk.say("a")["uuid"], talk.say("a")["uuid"]]
     seat = seat_for("claude-code")
-    others = [replace(seat, session="another"), replace(seat, workspace="/next", resume=seat.session)]
+    others = [
+        replace(seat, session="another"),
+        replace(seat, prompt_file="/next/prompt.md", resume=seat.session),
+    ]
     ids += [json.loads(ClaudeCode().launch(other).say)["uuid"] for other in others]
 
     assert len(set(ids)) == 5

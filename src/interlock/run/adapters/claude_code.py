@@ -113,8 +113,9 @@ def _hook(seat: Seat, moment: str, words: Sequence[str]) -> dict[str, object]:
 
 
 def _id(seat: Seat, number: int) -> str:
-    """Of its messages, by number. A session that goes on has the same name in another workspace."""
-    return str(uuid5(NAMESPACE_OID, f"{seat.session} {seat.workspace} {number}"))
+    """Of its messages, by number. A session that goes on has the same name and perhaps the same workspace,
+    but a prompt of its own; the program drops a message with an id that it has seen before."""
+    return str(uuid5(NAMESPACE_OID, f"{seat.session} {seat.prompt_file} {number}"))
 
 
 def _message(text: str, id: str) -> str:
