@@ -128,7 +128,20 @@ def test_an_attempt_is_counted_under_the_number_of_agents_that_worked_beside_it(
     finish(journal, "a", 10.0, after=90.0)
     journal.work("a", phases=2)
     assert goodput(journal, 2) == Goodput(1, 9.0, wall_seconds=9.0, filled_seconds=9.0)
-    assert goodput(journal, 1) == Goodput(1, 100.0, landed=1, wall_seconds=91.0, filled_seconds=91.0)
+    first = {"first_landed": 1, "first_ended": 1}
+    assert goodput(journal, 1) == Goodput(1, 100.0, landed=1, wall_seconds=91.0, filled_seconds=91.0, **first)
+
+
+def test_first_attempts_are_counted_apart_from_those_after_a_failure() -> None:
+    journal = journal_of("a", "b")
+    journal.start("a")
+    fail(journal, "a", ErrorClass.EXIT)
+    journal.work("a")
+    journal.start("b")
+    fail(journal, "b", ErrorClass.RATE_LIMIT)
+    journal.work("b")
+    found = goodput(journal, 1)
+    assert (found.landed, found.failed, found.first_landed, found.first_ended) == (2, 1, 1, 2)
 
 
 def test_when_nobody_else_could_start_the_queue_did_not_fill_them() -> None:

@@ -1,5 +1,7 @@
 """The goodput brake: what it makes of the evidence (K1, K2; DESIGN 5)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +36,50 @@ def test_what_other_projects_found_is_believed_by_half() -> None:
     advice = beginning(Past("backend", {}, elsewhere), 16)
     assert advice.agents == 4
     assert "other projects did best with 8 agents" in advice.why
+
+
+def test_where_a_person_said_nothing_a_new_kind_of_work_begins_with_the_default() -> None:
+    advice = beginning(Past("backend"), 16, cold=3)
+    assert (advice.agents, advice.brake) == (3, Brake.COLD_START)
+    assert advice.why == "nothing is known of this kind of work: 3 agents, the default of max_parallel, first"
+
+
+@pytest.mark.property
+@given(
+    st.dictionaries(st.integers(1, 8), st.builds(seen, st.floats(0, 30), st.floats(0, 30)), max_size=5),
+    st.dictionaries(st.integers(1, 8), st.builds(seen, st.floats(0, 30), st.floats(0, 30)), max_size=5),
+    st.integers(1, 6),
+    st.integers(0, 6),
+    st.integers(0, 6),
+)
+def test_other_projects_never_make_a_project_slower_than_it_would_be_alone(
+    own: dict[int, Goodput], elsewhere: dict[int, Goodput], agents: int, landed: int, troubled: int
+) -> None:
+    heard, alone = Past("docs", own, elsewhere), Past("docs", own)
+    for cold in (1, 3):
+        assert beginning(heard, 16, cold=cold).agents >= beginning(alone, 16, cold=cold).agents
+    now = Standing(agents, landed, troubled)
+    steps = [step.agents if (step := next_step(past, now)) else agents for past in (heard, alone)]
+    assert steps[0] >= steps[1]
+
+
+def test_a_kind_whose_first_attempt_is_always_red_is_not_blamed_on_the_number_of_agents() -> None:
+    """Each task lands at its second attempt, however many are at work: the number goes up, and never down."""
+    own: dict[int, Goodput] = {}
+    standing, path = Standing(1, most=8), [1]
+    for _ in range(40):
+        w = standing.agents
+        goodput = own.setdefault(w, Goodput())
+        goodput.attempts += 2 * w
+        goodput.agent_seconds += 2 * w * 60.0
+        goodput.landed += w
+        goodput.failed += w
+        goodput.first_ended += w
+        standing = replace(standing, landed=standing.landed + w, troubled=standing.troubled + w)
+        if step := next_step(Past("docs", own), standing):
+            standing = Standing(step.agents, most=8)
+            path.append(step.agents)
+    assert path == list(range(1, 9))
 
 
 def test_a_single_attempt_is_still_known_when_it_has_faded_a_little() -> None:

@@ -148,7 +148,8 @@ def provider_places(name: str, provider: Provider, most: int, now: float) -> tup
 def _for_category(state: State, category: str, options: Options) -> f.ClutchDecided | None:
     limit, past = state.clutch.get(category), past_of(state, category)
     if limit is None or not limit.goodput:
-        return _decided(past, beginning(past, options.max_parallel, options.clutch_per), options)
+        first = beginning(past, options.max_parallel, options.clutch_per, options.cold_start)
+        return _decided(past, first, options)
     standing = standing_of(state, category, limit, options.max_parallel)
     step = next_step(past, standing, options.clutch_per) or _as_before(limit, options.max_parallel)
     return _decided(past, step, options) if step else None

@@ -14,6 +14,8 @@ class Options:
     """How many agents may work at once, at most."""
     auto: bool = False
     """Below that the goodput brake of the clutch says how many may on each kind of work."""
+    cold_start: int = 1
+    """Then: how many on a kind of work without any history here."""
     clutch_per: str = "hour"
     """What it goes by: landed changes per `hour`, or per `dollar`."""
     limit_why: str = "the default"

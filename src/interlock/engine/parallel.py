@@ -19,21 +19,21 @@ class Parallel:
     most: int
     auto: bool
     why: str
+    cold_start: int = 1
+    """Agents for a kind of work without any history here, where the clutch decides."""
 
 
-def parallel(
-    said: int | Literal["auto"], origin: str, known: State, heard: Tallies, reading: Reading
-) -> Parallel:
-    """A number that a person gave is theirs. Where nobody gave one, the clutch decides as soon as there is
-    something it can go by."""
+def parallel(said: int | Literal["auto"], origin: str, known: State, reading: Reading) -> Parallel:
+    """A number that a person gave is theirs. Where nobody gave one, the default holds for each kind of work
+    until it has history here; what other projects have learned takes nothing away from that."""
     most = safe_most(reading)
     if said == AUTO:
         return Parallel(most, True, f"max_parallel is auto ({origin}): {_clutch(most)}")
     if origin != DEFAULT:
         return Parallel(said, False, f"max_parallel is {said} ({origin})")
-    if _has_history(known.tallies) or _has_history(heard):
+    if _has_history(known.tallies):
         why = f"max_parallel is not set, and there is history: auto, {_clutch(most)}"
-        return Parallel(most, True, why)
+        return Parallel(max(most, said), True, why, said)
     return Parallel(said, False, f"max_parallel is {said} (default, until there is history)")
 
 

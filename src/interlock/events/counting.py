@@ -107,6 +107,9 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
     if isinstance(fact, f.Landed):
         tally.landed += 1
         goodput.landed += 1
+        if not task.failures:
+            goodput.first_landed += 1
+            goodput.first_ended += 1
     elif isinstance(fact, f.WorkFinished):
         _count_seconds(tally, task, fact.seconds)
         _count_usage(tally, goodput, fact.usage)
@@ -131,6 +134,8 @@ def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.Phas
     elif fact.error in OWN_FAULTS:
         tally.failed += 1
         goodput.failed += 1
+    if len(task.failures) == 1 and (fact.error is ErrorClass.CONFLICT or fact.error in OWN_FAULTS):
+        goodput.first_ended += 1
     if fact.error is ErrorClass.TIMEOUT and fact.seconds > 0:
         _count_seconds(tally, task, fact.seconds)  # at least as long
 

@@ -77,6 +77,9 @@ class Goodput:
     landed: float = 0.0
     failed: float = 0.0
     conflicts: float = 0.0
+    first_landed: float = 0.0
+    """Of tasks that had not failed before: what makes a first attempt fail is another matter."""
+    first_ended: float = 0.0
     cost_usd: float = 0.0
     wall_seconds: float = 0.0
     """How long exactly so many were at work."""

@@ -11,20 +11,24 @@ Rules:
 1. The chance at w is a Beta, pooled towards the chance at w - 1 times what one more agent usually leaves of
    it (other kinds of work, other projects); at one agent towards the same category elsewhere, then published
    acceptance rates. More agents never make a single attempt better, so chances fall with w.
-2. Only what is near the number in force is compared (V has one peak, so that is enough): one step up at a
+2. Like is compared with like: first attempts with first, later with later, each pooled towards what such
+   attempts came to with any number of agents. A kind of work whose first attempt is always red is not blamed
+   on how many work on it.
+3. Only what is near the number in force is compared (V has one peak, so that is enough): one step up at a
    time, and down to what has done better, at most to half.
-3. A step up needs landings that were made with all w at work, more of them the more are at work (the first to
+4. A step up needs landings that were made with all w at work, more of them the more are at work (the first to
    land are the quick ones), and more for unusual trouble; so it never grows if the queue did not fill w. And
    V(w + 1) must be able to beat V(w), taking a favourable view of what is little known. As old evidence fades
    a step that failed long ago is tried again.
-4. Nothing known: one agent (K2).
+5. Nothing known: one agent (K2), or the default of `max_parallel` where a person said nothing at all.
+6. What other projects have learned never makes a number smaller than it would be without them.
 
 `python -m bench clutch` shows the regret on curves of several shapes; the constants were chosen on them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from interlock.events.tallies import Goodput
@@ -130,23 +134,43 @@ def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
     return found
 
 
-def beginning(past: Past, most: int, per: str = "hour") -> Advice:
-    """Where to begin with a kind of work that the clutch has not said anything about."""
-    if (tried := _tried(past.own)) and sum(map(_ended, past.own.values())) >= ENOUGH:
-        known = arms(past, max(tried), per)
-        best = max(tried, key=lambda w: known[w].value)
-        why = f"earlier runs did best with {counted(best)}: {_figures(known[best])}"
+def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice:
+    """Where to begin with a kind of work that the clutch has not said anything about: with `cold` agents if
+    nothing is known here. Other projects may say more, never less."""
+    if sum(map(_ended, past.own.values())) >= ENOUGH and _tried(past.own):
+        best, arm = max(_best(past, per), _best(_alone(past), per), key=lambda found: found[0])
+        why = f"earlier runs did best with {counted(best)}: {_figures(arm)}"
         return Advice(min(best, most), Brake.GOODPUT, why)
-    if (tried := _tried(past.elsewhere)) and sum(map(_ended, past.elsewhere.values())) >= ENOUGH:
-        known = arms(Past(past.category, past.elsewhere), max(tried), per)
-        best = max(tried, key=lambda w: known[w].value)
-        why = f"other projects did best with {counted(best)}; half of that, until this one has shown its own"
-        return Advice(max(1, min(best // 2, most)), Brake.GOODPUT, why)
-    return Advice(1, Brake.COLD_START, "nothing is known of this kind of work: one agent first")
+    if sum(map(_ended, past.elsewhere.values())) >= ENOUGH and _tried(past.elsewhere):
+        best, _ = _best(Past(past.category, past.elsewhere), per)
+        if best // 2 > cold:
+            why = f"other projects did best with {counted(best)}; half of that, until this has shown its own"
+            return Advice(min(best // 2, most), Brake.GOODPUT, why)
+    first = "one agent" if cold == 1 else f"{cold} agents, the default of max_parallel,"
+    why = f"nothing is known of this kind of work: {first} first"
+    return Advice(min(cold, most), Brake.COLD_START, why)
 
 
 def next_step(past: Past, now: Standing, per: str = "hour") -> Advice | None:
-    """What the latest evidence changes; None: nothing."""
+    """What the latest evidence changes; None: nothing. Other projects may open, and hold nothing back."""
+    said = [_next_step(each, now, per) for each in (past, _alone(past))]
+    return max(said, key=lambda step: step.agents if step else now.agents)
+
+
+def _alone(past: Past) -> Past:
+    """As if there were no other projects."""
+    return replace(past, elsewhere={})
+
+
+def _best(past: Past, per: str) -> tuple[int, Arm]:
+    """The number of agents that did best, of those that were tried."""
+    tried = _tried(past.own)
+    known = arms(past, max(tried), per)
+    best = max(tried, key=lambda w: known[w].value)
+    return best, known[best]
+
+
+def _next_step(past: Past, now: Standing, per: str) -> Advice | None:
     w = now.agents
     if not now.landed and not now.troubled:
         return None
@@ -212,14 +236,29 @@ def _figures(arm: Arm) -> str:
 
 
 def _chances(past: Past, most: int) -> dict[int, float]:
-    """Rule 1."""
+    """Rules 1 and 2: of first and of later attempts, each in the share that it has of all."""
+    base, counts = _first_chance(past), (_firsts, _laters)
+    ended = [sum(count(goodput)[1] for goodput in past.own.values()) for count in counts]
+    shares = [each / sum(ended) for each in ended] if sum(ended) else [1.0, 0.0]
+    chains = [_chain(past, most, base, count) for count in counts]
+    found = {
+        w: max(1e-3, sum(share * chain[w] for share, chain in zip(shares, chains, strict=True)))
+        for w in range(1, most + 1)
+    }
+    return _falling(found, {w: STRENGTH + _ended(past.own.get(w)) for w in found})
+
+
+def _chain(past: Past, most: int, base: float, count: "_Count") -> dict[int, float]:
+    """From one agent upwards, beginning with what such attempts came to with any number of them."""
+    pooled = [count(goodput) for goodput in past.own.values()]
+    landed, ended = (sum(each) for each in zip(*pooled, strict=True)) if pooled else (0.0, 0.0)
+    before = (STRENGTH * base + landed) / (STRENGTH + ended)
     found: dict[int, float] = {}
-    before = _first_chance(past)
     for w in range(1, most + 1):
         expected = before * (_kept(past, w) if w > 1 else 1.0)
-        landed, ended = _verdicts(past.own.get(w))
-        found[w] = before = max(1e-3, (STRENGTH * expected + landed) / (STRENGTH + ended))
-    return _falling(found, {w: STRENGTH + _ended(past.own.get(w)) for w in found})
+        landed, ended = count(past.own.get(w))
+        found[w] = before = (STRENGTH * expected + landed) / (STRENGTH + ended)
+    return found
 
 
 def _spread(past: Past, most: int) -> dict[int, float]:
@@ -312,3 +351,16 @@ def _verdicts(goodput: Goodput | None) -> tuple[float, float]:
     if goodput is None:
         return 0.0, 0.0
     return goodput.landed, goodput.landed + goodput.failed + goodput.conflicts
+
+
+_Count = Callable[[Goodput | None], tuple[float, float]]
+
+
+def _firsts(goodput: Goodput | None) -> tuple[float, float]:
+    """The same of attempts at tasks that had not failed before."""
+    return (goodput.first_landed, goodput.first_ended) if goodput else (0.0, 0.0)
+
+
+def _laters(goodput: Goodput | None) -> tuple[float, float]:
+    (landed, ended), (first_landed, first_ended) = _verdicts(goodput), _firsts(goodput)
+    return max(0.0, landed - first_landed), max(0.0, ended - first_ended)

@@ -134,22 +134,31 @@ async def _read(
 
     async with opened_fully(invocation) as project:
         graph = await project.read_graph(str(path.absolute()) if path else "")
-        state, heard = await load_state(project.store), (await project.experience().gather()).tallies
+        state = await load_state(project.store)
         said, origin = project.settings.max_parallel, project.origins["max_parallel"]
-        many = parallel(said, origin, state, heard, project.host.read())
+        many = parallel(said, origin, state, project.host.read())
         if not many.auto:
             state.clutch = {}  # a number that a person gave holds for every kind of work
         return graph, state, many, project.lane_depth, await lacks(project, graph.setup)
 
 
 def _at_once(graph: Graph, state: State, many: "Parallel") -> int:
-    """How many agents there may be on what is to do: the clutch's numbers, one where it has none."""
+    """How many agents there may be on what is to do: the clutch's numbers, or what it would begin with."""
     if not many.auto:
         return many.most
     done = {name for name, task in state.tasks.items() if task.is_over}
     kinds = {category(task).name for task in graph.tasks if task.id not in done}
-    limits = (state.clutch[kind].limit if kind in state.clutch else 1 for kind in kinds)
-    return max(1, min(sum(limits), many.most))
+    return max(1, min(sum(_allowed(state, kind, many) for kind in kinds), many.most))
+
+
+def _allowed(state: State, kind: str, many: "Parallel") -> int:
+    from interlock.engine.clutch import past_of
+    from interlock.learn.clutch import beginning
+
+    limit = state.clutch.get(kind)
+    if limit and limit.goodput:
+        return limit.limit
+    return beginning(past_of(state, kind), many.most, cold=many.cold_start).agents
 
 
 def _limit_text(limit: int, many: "Parallel") -> str:

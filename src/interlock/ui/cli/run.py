@@ -140,7 +140,7 @@ async def _run(
             note(f"warning: {lack}")
         await set_up_main(project)
         async with aclosing(project):
-            stopped = await _work(invocation, project, await _options(project, before, selection))
+            stopped = await _work(invocation, project, _options(project, before, selection))
         reading = await read(project.store)
         with even_if_unread():
             await tell_summary(invocation, project, reading, before)
@@ -157,14 +157,14 @@ def _tell_obstacles(project: Project, state: State) -> None:
             note(line)
 
 
-async def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
+def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
     settings = project.settings
-    heard = (await project.experience().gather()).tallies
     origin = project.origins["max_parallel"]
-    many = parallel(settings.max_parallel, origin, state, heard, project.host.read())
+    many = parallel(settings.max_parallel, origin, state, project.host.read())
     return Options(
         max_parallel=many.most,
         auto=many.auto,
+        cold_start=many.cold_start,
         clutch_per=settings.clutch_per,
         limit_why=many.why,
         selection=selection,
