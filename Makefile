@@ -35,7 +35,7 @@ setup: $(DEV) ## make .venv with everything for working on Interlock
 demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; under a minute, no key
 	@$(PY) -m interlock demo $(ARGS)
 
-test: $(DEV) ## all tests but the night ones and those of real agent programs
+test: $(DEV) ## all tests but the night ones and those of real agent programs and projects
 	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
 
 test-night: $(DEV) ## the long tests, and ten thousand simulated runs
