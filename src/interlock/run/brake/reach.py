@@ -2,8 +2,10 @@
 server is down, so that no attempt has to find out."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from socket import SOCK_STREAM
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -14,6 +16,9 @@ CONNECT_SECONDS = 2.0
 """What takes longer says neither that it listens nor that it does not."""
 LOOK_SECONDS = CHECK_AHEAD_SECONDS / 3
 PORTS = {"http": 80, "https": 443}
+MOST_LOOKS = 40
+"""So often in a row a server is found to be down before attempts are let through to it: those are counted, so
+that a run does not wait for ever."""
 
 
 class Reach(Protocol):
@@ -46,6 +51,7 @@ class TcpReach:
         self._brake = brake
         self._environ = environ
         self._servers: dict[str, str] = {}
+        self._looks: Counter[str] = Counter()
 
     async def check(self, servers: Mapping[str, str]) -> None:
         """A server that is down is closed for a while; one that was is open again."""
@@ -63,26 +69,39 @@ class TcpReach:
     def _is_due(self, provider: str) -> bool:
         news = self._brake.look(provider, 0.0)
         ahead = news.until - self._brake.books.clock()
-        return news.closed_by is Answer.DOWN and 0 < ahead <= CHECK_AHEAD_SECONDS
+        is_near = news.closed_by is Answer.DOWN and 0 < ahead <= CHECK_AHEAD_SECONDS
+        return is_near and self._looks[provider] < MOST_LOOKS
 
     async def _try(self, provider: str) -> None:
         with suppress(TimeoutError):
-            self._brake.found(provider, await problem_of(self._servers[provider]))
+            problem = await problem_of(self._servers[provider])
+            self._looks[provider] = self._looks[provider] + 1 if problem else 0
+            self._brake.found(provider, problem)
 
 
 async def problem_of(url: str) -> str:
-    """Why nothing can be had from there; '' if something listens. Raises TimeoutError if it takes long."""
+    """Tell that no server listens there; '' if one does. Raises TimeoutError if it cannot be told.
+
+    Only refused connections tell: a name that cannot be looked up may be known where the call goes out.
+    """
     parts = urlsplit(url)
+    port = parts.port or PORTS[parts.scheme]
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port or PORTS[parts.scheme])
-    except TimeoutError:
-        raise
+            found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=SOCK_STREAM)
+            if any([await _listens(str(address[0]), port) for *_, address in found]):
+                return ""
     except OSError as problem:
-        refused = isinstance(problem, ConnectionRefusedError)
-        why = "connection refused" if refused else problem.strerror or str(problem)
-        return f"the model at {parts.netloc} cannot be reached: {why}"
+        raise TimeoutError from problem
+    return f"the model at {parts.netloc} cannot be reached: connection refused"
+
+
+async def _listens(host: str, port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except ConnectionRefusedError:
+        return False
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
-    return ""
+    return True

@@ -1,0 +1,31 @@
+"""What a look at a model server tells, and what it leaves open (A7)."""
+
+import asyncio
+import socket
+
+import pytest
+
+from interlock.run.brake.reach import problem_of
+
+
+def test_a_server_that_listens_has_no_problem() -> None:
+    async def look() -> str:
+        server = await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0)
+        async with server:
+            return await problem_of(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+
+    assert asyncio.run(look()) == ""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_refused_connection_is_told_also_of_a_name_with_several_addresses(host: str) -> None:
+    with socket.socket() as bound:  # bound, and not listening: no other process gets the port meanwhile
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        said = asyncio.run(problem_of(f"http://{host}:{port}/v1"))
+    assert said == f"the model at {host}:{port} cannot be reached: connection refused"
+
+
+def test_a_name_that_cannot_be_looked_up_tells_nothing() -> None:
+    with pytest.raises(TimeoutError):
+        asyncio.run(problem_of("http://no-such-host.invalid:80/v1"))
