@@ -45,6 +45,24 @@ def test_only_a_change_to_the_same_edited_file_waits(scratch: Scratch, gate: Pat
     assert (scratch.root / "other.txt").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
+def test_an_edit_that_git_was_told_to_overlook_holds_the_landing_too(
+    scratch: Scratch, gate: Path, run: Background, mark: str
+) -> None:
+    """Git reports no such edit, and cannot replace the file: main would move away from the checkout."""
+    scratch.git("update-index", mark, "same.txt")
+    scratch.write(same__txt="mine\n")
+    gate.touch()
+    run.wait_for_line("this change edits same.txt")
+    run.wait_for_line("b: landed")
+    assert (scratch.root / "same.txt").read_text() == "mine\n"
+    scratch.git("update-index", mark.replace("--", "--no-"), "same.txt")
+    scratch.git("checkout", "--", "same.txt")
+    assert run.wait() == 0
+    assert scratch.git("status", "--porcelain") == ""
+    assert scratch.git("show", "main:same.txt") == "2"
+
+
 def test_editing_the_task_graph_never_holds_a_landing(scratch: Scratch, gate: Path, run: Background) -> None:
     graph = scratch.root / "task-graph.yaml"
     graph.write_text(graph.read_text() + "# a remark\n")

@@ -1,5 +1,6 @@
 """What is wrong with a repository is said before anything starts, with the next command."""
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,7 @@ def test_spaces_and_unicode_in_the_path(tmp_path: Path) -> None:
 def test_the_state_folder_is_out_of_the_work_tree(world: World) -> None:
     assert world.place.ensure_state() is None
     (world.root / ".git/interlock" / "x").touch()
+    assert stat.S_IMODE(world.place.state.stat().st_mode) == 0o700
     git(world.root, "clean", "-ffdxq")
     assert (world.root / ".git/interlock" / "x").exists()
     assert world.status() == ""

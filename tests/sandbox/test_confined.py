@@ -137,6 +137,16 @@ def test_it_inherits_nothing_but_its_three_streams(room: Room) -> None:
     assert room.sh("ls /proc/self/fd | tr '\\n' ' '").tail.split() == ["0", "1", "2", "3"]
 
 
+def test_no_setting_of_the_machine_can_be_opened_for_writing(full_room: Room) -> None:
+    """D11: under root a sysctl that can be written is a way out. It is opened here, and never written."""
+    ended = full_room.sh(
+        "find /proc/sys /proc/irq /proc/bus /proc/mtrr /proc/sysrq-trigger -type f 2>/dev/null | "
+        'while read -r name; do (exec 3>>"$name") 2>/dev/null && echo "open $name"; done; '
+        "cat /proc/sys/kernel/ostype"
+    )
+    assert ended.tail.splitlines() == ["Linux"]
+
+
 def test_it_has_no_rights_and_a_filter(room: Room) -> None:
     ended = room.sh("grep -E '^(Cap|Seccomp:|NoNewPrivs)' /proc/self/status")
     said = dict(line.split(":", 1) for line in ended.tail.splitlines())

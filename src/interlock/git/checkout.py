@@ -8,6 +8,7 @@
 3. Ignored files count: git would overwrite them silently.
 """
 
+import asyncio
 import json
 import os
 from collections.abc import Iterator
@@ -133,11 +134,14 @@ class Edits:
 
 async def edits(tree: Worktree) -> Edits:
     """Tracked files with changes, staged or not. Refreshes the index too, so that only real changes count."""
-    said = await tree.git.run(
-        "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"
-    )
+    words = ("--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
+    said, flagged = await asyncio.gather(tree.git.run("status", *words), tree.git.run("ls-files", "-v", "-z"))
     conflicts = any("U" in item[:2] or item[:2] in ("AA", "DD") for item in said.items)
-    return Edits(tuple(item[3:] for item in said.items), conflicts)
+    # Git does not look at files that a person marked (skip-worktree, assume-unchanged), and then cannot
+    # replace them either. In a sparse checkout most of those are not there.
+    marked = (item[2:] for item in flagged.items if item[0] == "S" or item[0].islower())
+    own = (name for name in marked if os.path.lexists(tree.path / name))
+    return Edits((*(item[3:] for item in said.items), *own), conflicts)
 
 
 async def changed_paths(git: Git, old: str, new: str) -> frozenset[str]:

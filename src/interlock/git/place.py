@@ -1,6 +1,7 @@
 """Where a repository is, and the few settings of its owner that matter to us."""
 
 import hashlib
+import os
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -144,6 +145,9 @@ class Place:
     def ensure_state(self) -> Path | None:
         """Make the state folder. Moves the one of an older version there, and returns where that was."""
         self.state.mkdir(parents=True, exist_ok=True)
+        if self.state.stat().st_uid == os.geteuid():
+            # Logs and prompts are the user's own, and so is whatever an agent left there.
+            self.state.chmod(0o700)
         former = self.former_state
         if former is None or (self.state / "lineage").exists():
             return None

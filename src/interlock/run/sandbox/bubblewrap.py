@@ -25,7 +25,7 @@ from interlock.run.sandbox import seccomp
 from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, overlay_word
 from interlock.run.sandbox.environment import NO_HOME, inside
 from interlock.run.sandbox.paths import is_below
-from interlock.run.sandbox.system import ETC, ROOTS, SYS
+from interlock.run.sandbox.system import ETC, PROC, ROOTS, SYS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
@@ -153,7 +153,10 @@ def _system() -> tuple[str, ...]:
             words += ["--ro-bind", str(path), place]
     for name in SYS:
         words += ["--ro-bind-try", f"/sys/{name}", f"/sys/{name}"]
-    return (*words, "--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var")
+    words += ["--proc", "/proc"]
+    for name in PROC:
+        words += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    return (*words, "--dev", "/dev", "--dir", "/run", "--dir", "/var")
 
 
 @functools.cache

@@ -38,3 +38,6 @@ SYS = ("block", "bus", "class", "dev", "devices")
 
 NAMES = ("passwd", "group", "hosts", "nsswitch.conf")
 """Who is who. In the full sandbox these are ours, and name nobody."""
+
+PROC = ("sys", "irq", "bus", "acpi", "mtrr", "sysrq-trigger")
+"""Settings of the whole machine, to be read only: a program that root starts is root to them."""
