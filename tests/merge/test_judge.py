@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.merge import Verdict, judge
+from interlock.model.evidence import Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, Task, TaskId
@@ -68,6 +69,50 @@ def test_a_test_that_fails_only_with_the_change_is_held_against_it() -> None:
 def test_a_test_that_passes_on_main_may_not_vanish(now: str) -> None:
     verdict = against(ran("a b", "c"), ran(now, "c"))
     assert not verdict.passed and verdict.red[0].vanished == ("b",)
+
+
+@pytest.mark.parametrize("now", ["a c", "a c renamed"])
+def test_a_change_that_turns_main_green_may_not_lose_tests_either(now: str) -> None:
+    verdict = against(ran("a b", "c"), ran(now))
+    assert not verdict.passed and verdict.red[0].vanished == ("b",)
+    unsure = judge([ran(now)], TASK, {}, {"make": ran("a b", "c")})
+    assert unsure.unknown == ("make",), "main may have moved since: it is tried again"
+
+
+def test_a_change_that_turns_main_green_may_not_pass_fewer_tests() -> None:
+    main = replace(RED, suite=SuiteResult((), ("c",), 30, 1))
+    assert against(main, replace(GREEN, suite=SuiteResult((), (), 2, 0))).red[0].fewer_passed == 28
+    assert against(main, replace(GREEN, suite=SuiteResult((), (), 31, 0))).passed
+
+
+def test_a_line_beside_the_report_that_main_does_not_have_is_another_reason() -> None:
+    def beside(*lines: str) -> CheckResult:
+        result = ran("a", "b")
+        return replace(result, suite=result.suite and replace(result.suite, beside=lines))
+
+    assert against(beside("make: ***", "note"), beside("make: ***")).passed
+    verdict = against(beside("make: ***"), beside("make: ***", "x.py: F401"))
+    assert verdict.red[0].unlike_main and verdict.red[0].other_reason == "x.py: F401"
+
+
+def test_another_exit_status_is_another_reason_unless_it_counts_the_failures() -> None:
+    assert against(ran("a", "b"), ran("a", "b", exit_code=2)).red[0].unlike_main
+    assert against(ran("a", "b c", exit_code=2), ran("a b", "c", exit_code=1)).passed, "as mocha does"
+
+
+def test_a_report_that_does_not_account_for_the_red_blocks_or_is_refused() -> None:
+    flawed = ran("a", "b")
+    flawed = replace(flawed, suite=flawed.suite and replace(flawed.suite, flaw="it stopped early"))
+    assert against(flawed, ran("a", "b")).blocked
+    assert against(ran("a", "b"), flawed).red[0].other_reason == "it stopped early"
+
+
+def test_fewer_tests_on_a_green_main_are_noted_and_land() -> None:
+    verdict = against(ran("a b c d e"), ran("a b c"))
+    assert verdict.passed and verdict.checks[0].fewer_passed == 2
+    assert weigh(verdict.checks).is_verified and weigh(verdict.checks).fewer_tests == 2
+    halved = weigh(against(ran("a b c d e"), ran("new")).checks)
+    assert halved.gap is Gap.FEWER_TESTS and not halved.is_verified
 
 
 def test_a_known_failing_test_may_vanish() -> None:

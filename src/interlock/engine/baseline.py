@@ -77,21 +77,25 @@ def _fact(trial: Trial, result: CheckResult) -> BaseChecked:
 
 def _unnamed(result: CheckResult) -> CheckResult:
     """Without what nothing is compared with."""
-    suite = result.suite and replace(result.suite, passed=(), failed=())
+    suite = result.suite and replace(result.suite, passed=(), failed=(), beside=())
     return replace(result, suite=suite, tail="" if result.passed else result.tail)
 
 
 def _both(first: CheckResult, second: CheckResult | None) -> CheckResult:
     """What two runs show together. A test that passed once is none that is known to fail."""
-    if second is None or second.passed or second.unable or not (first.suite and second.suite):
+    if second is None or second.passed or second.unable:
         return second or first
-    failed = _in_both(first.suite.failed, second.suite.failed)
-    if first.suite.names_failures and second.suite.names_failures:
-        least = min(first.suite.passed_count, second.suite.passed_count)
-        suite = SuiteResult(_in_both(first.suite.passed, second.suite.passed), failed, least, len(failed))
-        # Every test has passed once: nothing is known to fail.
-        return replace(second, suite=suite, exit_code=second.exit_code if failed else 0)
-    return second
+    one, other = first.suite, second.suite
+    if not (other and other.names_failures):
+        return second
+    if not (one and one.names_failures):
+        return first
+    failed, passed = _in_both(one.failed, other.failed), _in_both(one.passed, other.passed)
+    beside = tuple(dict.fromkeys((*one.beside, *other.beside)))
+    least = min(one.passed_count, other.passed_count)
+    suite = SuiteResult(passed, failed, least, len(failed), beside=beside)
+    # Every test has passed once: nothing is known to fail.
+    return replace(second, suite=suite, exit_code=second.exit_code if failed else 0)
 
 
 def _in_both(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:

@@ -90,10 +90,14 @@ def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
 
 
 def _told(red: CheckResult) -> str:
-    what = f"`{red.command}` {refusal(red, in_full=True)}\n" if red.newly_failing or red.vanished else ""
+    what = f"`{red.command}` {refusal(red, in_full=True)}\n" if _is_compared(red) else ""
     # One that hung is told with how long it took: the next attempt shall not wait for it.
     hung = f", which {red.how}" if red.usual_seconds else ""
     return what + quoted(f"Output of `{red.command}`{hung}", red.tail, FEEDBACK_CHARS)
+
+
+def _is_compared(red: CheckResult) -> bool:
+    return bool(red.newly_failing or red.vanished or red.fewer_passed or red.unlike_main)
 
 
 def refusal(check: CheckResult, in_full: bool = False) -> str:
@@ -109,9 +113,13 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
         _listed("fails tests that do not fail on main", check.newly_failing, in_full),
         _listed("did not pass tests that pass on main", check.vanished, in_full),
         f"passed {check.fewer_passed} fewer tests than main" if _is_only_counted(check) else "",
-        "failed for another reason than on main" if check.unlike_main else "",
+        f"failed for another reason than on main{_because(check)}" if check.unlike_main else "",
     ]
     return " and ".join(part for part in parts if part) or how
+
+
+def _because(check: CheckResult) -> str:
+    return f": {check.other_reason}" if check.other_reason else ""
 
 
 def _is_only_counted(check: CheckResult) -> bool:

@@ -3,10 +3,14 @@
 Rules:
 1. What a task promised (`done_when`) must pass. What is green on main must pass.
 2. A check that could not run is never excused. If it can run on main, that is held against the candidate.
-3. Where a check is red on main too, it is judged test by test: no test may fail that does not fail on main,
-   and every test that passes on main must pass. So no test can be deleted, skipped or renamed out of the way.
-4. Where its report cannot be read, it is excused only if a person allows that (`red_main: allow`).
-5. A green check in which no test runs any more, where main has some, is not green.
+3. Where a check is red on main, it is judged test by test: no test may fail that does not fail on main, and
+   every test that passes on main must pass. So no test can be deleted, skipped or renamed out of the way,
+   also not by a change that makes the check green.
+4. Such a check must be red in the way it is on main: the same exit status, and beside the report no line that
+   main's output does not have. A linter that runs in the same command has no other way to show.
+5. Where its report cannot be read, it is excused only if a person allows that (`red_main: allow`).
+6. A green check in which no test runs any more, where main has some, is not green. Where fewer tests pass
+   than on a green main, that is noted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +20,6 @@ from interlock.model.outcome import CheckResult
 from interlock.model.suite import RedMain, SuiteResult, Unable
 from interlock.model.task import Task
 
-SIGNALLED = 128
-"""A shell reports the signal that ended a program above this."""
 NAMED = 50
 """How many tests a refusal names."""
 
@@ -63,10 +65,7 @@ def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Resul
 def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> CheckResult:
     before = base.get(result.command)
     if result.passed:
-        is_empty = _is_emptied(result, before or last.get(result.command))
-        return (
-            replace(_counted(result), exit_code=1, unable=Unable.NO_TESTS) if is_empty else _counted(result)
-        )
+        return _counted(_shrunk(result, before or last.get(result.command)))
     if before is None or before.passed or before.unable or result.command in task.done_when:
         return _counted(result)
     if result.unable or task.red_main == RedMain.STRICT:
@@ -91,18 +90,43 @@ def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> Che
     known, had, passes = set(was.failed), set(was.passed), set(now.passed)
     newly = [name for name in now.failed if name not in known]
     gone = sorted(had - passes - set(newly))
-    crashed = result.exit_code > SIGNALLED and result.exit_code != before.exit_code
+    other = _other_reason(result, before, now, was)
     found = replace(
         result,
         newly_failing=tuple(newly[:NAMED]),
         vanished=tuple(gone[:NAMED]),
         fewer_passed=max(0, was.passed_count - now.passed_count),
-        unlike_main=crashed or not now.names_failures,
+        unlike_main=bool(other) or not now.names_failures,
+        other_reason=other,
     )
     if newly or gone or found.fewer_passed or found.unlike_main:
         return _counted(found)
     gained = tuple(name for name in now.passed if name not in had)
     return replace(found, red_on_base=True, suite=replace(now, passed=gained))
+
+
+def _other_reason(result: CheckResult, before: CheckResult, now: SuiteResult, was: SuiteResult) -> str:
+    """What the known failing tests do not explain; empty: nothing was found."""
+    # mocha and prove exit with the number of tests that failed.
+    counts = result.exit_code == now.failed_count and before.exit_code == was.failed_count
+    if result.exit_code != before.exit_code and not counts:
+        return f"exit status {result.exit_code}, and {before.exit_code} on main"
+    known = set(was.beside)
+    return now.flaw or next((line for line in now.beside if line not in known), "")
+
+
+def _shrunk(result: CheckResult, before: CheckResult | None) -> CheckResult:
+    """A green check beside the same check on main: red if it hides what ran there."""
+    if _is_emptied(result, before):
+        return replace(result, exit_code=1, unable=Unable.NO_TESTS)
+    if before is None or before.unable or not (before.suite and result.suite):
+        return result
+    fewer = max(0, before.suite.passed_count - result.suite.passed_count)
+    if before.passed:
+        return replace(result, fewer_passed=fewer)
+    gone = sorted(set(before.suite.passed) - set(result.suite.passed))
+    found = replace(result, vanished=tuple(gone[:NAMED]), fewer_passed=fewer)
+    return replace(found, exit_code=1) if gone or fewer else found
 
 
 def _is_emptied(result: CheckResult, before: CheckResult | None) -> bool:
@@ -112,6 +136,6 @@ def _is_emptied(result: CheckResult, before: CheckResult | None) -> bool:
 
 
 def _counted(result: CheckResult) -> CheckResult:
-    """Without the names of the tests that passed: they are not compared any more."""
-    suite = result.suite
-    return replace(result, suite=replace(suite, passed=(), failed=suite.failed[:NAMED])) if suite else result
+    """Without the names of the tests that passed and the lines beside: they are not compared any more."""
+    suite = result.suite and replace(result.suite, passed=(), failed=result.suite.failed[:NAMED], beside=())
+    return replace(result, suite=suite)

@@ -15,6 +15,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
+    Gap.FEWER_TESTS: "most tests of main no longer pass",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
@@ -35,7 +36,9 @@ def _worth(evidence: Evidence) -> str:
     if evidence.is_verified:
         known = evidence.known_failures
         tests = f", {known} known failing test{'' if known == 1 else 's'} as on main" if known else ""
-        return f"verified on the merged tree{tests}"
+        fewer = evidence.fewer_tests
+        less = f", {fewer} test{'' if fewer == 1 else 's'} fewer than on main" if fewer else ""
+        return f"verified on the merged tree{tests}{less}"
     return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}"
 
 

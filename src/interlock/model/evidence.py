@@ -30,6 +30,8 @@ class Gap(StrEnum):
     """The checks stayed green on code that was broken on purpose."""
     UNREAD = "change-not-read"
     """No check has read a single source file that the change edits."""
+    FEWER_TESTS = "fewer-tests"
+    """Fewer than half of the tests pass that pass on main."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Evidence:
     """What the gap is about: commands, what was broken, or files."""
     known_failures: int = 0
     """Tests that fail as they do on main. Every test that passes there passes."""
+    fewer_tests: int = 0
+    """How many fewer tests pass than on a green main."""
 
     @property
     def is_verified(self) -> bool:
@@ -67,6 +71,17 @@ def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> 
     known = sum(check.suite.failed_count for check in red if check.suite)
     if canary and canary.is_blind:
         return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places, known)
+    fewer = [check for check in checks if check.fewer_passed and check.suite]
+    if few := tuple(check.command for check in fewer if _is_halved(check)):
+        return Evidence(
+            Grade.OBSERVED, Gap.FEWER_TESTS, few, known, sum(check.fewer_passed for check in fewer)
+        )
     if all(check.watched and len(check.unread) == check.watched for check in checks):
         return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known)
-    return Evidence(Grade.VERIFIED, known_failures=known)
+    return Evidence(
+        Grade.VERIFIED, known_failures=known, fewer_tests=sum(check.fewer_passed for check in fewer)
+    )
+
+
+def _is_halved(check: CheckResult) -> bool:
+    return check.suite is not None and check.fewer_passed > check.suite.passed_count

@@ -209,6 +209,8 @@ class CheckResult:
     """How many fewer tests passed than on main, where the report does not name them."""
     unlike_main: bool = False
     """It is red on main too, but not in this way: no test that is known to fail explains it."""
+    other_reason: str = ""
+    """What shows that, where a line of the output does."""
 
     watched: int = 0
     """Source files of the change of which it is known whether the command read them."""

@@ -57,6 +57,10 @@ class SuiteResult:
     failed: tuple[str, ...] = ()
     passed_count: int = 0
     failed_count: int = 0
+    flaw: str = ""
+    """Why the failing tests do not account for the check being red, and what mends that; empty: they may."""
+    beside: tuple[str, ...] = ()
+    """What a red check printed before and after its report, without what differs from run to run."""
 
     @property
     def ran(self) -> int:
@@ -65,5 +69,5 @@ class SuiteResult:
 
     @property
     def names_failures(self) -> bool:
-        """Did tests fail, and is each of them named, so that others can be told from them."""
-        return 0 < self.failed_count == len(self.failed)
+        """Did tests fail and nothing else, and is each named, so that others can be told from them."""
+        return not self.flaw and 0 < self.failed_count == len(self.failed)

@@ -15,7 +15,7 @@ from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.reading import mark_unread, notes_accesses, still_unread
-from interlock.verify.reports import read_report
+from interlock.verify.reports import accounted, read_report
 from interlock.verify.unable import unable
 
 REPORT_BYTES = 16 << 20
@@ -154,6 +154,7 @@ def _layer(room: Room) -> Path:
 
 def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:
     code, timed_out, suite = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
+    suite = accounted(command, output, suite) if suite and code else suite
     why, about = unable(code, timed_out, output, suite) or (None, "")
     return CheckResult(
         command, code, exited.seconds, exited.tail, log, timed_out, suite=suite, unable=why, about=about

@@ -60,6 +60,8 @@ def main_text(check: CheckResult) -> str:
         return f"passes on main{tests}"
     if check.suite and check.suite.names_failures:
         return f"fails on main, in {counted(check.suite.failed_count, 'test')} that {_are(check)} known"
+    if check.suite and check.suite.flaw:
+        return f"fails on main (exit {check.exit_code}), not only in known tests: {inert(check.suite.flaw)}"
     return f"fails on main (exit {check.exit_code}), and which tests fail cannot be read from its output"
 
 

@@ -28,9 +28,10 @@ def evidence_text(evidence: Evidence | None) -> str:
 
 
 def known_text(evidence: Evidence) -> str:
-    """What fails as it does on main; empty if nothing does."""
-    known = evidence.known_failures
-    return f" but for {counted(known, 'known failing test')} of main" if known else ""
+    """What fails as it does on main, and how many fewer tests pass; empty if all is as it should be."""
+    known, fewer = evidence.known_failures, evidence.fewer_tests
+    failing = f" but for {counted(known, 'known failing test')} of main" if known else ""
+    return failing + (f", {counted(fewer, 'test')} fewer than on main" if fewer else "")
 
 
 def gap_text(evidence: Evidence) -> str:
@@ -45,6 +46,8 @@ def gap_text(evidence: Evidence) -> str:
             return f"{named} fails on main too"
         case Gap.UNREAD:
             return f"the checks never read {named}"
+        case Gap.FEWER_TESTS:
+            return f"{counted(evidence.fewer_tests, 'test')} of main no longer pass in {named}"
         case Gap.BLIND:
             return f"the checks stayed green with {named} broken on purpose"
     return "the agent says so" if evidence.grade is Grade.CLAIMED else ""

@@ -17,11 +17,12 @@ from interlock.verify.reports.mocha import read_mocha
 from interlock.verify.reports.naming import plain
 from interlock.verify.reports.node import read_node
 from interlock.verify.reports.pytests import read_pytest
+from interlock.verify.reports.session import accounted
 from interlock.verify.reports.tap import read_tap
 from interlock.verify.reports.unittests import read_unittest
 from interlock.verify.reports.vitest import read_vitest
 
-__all__ = ["read_report"]
+__all__ = ["accounted", "read_report"]
 
 READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
     *(read_pytest, read_unittest, read_tap, read_node, read_mocha, read_vitest),

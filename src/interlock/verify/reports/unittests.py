@@ -6,7 +6,7 @@ from interlock.model.suite import SuiteResult
 from interlock.verify.reports.naming import suite_of
 
 _RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s\n+(OK|FAILED|NO TESTS RAN)?(?: \((.*)\))?$", re.MULTILINE)
-_BAD = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\).*)$", re.MULTILINE)
+_BAD = re.compile(r"^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+ \(\S+\).*)$", re.MULTILINE)
 _GOOD = re.compile(r"^(\S+ \(\S+\)).* \.\.\. ok$", re.MULTILINE)
 
 
@@ -16,7 +16,9 @@ def read_unittest(text: str) -> SuiteResult | None:
     if not runs:
         return None
     ran = sum(int(run[1]) for run in runs)
-    failed = sum(_number(run[3], "failures") + _number(run[3], "errors") for run in runs)
+    failed = sum(
+        _number(run[3], word) for run in runs for word in ("failures", "errors", "unexpected successes")
+    )
     skipped = sum(_number(run[3], "skipped") for run in runs)
     bad = [(name, False) for name in dict.fromkeys(_BAD.findall(text))]
     good = [(name, True) for name in _GOOD.findall(text)]

@@ -1,0 +1,106 @@
+"""On a red main a change lands only if known failing tests explain all of its red, with the real command."""
+
+import pytest
+
+from tests.engine.scratch import Scratch
+from tests.engine.test_gate import (
+    KNOWN_RED,
+    ONE_TASK,
+    PYTEST,
+    RUNNER,
+    SHAPES,
+    TAP,
+    TESTS,
+    commits,
+    refused,
+    trailer,
+)
+
+pytestmark = pytest.mark.slow
+
+UNITTEST = """
+from unittest import TestCase
+from shapes import sides
+class T(TestCase):
+    def test_a(self): self.assertEqual(sides(), 4)
+    def test_b(self): 1 / 0
+"""
+LINT = "grep -n TODO shapes.py"
+"""A linter: it prints what it finds, without a word of an error."""
+TODO = "echo '# TODO' >> shapes.py"
+HARMLESS = "echo 'def corners(): return 4' >> shapes.py"
+
+
+@pytest.fixture
+def red(scratch: Scratch) -> Scratch:
+    """A small Python project with one known failing test."""
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TESTS, test_known__py=KNOWN_RED, tap__py=RUNNER)
+    return scratch
+
+
+def held(scratch: Scratch, *words: str) -> None:
+    """A run that landed nothing, and told the agent why."""
+    scratch.interlock("run", code=1)
+    assert commits(scratch)[0] == "work to do"
+    feedback = scratch.facts("PhaseFailed")[0]["fact"]["feedback"]
+    assert [word for word in words if word not in feedback] == [], feedback
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_linter_in_the_same_script_is_a_second_reason(red: Scratch, place: str) -> None:
+    tests = "python -m unittest -q ut || bad=1\n"
+    lint = f"{LINT} && bad=1\n"
+    both = lint + tests if place == "before" else tests + lint
+    red.write(ut__py=UNITTEST, check__sh=both + "exit $bad\n")
+    red.graph(ONE_TASK, TODO, verify="sh check.sh")
+    held(red, "failed for another reason than on main: #:# TODO")
+
+
+def test_a_script_and_make_around_the_tests_let_a_good_change_land(red: Scratch) -> None:
+    red.write(
+        ut__py=UNITTEST, Makefile="test:\n\techo begin; python -m unittest -q ut; code=$$?; exit $$code\n"
+    )
+    red.graph("  t: {goal: t}\n  u: {goal: u, needs: [t]}\n", HARMLESS, verify="make test")
+    red.interlock("run")
+    assert red.states() == {"t": "done", "u": "done"}
+    assert trailer(red) == "verified on the merged tree, 1 known failing test as on main"
+
+
+def test_an_option_that_stops_early_starts_nothing_and_names_itself(red: Scratch) -> None:
+    red.graph(ONE_TASK, verify=f"{PYTEST} -x")
+    refused(red, "`-x` stops before the tests behind a failing one: remove it")
+
+
+def test_two_sessions_in_one_check_start_nothing(red: Scratch) -> None:
+    red.graph(ONE_TASK, verify=f"'{TAP}; {TAP}'")
+    refused(red, "it has 2 test sessions", "a check of its own in `verify`")
+
+
+def test_a_change_that_makes_the_check_green_by_deleting_tests_is_refused(red: Scratch) -> None:
+    agent = "rm test_*.py; echo 'def test_x(): pass' > test_x.py; sed -i 's/a \\* b/a/' shapes.py"
+    red.graph(ONE_TASK, agent, verify=TAP)
+    held(red, "did not pass tests that pass on main (test_shapes.py::test_area, test_shapes.py::test_sides)")
+
+
+def test_a_change_that_mends_the_known_failure_lands(red: Scratch) -> None:
+    red.graph(ONE_TASK, "sed -i 's/1 == 2/1 == 1/' test_known.py", verify=TAP)
+    red.interlock("run")
+    assert red.states() == {"t": "done"} and trailer(red) == "verified on the merged tree"
+
+
+def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
+    more = "".join(f"def test_{number}(): pass\n" for number in range(4))
+    red.write(test_known__py=more)
+    one, most = (
+        "sed -i /test_3/d test_known.py",
+        "rm test_known.py test_shapes.py; echo 'def test_x(): pass' > test_x.py",
+    )
+    red.graph("  t: {goal: t}\n", one, verify=TAP)
+    red.interlock("run")
+    assert trailer(red) == "verified on the merged tree, 1 test fewer than on main"
+    assert "1 test fewer than on main" in red.interlock("explain", "t")
+    assert "1 test fewer than on main" in red.interlock("show", "t")
+    red.graph("  t: {goal: t}\n  u: {goal: u}\n", most, verify=TAP)
+    red.interlock("run")
+    assert trailer(red) == "observed, most tests of main no longer pass"
+    assert "4 tests of main no longer pass" in red.interlock("explain", "u")
