@@ -179,25 +179,3 @@ def test_a_role_that_does_not_exist_is_an_error_with_a_suggestion(scratch: Scrat
     assert "did you mean `critic`?" in said
     scratch.write(interlock__toml="slots = {critic = 0}\n")
     assert "at least 1 is needed" in scratch.interlock("run", code=2)
-
-
-def test_the_workspace_of_the_next_task_is_made_while_the_slot_is_taken(scratch: Scratch) -> None:
-    """MISSION P4."""
-    ready, seen = scratch.root / ".git/interlock" / "ready", scratch.gates / "seen"
-    # The first waits until a whole workspace is there that is nobody's; the second finds itself in that one.
-    is_whole = f'ls "{ready}"/*/*/private.git/index'
-    first = f'until {is_whole}; do sleep 0.01; done; ls -id "{ready}"/*/*/tree > "{seen}"'
-    second = f'grep "^ *$(stat -c %i .) " "{seen}"'
-    graph(
-        scratch,
-        "version: 1\ndefaults: {timeout: 60s}\nagents:\n"
-        f"  one: {{use: command, run: [sh, -c, {json.dumps(f'{first}; {MAKE}')}]}}\n"
-        f"  two: {{use: command, run: [sh, -c, {json.dumps(f'{second} && {MAKE}')}]}}\n"
-        "tasks:\n  a: {goal: Make a, agent: one, priority: 1}\n"
-        "  b: {goal: Make b, agent: two, priority: 2}\n",
-    )
-    scratch.interlock("run", "--max-parallel", "1", "--unsafe-no-sandbox")
-    assert scratch.states() == {"a": "done", "b": "done"}
-    assert len(scratch.facts("SessionOpened")) == 2
-    assert [*ready.iterdir()] == []
-    assert [*(scratch.root / ".git/interlock" / "trash").iterdir()] == []
