@@ -46,7 +46,7 @@ def test_no_check_prepares_the_next(scratch: Scratch, kind: str) -> None:
     )
     scratch.interlock("run")
     assert scratch.states() == {"a": "done", "b": "done"}
-    assert evidence(scratch).count("\ntested\n") == 2, kind
+    assert evidence(scratch).count("\ntested\n") == 3, kind
 
 
 def test_an_editable_install_is_tested_where_it_was_installed(scratch: Scratch) -> None:
@@ -181,3 +181,17 @@ def test_what_a_killed_run_left_in_an_upper_layer_is_archived_by_the_next(scratc
         ["D", "old.txt"],
         ["A", "written.txt"],
     ]
+
+
+def test_the_persons_own_test_run_does_not_find_interlocks_copies(scratch: Scratch) -> None:
+    """`node --test` looks below `.git` too, where the trees of workspaces hold every test once more."""
+    if not (node := shutil.which("node")):
+        pytest.skip("no Node.js here")
+    (scratch.root / "test").mkdir()
+    (scratch.root / "test" / "a.test.js").write_text("require('node:test').test('a', () => {})\n")
+    scratch.graph("  one: {goal: x}\n", verify='"true"')
+    scratch.interlock("run")
+    done = subprocess.run(
+        [node, "--test", "--test-reporter=tap"], cwd=scratch.root, capture_output=True, text=True, check=True
+    )
+    assert "# tests 1\n" in done.stdout

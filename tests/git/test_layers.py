@@ -13,6 +13,7 @@ import pytest
 
 from interlock.git.ignored import is_cache, is_secret
 from interlock.git.protocol import Workspace
+from interlock.git.trees import HOME
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.process import Command
 from interlock.model.task import Commit
@@ -170,7 +171,7 @@ def test_a_folder_whose_files_are_all_gone_is_gone(layered: Layered) -> None:
 
 def test_a_new_tree_is_made_when_much_differs_and_the_old_one_goes(layered: Layered) -> None:
     layered.agent("true")
-    trees = layered.world.place.state / "trees"
+    trees = layered.world.place.state / HOME
     assert [folder.name for folder in trees.iterdir()] == ["1"]
     run(layered.workspaces.discard(layered.agent("true", "", 2)[0]))
     later = layered.world.made({f"n/{number}.txt": "x\n" for number in range(600)}, layered.world.main)
@@ -219,10 +220,10 @@ def test_a_bare_repository_has_workspaces_too(world: World, tmp_path: Path) -> N
 
 def test_half_made_trees_and_layers_of_dead_processes_are_removed(layered: Layered) -> None:
     state = layered.world.place.state
-    for name in ("trees/7-dead", "beside/dead"):
-        (state / name).mkdir(parents=True)
+    for folder in (state / HOME / "7-dead", state / "beside/dead"):
+        folder.mkdir(parents=True)
     layered.agent("true")
-    assert not (state / "trees/7-dead").exists()
+    assert not (state / HOME / "7-dead").exists()
     assert not (state / "beside/dead").exists()
     asyncio.run(layered.workspaces.close())
     assert list((state / "beside").iterdir()) == []

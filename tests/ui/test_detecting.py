@@ -148,7 +148,7 @@ KINDS = (
         {
             "package.json": '{"scripts": {"test": "node index.test.js", "build": "tsc"}}',
             "package-lock.json": "{}",
-            "index.test.ts": "",
+            "src/index.test.ts": "",
         },
         "npm run build && npm test",
         "package.json: scripts.test, scripts.build",

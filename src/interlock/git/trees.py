@@ -77,12 +77,17 @@ class Difference(NamedTuple):
         return self.mode == b"000000"
 
 
+HOME = Path("node_modules", "trees")
+"""Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name. They would
+run the tests in these trees beside the person's own."""
+
+
 class Trees:
     """The trees of one repository."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._home = place.state / "trees"
+        self._home = place.state / HOME
         self._locks: dict[Path, int] = {}
         self._users: dict[Path, Path] = {}
         """The tree that each workspace is mounted over."""

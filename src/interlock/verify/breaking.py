@@ -52,6 +52,10 @@ class Break:
     text: str
 
 
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
+"""What `ast.parse` raises; the last one now and then in a thread of Python 3.11, for files that are fine."""
+
+
 def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> list[Break]:
     """Up to `most` places in different files, the one that tests speak of most first."""
     words = {path: Counter(_WORD.findall(text)) for path, text in texts.items()}
@@ -127,7 +131,7 @@ def _python(text: str) -> Iterator[_Function]:
     """The functions of a module and the methods of its classes whose body begins on a line of its own."""
     try:
         module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except UNREADABLE:
         return
     lines = text.splitlines()
     for node in module.body:
@@ -191,7 +195,7 @@ def _after_first_lines(text: str, kind: str) -> tuple[str, str]:
     if kind == "py":
         try:
             body = ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError):
+        except UNREADABLE:
             body = []
         for node in body:
             is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

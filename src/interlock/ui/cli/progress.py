@@ -7,10 +7,10 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.canary import CanaryResult
-from interlock.model.evidence import Gap, weigh
+from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.ui.cli.checktext import main_text
-from interlock.ui.cli.evidencetext import canary_text, known_text
+from interlock.ui.cli.evidencetext import canary_text, known_text, landed_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.remedies import after_failure
@@ -88,6 +88,8 @@ def sentence(row: Recorded, state: State) -> Line | None:
     color, text = PHRASES[type(fact)](fact)
     if not text:
         return None
+    if isinstance(fact, f.Landed) and (found := _unverified(fact, state)):
+        color, text = "yellow", f"{fact.task}: {landed_text(fact.commit[:12], found)}"
     if isinstance(fact, f.TaskFailed) and fact.task in state.tasks:
         text += f". Next: {after_failure(state.tasks[fact.task])}"
     return color, f"{clock(row.time)} {inert(text)}"
@@ -170,3 +172,10 @@ def _on_main(fact: f.BaseChecked, result: CheckResult) -> tuple[str, str]:
 
 def _why(text: str) -> str:
     return f": {text}" if text else ""
+
+
+def _unverified(fact: f.Landed, state: State) -> Evidence | None:
+    """What a change landed on where its checks do not cover it."""
+    task = state.tasks.get(fact.task)
+    evidence = task.evidence if task else None
+    return evidence if evidence and not evidence.is_verified else None

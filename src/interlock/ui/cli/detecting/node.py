@@ -36,7 +36,8 @@ def tests_what_is_built(layout: Layout) -> bool:
     """Does the script run a file that is compiled from another one."""
     script = str(table(layout.package, "scripts").get("test", ""))
     compiled = (name for name in script.split() if re.search(r"\.[mc]?js$", name))
-    return any(layout.has(re.sub(r"js$", "ts", name)) for name in compiled)
+    sources = (re.sub(r"js$", "ts", name) for name in compiled)
+    return any(layout.has(name, f"src/{name}") for name in sources)
 
 
 def node_setup(layout: Layout) -> Iterator[SetupFound]:
