@@ -20,7 +20,7 @@ def test_a_task_whose_checks_are_green_on_main_is_done_without_a_landing(scratch
     assert "a: nothing changed; checking main as it is" in out
     assert "a: done, nothing to change" in out
     assert [row["fact"]["task"] for row in scratch.facts("Landed")] == ["b"]
-    (found,) = scratch.facts("NothingToChange")
+    (found,) = scratch.facts("NoChangeNeeded")
     assert [check["command"] for check in found["fact"]["checks"]] == ["test -e hello"]
     row = next(row for row in scratch.status()["tasks"] if row["id"] == "a")
     assert (row["state"], row["evidence"]["grade"], row["landed_commit"]) == ("done", "verified", None)

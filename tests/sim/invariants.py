@@ -41,7 +41,7 @@ REPEATED = "an echo"
 RESULTS = (
     f.PhasePassed,
     f.QuestionAsked,
-    f.NothingToChange,
+    f.NoChangeNeeded,
     f.PhaseFailed,
     f.PhaseLost,
     f.CandidateStale,

@@ -36,7 +36,7 @@ def unchanged(turn: Turn, report: Report) -> f.Fact | None:
         return None
     spec = turn.task.spec
     if spec.role == CRITIC:
-        return f.NothingToChange(
+        return f.NoChangeNeeded(
             *turn.key,
             summary=report.summary,
             log=report.log,
@@ -62,5 +62,5 @@ def judged(turn: Turn, main: Tip, verdict: Verdict, refused: f.Fact | None) -> f
     """The task is done if its checks refuse nothing on main as it is."""
     if isinstance(refused, f.PhaseFailed):
         return replace(refused, commit=None, summary=f"the agent changed nothing, and {refused.summary}")
-    done = f.NothingToChange(*turn.key, base=main.commit, tree=main.tree, checks=verdict.checks)
+    done = f.NoChangeNeeded(*turn.key, base=main.commit, tree=main.tree, checks=verdict.checks)
     return refused or done

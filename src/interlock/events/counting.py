@@ -113,7 +113,7 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
     elif isinstance(fact, f.WorkFinished):
         _count_seconds(tally, task, fact.seconds)
         _count_usage(tally, goodput, fact.usage)
-    elif isinstance(fact, f.QuestionAsked | f.NothingToChange):
+    elif isinstance(fact, f.QuestionAsked | f.NoChangeNeeded):
         _count_usage(tally, goodput, fact.usage)
     elif isinstance(fact, f.CandidatePassed):
         tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
@@ -162,4 +162,4 @@ def _count_usage(tally: Tally, goodput: Goodput, usage: Usage | None) -> None:
         tally.paid_tokens += tokens
 
 
-_VERDICTS = (f.WorkFinished, f.QuestionAsked, f.NothingToChange, f.CandidatePassed, f.Landed, f.PhaseFailed)
+_VERDICTS = (f.WorkFinished, f.QuestionAsked, f.NoChangeNeeded, f.CandidatePassed, f.Landed, f.PhaseFailed)

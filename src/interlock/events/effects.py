@@ -82,7 +82,7 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.phase_index += 1
 
 
-def _nothing_to_change(task: TaskState, fact: f.NothingToChange, _: Recorded) -> None:
+def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
     task.work = task.candidate = task.cut_off = None
     task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
     task.usage += fact.usage or Usage()
@@ -229,7 +229,7 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.QuestionAnswered: _question_answered,
     f.AgentExited: _agent_exited,
     f.WorkFinished: _finished,
-    f.NothingToChange: _nothing_to_change,
+    f.NoChangeNeeded: _nothing_to_change,
     f.CandidateBuilt: _candidate_built,
     f.CandidatePassed: _candidate_passed,
     f.Landed: _landed,

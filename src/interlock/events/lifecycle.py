@@ -12,7 +12,7 @@ from interlock.events.facts import (
     CandidateStale,
     Fact,
     Landed,
-    NothingToChange,
+    NoChangeNeeded,
     PermissionAsked,
     PhaseDeferred,
     PhaseFailed,
@@ -58,7 +58,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.RUNNING, PhasePassed): Stage.WAITING,  # DONE after the last phase
     (Stage.RUNNING, CandidateStale): Stage.WAITING,
     (Stage.RUNNING, QuestionAsked): Stage.WAITING,
-    (Stage.RUNNING, NothingToChange): Stage.DONE,
+    (Stage.RUNNING, NoChangeNeeded): Stage.DONE,
     (Stage.RUNNING, PhaseFailed): Stage.WAITING,
     (Stage.RUNNING, PhaseLost): Stage.WAITING,
     (Stage.RUNNING, PhaseDeferred): Stage.WAITING,

@@ -78,8 +78,8 @@ class Difference(NamedTuple):
 
 
 HOME = Path("node_modules", "trees")
-"""Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name. They would
-run the tests in these trees beside the person's own."""
+"""Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name; they
+would run the tests in these trees beside the person's own."""
 
 
 class Trees:

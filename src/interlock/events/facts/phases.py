@@ -89,7 +89,7 @@ class WorkFinished(PhasePassed):
 
 
 @dataclass(frozen=True, slots=True)
-class NothingToChange(PhaseFact):
+class NoChangeNeeded(PhaseFact):
     """The task is done without a landing: its checks are green on main as it is, or its agent is a critic."""
 
     summary: str = ""

@@ -85,7 +85,7 @@ OUTCOMES: dict[type[f.Fact], str] = {
     f.CandidateStale: "stale",
     f.PhaseFailed: "failed",
     f.QuestionAsked: "asked",
-    f.NothingToChange: "done",
+    f.NoChangeNeeded: "done",
     f.PhaseLost: "lost",
     f.PhaseDeferred: "deferred",
 }
