@@ -94,6 +94,7 @@ def test_files_are_changed_added_and_removed(layered: Layered) -> None:
         ("chmod +x a.txt; touch src/b.txt", ["M\ta.txt"]),
         ("rm -r src; ln -s /etc src", ["A\tsrc", "D\tsrc/b.txt"]),
         ("mkfifo pipe; mkdir empty", []),
+        ("rm .gitignore; mkfifo .gitignore src/.gitattributes .gitmodules", ["D\t.gitignore"]),
         ("mkdir shut; echo x > shut/x.txt; chmod 0 shut", ["A\tshut/x.txt"]),
     ],
 )
@@ -265,3 +266,35 @@ def test_a_program_can_ask_git_where_the_project_is_published(world: World) -> N
     _, said = layered.agent("git remote -v; cat .git/config")
     assert "https://example.invalid/shop.git (fetch)" in said
     assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    ("script", "changes"),
+    [
+        ("mv src/b.txt src/c.txt", ["D\tsrc/b.txt", "A\tsrc/c.txt"]),
+        ("git mv src/b.txt src/c.txt", ["D\tsrc/b.txt", "A\tsrc/c.txt"]),
+        ("git rm -q src/b.txt; mkdir -p src; echo c > src/c.txt", ["D\tsrc/b.txt", "A\tsrc/c.txt"]),
+        ("rm -r src; mkfifo src", ["D\tsrc/b.txt"]),
+        ("rm a.txt .gitignore; mkfifo a.txt", ["D\t.gitignore", "D\ta.txt"]),
+        ("rm -r src; echo src >> .gitignore; echo x > src", ["M\t.gitignore", "D\tsrc/b.txt"]),
+    ],
+)
+def test_a_file_that_is_removed_stays_so_when_another_is_written_beside_it(
+    layered: Layered, script: str, changes: list[str]
+) -> None:
+    assert layered.result(script) == changes
+
+
+def test_marks_of_overlays_cannot_be_forged(layered: Layered) -> None:
+    """The kernel keeps the agent's attributes apart from its own, and makes no device for it."""
+    forge = "import os; os.{}('src', '{}.overlay.{}', b'y')"
+    tries = [
+        f'python3 -c "{forge.format("setxattr", kind, name)}" || :'
+        for kind in ("user", "trusted")
+        for name in ("opaque", "whiteout", "redirect")
+    ]
+    workspace, said = layered.agent(
+        "; ".join([*tries, "mknod a.txt c 0 0 || mknod new c 0 0 || cat src/b.txt"])
+    )
+    assert said.splitlines()[-1] == "b"
+    assert layered.changes(workspace) == []

@@ -25,7 +25,7 @@ from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath
 from interlock.git.making import write_trusted
 from interlock.git.place import Place
-from interlock.git.written import Written, look_at, removals, show_steering, tracked
+from interlock.git.written import Written, look_at, put_pipes_away, removals, show_steering, tracked
 from interlock.model.errors import RejectedObjects
 
 _LINK = b"160000"
@@ -159,7 +159,9 @@ async def _stage_layer(
     # What agents commit in a folder of the user's is taken from the commit: its files are in another layer.
     aside = {path for path in lines if any(path.startswith(f"{each}/") for each in opened.shown)}
     _begin_index(below, folder)
-    await show_steering(below, await asyncio.to_thread(_look_into, folder.tree), {*lines} - aside)
+    found = await asyncio.to_thread(_look_into, folder.tree)
+    put_pipes_away(folder.tree, found)
+    await show_steering(below, found, {*lines} - aside)
     written = await asyncio.to_thread(look_at, folder.tree)
     entries = await tracked(git, known, written.files | written.folders)
     _, leftovers = await _stage(git, folder, lambda: _listed_index(git, folder, entries))
@@ -221,10 +223,11 @@ async def _stage(
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
         if "invalid path" in said.err:
             raise RejectedObjects(f"git refuses what the agent made: {said.err.strip()}")
-        if said.code and not said.err.startswith("error:"):
+        # Warnings come first where a removed .gitignore is a device in the upper layer.
+        errors = [line for line in said.err.splitlines() if line.startswith("error:")]
+        if said.code and not errors:
             raise GitFailed("add", said.err)
-        leftovers = tuple(f"the history of {path.parent.name}" for path in nested)
-        leftovers += tuple(said.err.splitlines()) if said.code else ()
+        leftovers = (*(f"the history of {path.parent.name}" for path in nested), *errors)
     return (await git.run("write-tree")).line, leftovers
 
 

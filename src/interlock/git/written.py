@@ -7,14 +7,14 @@ a device with the number 0, and a folder that was replaced as a whole carries a 
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.git.command import Git
 
-_REPLACED = ("trusted.overlay.opaque", "user.overlay.opaque")
-"""The mark, as the kernel sets it for root and for others."""
+_REPLACED = "user.overlay.opaque"
+"""The mark. A program cannot set it: the kernel keeps this name for itself in what we mount."""
 _AT_ONCE = 400
 """Paths in the words of one command."""
 _STEERING = (".gitignore", ".gitattributes")
@@ -60,11 +60,20 @@ def look_at(upper: Path) -> Written:
                     waiting.append(f"{path}/")
                     if _is_replaced(entry.path):
                         found.replaced.add(path)
-                elif _is_removed(entry):
-                    found.gone.add(path)
-                else:
+                elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
                     found.files.add(path)
+                else:  # a device: it was removed; a pipe or the like: git has none, so what was there is gone
+                    found.gone.add(path)
     return found
+
+
+def put_pipes_away(upper: Path, written: Written) -> None:
+    """Replace a pipe that has the name of a file that git reads: git would wait for a writer."""
+    for path in written.gone:
+        spot = upper / path
+        if spot.name in (*_STEERING, ".gitmodules") and not spot.is_char_device():
+            spot.unlink()
+            os.mknod(spot, stat.S_IFCHR, os.makedev(0, 0))  # what was below stays removed
 
 
 async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> None:
@@ -80,15 +89,17 @@ async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> No
     await git.run("checkout-index", "-q", "-z", "--stdin", feed=_fed(shown), ok=range(256))
 
 
-async def tracked(git: Git, tree: str, paths: Iterable[str]) -> bytes:
+async def tracked(git: Git, tree: str, paths: Collection[str]) -> bytes:
     """What the tree has at these paths, as `update-index` reads it. Folders are left out, submodules not."""
     literal = git.having(GIT_LITERAL_PATHSPECS="1")
+    wanted = {os.fsencode(path) for path in paths}
     entries = list[bytes]()
     for some in _portions(sorted(paths)):
         said = await literal.run("ls-tree", "--full-tree", "-z", tree, "--", *some)
         for entry in said.out.split(b"\0"):
             words, _, path = entry.partition(b"\t")
-            if path and not words.startswith(b"040000 "):
+            # Of a folder that is asked for beside a file in it, git lists the other files too.
+            if path in wanted and not words.startswith(b"040000 "):
                 mode, _, object_id = words.split(b" ")
                 entries.append(b"%s %s\t%s\0" % (mode, object_id, path))
     return b"".join(entries)
@@ -96,27 +107,19 @@ async def tracked(git: Git, tree: str, paths: Iterable[str]) -> bytes:
 
 async def removals(git: Git, tree: str, written: Written, zero: bytes) -> bytes:
     """What is no longer as the tree has it, as `update-index` reads it. What is there now is added later."""
-    paths = {os.fsencode(path) for path in (*written.files, *written.folders, *written.gone)}
+    paths = {os.fsencode(path) for path in written.folders}
     literal = git.having(GIT_LITERAL_PATHSPECS="1")
-    for some in _portions(sorted(written.gone | written.replaced)):
+    for some in _portions(sorted(written.files | written.gone | written.replaced)):
         said = await literal.run("ls-tree", "--full-tree", "-r", "-z", "--name-only", tree, "--", *some)
         paths.update(filter(None, said.out.split(b"\0")))
     return b"".join(b"0 %s\t%s\0" % (zero, path) for path in sorted(paths))
 
 
-def _is_removed(entry: "os.DirEntry[str]") -> bool:
-    seen = entry.stat(follow_symlinks=False)
-    return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0
-
-
 def _is_replaced(path: str) -> bool:
-    for name in _REPLACED:
-        try:
-            if os.getxattr(path, name, follow_symlinks=False) == b"y":
-                return True
-        except OSError:
-            continue
-    return False
+    try:
+        return os.getxattr(path, _REPLACED, follow_symlinks=False) == b"y"
+    except OSError:
+        return False
 
 
 def _above(path: str) -> Iterator[str]:

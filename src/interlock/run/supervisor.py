@@ -349,7 +349,7 @@ def main(
     poll = select.poll()
     try:
         for word in words.get("overlay", ()):
-            beside("overlays").mount(word, unprivileged=kind.startswith("user+"))
+            beside("overlays").mount(word)
     except OSError as error:
         sys.exit(f"overlay: {error.filename}: {error.strerror}")
     try:

@@ -24,6 +24,8 @@ OVERLAY_AT = "/interlock-probe"
 OVERLAY_SCRIPT = """\
 test -f below || { echo 'overlay: its lower layer is not shown'; exit 1; }
 rm below && echo mine > new || { echo 'overlay: it cannot be changed'; exit 1; }
+rm -r folder && mkdir folder && ! test -e folder/below || {
+  echo 'overlay: a folder cannot be replaced (has the file system user.* attributes?)'; exit 1; }
 echo confined
 """
 
@@ -79,6 +81,8 @@ def probe_overlay(confinement: Confinement, containment: Containment, state: Pat
         for folder in folders:
             folder.mkdir()
         (folders[0] / "below").touch()
+        (folders[0] / "folder").mkdir()
+        (folders[0] / "folder" / "below").touch()
         lower, upper, work, merged = map(str, folders)
         grant = Grant(overlays=(Overlay((lower,), upper, work, merged, OVERLAY_AT),))
         command = Command(("sh", "-c", OVERLAY_SCRIPT), OVERLAY_AT, "")
