@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.git.ignored import is_cache, is_secret
+from interlock.git.ignored import is_cache
 from interlock.git.protocol import Workspace
 from interlock.git.trees import HOME
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.process import Command
+from interlock.model.secret_names import is_secret
 from interlock.model.task import Commit
 from interlock.run.processes import LocalProcesses
 from tests.git.agents import TASK

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from interlock.engine.experience import Experience, NoExperience
 from interlock.engine.graph_watch import GraphSource
 from interlock.engine.host import Host, IdleHost
+from interlock.engine.reserved import Reserved
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
@@ -39,8 +40,8 @@ class Env:
     """Is this incarnation known to be gone for good. False when it cannot be known."""
     template: str = field(default_factory=shipped)
     """What prompts are made from."""
-    reserved: frozenset[str] = frozenset()
-    """Files of the repository that decide what agents may do: no agent's change of them lands."""
+    reserved: Reserved = field(default_factory=Reserved)
+    """The files that decide what agents may do: no agent's change of them lands."""
     clean: Callable[[str], str] = field(default_factory=lambda: Redactor().clean)
     """Takes secrets out of text that is kept."""
     lesson_hold_out: float = HOLD_OUT

@@ -19,6 +19,7 @@ from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import load_state
+from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
@@ -26,6 +27,7 @@ from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.discover import discover
+from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.lineage import ensure_lineage, read_lineage
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
@@ -151,6 +153,11 @@ class Project(Calls):
         """What the settings say about files that agents add."""
         return Rules(self.settings.land_files, self.settings.max_file_bytes)
 
+    @property
+    def screening(self) -> Screening:
+        """The look at what agents would land."""
+        return Screening(self.place, self.file_rules)
+
     @cached_property
     def template(self) -> str:
         """What prompts are made from, checked."""
@@ -204,7 +211,7 @@ class Project(Calls):
             new_incarnation,
             is_dead,
             self.template,
-            self.reserved,
+            Reserved(self.reserved, self.screening.read),
             clean=self.clean,
             lesson_hold_out=self.settings.lesson_hold_out,
             experience=self.experience(tell),
@@ -212,7 +219,7 @@ class Project(Calls):
             brakes=self.brake or NoBrakes(),
             plan=GraphFile(self),
             reach=TcpReach(self.brake, os.environ) if self.brake else NoReach(),
-            screen=Screening(self.place, self.file_rules).screen,
+            screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
             patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
@@ -236,13 +243,13 @@ class Project(Calls):
 
     @property
     def reserved(self) -> frozenset[str]:
-        """The files that say what agents may do, as git names them; of a link, what it leads to as well."""
-        root = os.path.realpath(self.root)
-        named = [
-            self.root / name for name in (FILE, self.settings.graph, self.settings.prompt_template) if name
-        ]
-        ways = (path for name in named for path in (os.path.normpath(name), os.path.realpath(name)))
-        return frozenset(os.path.relpath(path, base) for path in ways for base in (self.root, root))
+        """The files that say what agents may do or are shown, as git names them."""
+        settings = self.settings
+        linked = PROJECT_FILE if (self.root / PROJECT_FILE).is_symlink() else ""
+        named = (FILE, INCLUDE_FILE, settings.graph, settings.prompt_template, linked)
+        ignores = self.place.settings.get("core.excludesfile")
+        own = [Path(ignores).expanduser()] if ignores else []
+        return frozenset(names_in(self.root, [*own, *filter(None, named)]))
 
     @property
     def how_to_begin(self) -> str:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from interlock.engine.reserved import PROJECT_FILE, own_table
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
@@ -197,7 +198,7 @@ def _refuse_misplaced(key: str, place: str, layer: _Layer, paths: tuple[Path, ..
         raise UsageError(
             f"{place}: `{key}` {OWN[key]}, which is not for a repository to say", f"write it into {paths[-1]}"
         )
-    if key in GUARDED and Path(layer.origin).name == "pyproject.toml":
+    if key in GUARDED and Path(layer.origin).name == PROJECT_FILE:
         raise UsageError(
             f"{place}: `{key}` says what agents may reach, and agents may change pyproject.toml",
             f"write it into {FILE}, where no change of an agent lands",
@@ -222,7 +223,7 @@ def project_name(settings: Settings, lineage: str) -> str:
 def setting_files(root: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Where settings may be written, strongest first."""
     config = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".config")
-    return (root / FILE, root / "pyproject.toml", config / "interlock" / "config.toml")
+    return (root / FILE, root / PROJECT_FILE, config / "interlock" / "config.toml")
 
 
 def key_of(field: Field[Any]) -> str:  # Any: a field of any type
@@ -267,24 +268,31 @@ def _environment(environ: Mapping[str, str]) -> _Layer:
 
 
 def _file(path: Path) -> _Layer:
+    if path.name == PROJECT_FILE:
+        return _project_file(path)
     try:
         text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return _Layer(str(path), {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        if path.name == "pyproject.toml":
-            return _Layer(
-                str(path), {}
-            )  # not ours to judge: the project's own tools say what is wrong with it
         line = re.search(r"line (\d+), column (\d+)", str(error))
         place = f"{path}:{line[1]}:{line[2]}" if line else str(path)
         raise UsageError(f"{place}: {error}", "correct the file") from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}", "make the file readable, or move it away") from None
-    if path.name == "pyproject.toml":
-        values = values.get("tool", {}).get("interlock", {})
     return _Layer(str(path), values, text)
+
+
+def _project_file(path: Path) -> _Layer:
+    """What a pyproject.toml says. One that makes no sense is not ours to judge: the project's tools do."""
+    try:
+        text = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return _Layer(str(path), {})
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", "make the file readable, or move it away") from None
+    return _Layer(str(path), own_table(text) or {}, text.decode(errors="replace"))
 
 
 def _place(layer: _Layer, key: str) -> str:

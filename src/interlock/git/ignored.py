@@ -2,8 +2,9 @@
 
 What a person's own test run finds there, a check must find too. Folders are shown as layers, each at its
 place; single files are copied into one more layer. Two kinds are left out, by name and at any depth of what
-git lists: caches, which are made again, and secrets, which no agent may read. `.worktreeinclude` names files
-that are wanted all the same.
+git lists: caches, which are made again, and secrets, which no agent may read. Nor is shown what is ignored
+because an agent's change says so, unless it is of a kind that only programs make. `.worktreeinclude`, which
+no agent can change, names files that are wanted all the same.
 """
 
 import asyncio
@@ -17,7 +18,9 @@ from pathlib import Path
 
 from interlock.git.command import find_repository
 from interlock.git.errors import GitFailed
+from interlock.git.exposed import exposed
 from interlock.git.place import FORMER_STATE_FOLDER, Place
+from interlock.model.secret_names import is_secret
 
 CACHES = (
     "__pycache__",
@@ -35,61 +38,16 @@ CACHES = (
     ".DS_Store",
     FORMER_STATE_FOLDER,
 )
-SECRETS = (
-    ".env",
-    ".env.*",
-    "*.env",
-    ".envrc",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "secret",
-    "secrets",
-    "secrets.*",
-    ".secret*",
-    "credentials*",
-    "service-account*.json",
-    "kubeconfig*",
-    "*.tfstate*",
-    "*.tfvars",
-    ".npmrc",
-    ".yarnrc*",
-    ".netrc",
-    ".pypirc",
-    ".git-credentials",
-    ".htpasswd",
-    ".aws",
-    ".ssh",
-    ".gnupg",
-    ".docker",
-    ".kube",
-    ".azure",
-    ".gcloud",
-    ".terraform",
-    ".vault*",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".qwen",
-    "auth.json",
-    "pip.conf",
-)
-"""Names, in any case, of files and folders that may give access to something."""
 DEPENDENCIES = ("node_modules", "site-packages", "vendor")
 """Folders that others filled: certificates and examples of keys in them are no secrets of this project."""
+PRODUCTS = ("target", "dist", "build", "*.egg-info", "*.o", "*.a", "*.so", "*.class")
+"""What builds make."""
 MOST_FOLDERS = 400
 MOST_FILES, MOST_BYTES = 2000, 64 << 20
 """Of single files, and of all of them together: what is copied for each run."""
-MOST_LOOKED_AT = 5000
-"""Entries of one folder that are looked through for secrets; of a larger one, only those at its top."""
+MOST_LOOKED_AT = 200_000
+"""Entries of one folder that are looked through for secrets. A larger one is not shown, unless it is build
+output: then its other entries are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +82,13 @@ async def look_for_ignored(place: Place) -> Ignored:
         )
     except GitFailed:
         return Ignored()
-    names = [os.fsdecode(name) for name in ignored.out.split(b"\0") if name]
+    listed = [os.fsdecode(name) for name in ignored.out.split(b"\0") if name]
+    names = [name for name in listed if not is_cache(name.rstrip("/"))]
     # An environment that a person made and no ignore rule names: `python -m venv` writes none of its own.
     others = (os.fsdecode(name) for name in untracked.out.split(b"\0") if name.endswith(b"/"))
     names += [name for name in others if _is_environment(root / name)]
-    found = await asyncio.to_thread(_sorted_out, root, names)
+    by_agents = await exposed(place, [name for name in names if not _is_made(root / name)])
+    found = await asyncio.to_thread(_sorted_out, root, [name for name in names if name not in by_agents])
     modules = [layer async for layer in _submodules(place, root)]
     return Ignored((*found.layers, *modules), found.files)
 
@@ -136,12 +96,6 @@ async def look_for_ignored(place: Place) -> Ignored:
 def is_cache(path: str) -> bool:
     """Is anything on the way to it a cache."""
     return any(fnmatch(part, pattern) for part in path.split("/") for pattern in CACHES)
-
-
-def is_secret(name: str) -> bool:
-    """May a file or folder of this name give access to something."""
-    lower = name.lower()
-    return any(fnmatch(lower, pattern) for pattern in SECRETS) and not lower.endswith((".example", ".sample"))
 
 
 def is_dependency(folder: Path) -> bool:
@@ -153,11 +107,16 @@ def _is_environment(folder: Path) -> bool:
     return folder.name == "node_modules" or (folder / "pyvenv.cfg").is_file()
 
 
+def _is_made(path: Path) -> bool:
+    """Is it of a kind that programs make, and no person by hand."""
+    return is_dependency(path) or any(fnmatch(path.name, pattern) for pattern in PRODUCTS)
+
+
 def _sorted_out(root: Path, names: Sequence[str]) -> Ignored:
     folders, files = list[str](), list[str]()
     for name in sorted(names):
         plain = name.rstrip("/")
-        if is_cache(plain) or any(plain.startswith(f"{folder}/") for folder in folders[-1:]):
+        if any(plain.startswith(f"{folder}/") for folder in folders[-1:]):
             continue
         path = root / plain
         if path.is_symlink() or not path.is_dir():
@@ -165,25 +124,35 @@ def _sorted_out(root: Path, names: Sequence[str]) -> Ignored:
                 files.append(plain)
         elif not any(map(is_secret, plain.split("/"))) or (path / "pyvenv.cfg").is_file():
             folders.append(plain)
-    layers = [Layer(name, root / name, tuple(_secrets_in(root / name))) for name in folders[:MOST_FOLDERS]]
+    hidden = ((name, secrets_in(root / name)) for name in folders[:MOST_FOLDERS])
+    layers = [Layer(name, root / name, secrets) for name, secrets in hidden if secrets is not None]
     return Ignored(tuple(layers), tuple(files[:MOST_FILES]))
 
 
-def _secrets_in(folder: Path) -> Iterator[str]:
-    """Paths relative to the folder. Dependencies are looked at from above only."""
-    deep = not is_dependency(folder)
-    waiting, looked_at = [""], 0
+def secrets_in(folder: Path) -> tuple[str, ...] | None:
+    """Paths relative to the folder; None if there are too many entries to say. Dependencies are looked at
+    from above only."""
+    found = list[str]()
+    for number, path in enumerate(_entries(folder, deep=not is_dependency(folder))):
+        if number >= MOST_LOOKED_AT:
+            return tuple(found) if _is_made(folder) else None
+        if is_secret(path.rpartition("/")[2]):
+            found.append(path)
+    return tuple(found)
+
+
+def _entries(folder: Path, *, deep: bool) -> Iterator[str]:
+    """All that is in a folder, but nothing in a secret one or in dependencies."""
+    waiting = [""]
     while waiting:
         below = waiting.pop()
         with contextlib.suppress(OSError), os.scandir(folder / below) as entries:
             for entry in entries:
-                looked_at += 1
                 path = f"{below}{entry.name}"
-                if is_secret(entry.name):
-                    yield path
-                elif entry.name in DEPENDENCIES or not deep or looked_at > MOST_LOOKED_AT:
+                yield path
+                if not deep or entry.name in DEPENDENCIES or is_secret(entry.name):
                     continue
-                elif entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False):
                     waiting.append(f"{path}/")
 
 
@@ -192,14 +161,44 @@ async def _submodules(place: Place, root: Path) -> AsyncIterator[Layer]:
     if not (root / ".gitmodules").is_file():
         return
     said = await place.checkout_git.run("ls-files", "--stage", "-z")
-    for entry in said.out.split(b"\0"):
+    for name, commit in _links(said.out):
+        path = root / name
+        if (path / ".git").exists() and (await find_repository(path, "rev-parse", "HEAD")).line == commit:
+            yield Layer(name, path, tuple(await _hidden_in(path)))
+
+
+def _links(listing: bytes) -> Iterator[tuple[str, str]]:
+    """The submodules in an index, and the commits that it names."""
+    for entry in listing.split(b"\0"):
         if entry.startswith(b"160000 "):
             words, _, name = entry.partition(b"\t")
-            path = root / os.fsdecode(name)
-            if (path / ".git").exists():
-                head = await find_repository(path, "rev-parse", "HEAD")
-                if head.line == words.split(b" ")[1].decode():
-                    yield Layer(os.fsdecode(name), path, (".git",))
+            yield os.fsdecode(name), words.split(b" ")[1].decode()
+
+
+async def _hidden_in(module: Path) -> list[str]:
+    """What of a submodule's checkout, and of those in it, is not shown: git's own, and secrets that are no
+    files of its commit."""
+    if not (module / ".git").exists():
+        return []
+    others, index = await asyncio.gather(
+        find_repository(module, "ls-files", "-o", "--directory", "-z"),
+        find_repository(module, "ls-files", "--stage", "-z"),
+    )
+    names = [os.fsdecode(name).rstrip("/") for name in others.out.split(b"\0") if name]
+    found = [".git", *await asyncio.to_thread(lambda: list(_secret_parts(module, names)))]
+    for name, _ in _links(index.out):
+        found += [f"{name}/{path}" for path in await _hidden_in(module / name)]
+    return found
+
+
+def _secret_parts(module: Path, names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        path = module / name
+        inside = () if path.is_symlink() or not path.is_dir() else secrets_in(path)
+        if inside is None or any(map(is_secret, name.split("/"))):
+            yield name
+        else:
+            yield from (f"{name}/{secret}" for secret in inside)
 
 
 def copy_files(root: Path, names: Sequence[str], target: Path) -> None:

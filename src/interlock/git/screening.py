@@ -69,6 +69,13 @@ class Screening:
             )
         return Screened(work, out, frozenset(unwanted), leaks)
 
+    async def read(self, commit: Commit, path: str) -> bytes | None:
+        """A file of a commit: empty if it is not there, None if it is too large."""
+        said = await self._git.run(
+            "cat-file", "blob", f"{commit}:{path}", limit_bytes=_READ_BYTES, ok=(0, 128)
+        )
+        return None if said.cut else said.out
+
     async def _changes(self, base: str, work: str) -> list[_Change]:
         """What `work` adds, changes or moves; what it removes has no new object. Submodules are no files."""
         said = await self._git.run("diff-tree", "-r", "-z", "-M", "--raw", base, work)

@@ -14,6 +14,7 @@ from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from interlock.model.globs import matches
+from interlock.model.secret_names import holds_credentials, is_key
 from interlock.model.secrets import is_private_key
 from interlock.model.task import Commit
 
@@ -108,9 +109,6 @@ class Rules:
         return any(matches(glob, path) for glob in self.land_files)
 
 
-_ENVIRONMENT = re.compile(r"\.env(?:rc$|$|[._-])")
-_HARMLESS_ENVIRONMENT = re.compile(r"[._-](?:example|sample|template|dist|defaults?|schema)$", re.IGNORECASE)
-_KEY_NAMES = re.compile(r"(?:id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|.*\.(?:p12|pfx|jks|keystore))$")
 _COMPILED_NAMES = re.compile(r".*\.(?:py[co]|o|class)$")
 _COMPILED_BEGINNINGS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 """Programs and libraries of Linux and macOS."""
@@ -161,13 +159,11 @@ def _judged(file: NewFile, rules: Rules, products: Collection[str]) -> tuple[Unw
 
 
 def _is_key(file: NewFile, name: str) -> bool:
-    return bool(_KEY_NAMES.fullmatch(name)) or is_private_key(file.content)
+    return is_key(name) or is_private_key(file.content)
 
 
 _KINDS: dict[Unwanted, Callable[[NewFile, str], bool]] = {
-    Unwanted.ENVIRONMENT: lambda _, name: (
-        bool(_ENVIRONMENT.match(name)) and not _HARMLESS_ENVIRONMENT.search(name)
-    ),
+    Unwanted.ENVIRONMENT: lambda _, name: holds_credentials(name),
     Unwanted.KEY: _is_key,
     Unwanted.COMPILED: lambda file, name: (
         bool(_COMPILED_NAMES.fullmatch(name)) or file.content.startswith(_COMPILED_BEGINNINGS)

@@ -37,7 +37,7 @@ class Layout:
     def toml(self, name: str) -> Table:
         try:
             return tomllib.loads(self.text(name))
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # no TOML, or a number or a nest that Python does not take
             return {}
 
     def json(self, name: str) -> Table:

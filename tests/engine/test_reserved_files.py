@@ -1,0 +1,132 @@
+"""No agent changes what steers Interlock, or what the next agent is shown; through the real command."""
+
+import subprocess
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+
+def said_by(scratch: Scratch, task: str) -> str:
+    return (scratch.root / ".git/interlock/logs" / task / "1.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".worktreeinclude", ".env"),
+        ("Interlock.TOML", "branch = 1"),
+        ("TASK-graph.yaml", "version: 1"),
+        ("pyproject.toml", "[tool.interlock]\nbranch = 1"),
+        ("pyproject.toml", "[tool]\ninterlock.nosuchkey = 1"),
+        ("pyproject.toml", 'tool = "x"'),
+        ("pyproject.toml", "tool = ["),
+        ("PyProject.toml", "[tool.interlock]\nbranch = 1"),
+    ],
+)
+def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch, name: str, text: str) -> None:
+    """The next attempt is told the reason; what it leaves as it was, lands."""
+    told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
+    scratch.graph("  t: {goal: t}\n", f"{told} || echo '{text}' > {name}; echo done > done.txt")
+    scratch.interlock("run")
+    assert scratch.git("diff", "--name-only", "main~1", "main") == "done.txt"
+    (failure,) = scratch.facts("PhaseFailed")
+    assert name in failure["fact"]["summary"]
+    assert failure["fact"]["error"] == "denied"
+
+
+def test_other_edits_of_pyproject_land_and_the_table_stays_the_persons(scratch: Scratch) -> None:
+    scratch.write(pyproject__toml='[project]\nname = "a"\n[tool.interlock]\nlane_depth = 1\n')
+    agent = (
+        "case $INTERLOCK_TASK_ID in edit) sed -i 's/= .a./= \"b\"/' pyproject.toml;;"
+        " drop) rm pyproject.toml;; esac; echo > $INTERLOCK_TASK_ID.txt"
+    )
+    scratch.graph("  edit: {goal: e}\n  drop: {goal: d, needs: [edit], retries: 0}\n", agent)
+    scratch.interlock("run", code=None)
+    assert scratch.states() == {"edit": "done", "drop": "failed"}
+    assert 'name = "b"' in scratch.git("show", "main:pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    "text", ['tool = "x"\n', "tool.interlock = 1\n", "x = " + "[" * 9000, "x = " + "9" * 5000]
+)
+def test_a_pyproject_that_makes_no_sense_stops_no_command(scratch: Scratch, text: str) -> None:
+    scratch.graph("  t: {goal: t}\n")
+    scratch.write(pyproject__toml=text)
+    scratch.interlock("status")
+    scratch.interlock("doctor", code=None)
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+
+
+def test_an_agents_ignore_rule_shows_nothing_of_the_persons(scratch: Scratch) -> None:
+    """Neither a new rule, nor a negation that is gone, nor a file of rules in a folder."""
+    for name in ("private/x", "mixed/a.note", "deep/folder/mine", "build/out", "theirs/made", "kept.md"):
+        (scratch.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch.root / name).write_text("mine\n")
+    scratch.write(private__md="mine\n", __gitignore="*.md\n!private.md\n!private.md\n", note__txt="mine\n")
+    scratch.git("add", "-A", ".gitignore")
+    rules = (
+        "printf '*.md\\nprivate/**\\n*.note\\nbuild/\\n/note.*\\n' > .gitignore;"
+        "mkdir -p deep; echo 'folder/' > deep/.gitignore"
+    )
+    look = "find . -path ./.git -prune -o -print; echo > x"
+    agent = f"if test $INTERLOCK_TASK_ID = a; then {rules}; else {look}; fi"
+    scratch.write(
+        agent__sh=agent,
+        **{
+            "task-graph__yaml": "version: 1\nagents:\n  shell: {use: command, run: [sh, agent.sh]}\n"
+            "defaults: {agent: shell}\ntasks:\n  a: {goal: a}\n  b: {goal: b, needs: [a]}\n"
+        },
+    )
+    scratch.git("add", "agent.sh", "task-graph.yaml")
+    scratch.git("commit", "-qm", "work to do")
+    scratch.interlock("run", "--only", "a")
+    assert scratch.states()["a"] == "done"
+    with (scratch.root / ".gitignore").open("a") as rules_now:
+        rules_now.write("theirs/\n")
+    scratch.interlock("run", "--only", "b")
+    found = {line for line in said_by(scratch, "b").splitlines() if line.startswith("./")}
+    hidden = {"./private.md", "./private/x", "./mixed/a.note", "./deep/folder/mine", "./note.txt"}
+    assert not hidden & found
+    assert {"./kept.md", "./build/out", "./theirs/made"} <= found, "the person's own rules, and known kinds"
+
+
+def test_secrets_of_a_submodule_and_of_a_huge_folder_are_not_shown(scratch: Scratch) -> None:
+    other = scratch.root.parent / "other"
+    (other / "fixtures").mkdir(parents=True)
+    (other / "fixtures" / "server.pem").write_text("tracked\n")
+    commands = ("init -q", "add .", "-c user.name=a -c user.email=b commit -qm x")
+    for command in commands:
+        subprocess.run(["git", *command.split()], cwd=other, check=True)
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other))
+    scratch.git(*add, "sub")
+    scratch.git("-C", "sub", *add, "inner")
+    scratch.git("-C", "sub", "commit", "-qm", "with another inside")
+    (scratch.root / "sub" / "inner" / ".env").write_text("secret\n")
+    (scratch.root / "sub" / ".env").write_text("secret\n")
+    (scratch.root / "sub" / "fixtures" / "local.key").write_text("secret\n")
+    deep = scratch.root / "data" / "a" / "b" / "c" / "d"
+    deep.mkdir(parents=True)
+    for number in range(6000):
+        (scratch.root / "data" / f"{number}").touch()
+    (deep / ".env").write_text("secret\n")
+    scratch.write(__gitignore="data/\n")
+    secrets = "data/a/b/c/d/.env sub/.env sub/fixtures/local.key sub/inner/.env"
+    agent = f"cat sub/fixtures/server.pem; ls data/a/b/c/d data/1; cat {secrets}; echo > x"
+    scratch.graph("  t: {goal: t}\n", agent)
+    scratch.interlock("run")
+    said = said_by(scratch, "t")
+    assert "tracked" in said
+    assert "data/1" in said
+    assert "secret" not in said
+
+
+def test_files_of_credentials_do_not_land_in_any_case_or_form(scratch: Scratch) -> None:
+    agent = "echo 1 > .ENV; echo 1 > prod.env; echo 1 > Server.P12; echo 1 > example.env; echo 1 > secrets.py"
+    scratch.graph("  t: {goal: t}\n", agent)
+    scratch.interlock("run")
+    landed = scratch.git("diff", "--name-only", "main~1", "main").splitlines()
+    assert landed == ["example.env", "secrets.py"]
