@@ -142,6 +142,17 @@ def test_homes_stay_while_a_run_goes_on(lab: Lab) -> None:
     assert home.exists()
 
 
+def test_old_set_ups_go_and_the_newest_stay(lab: Lab) -> None:
+    home = lab.root / ".git/interlock/setups"
+    for number in range(7):
+        (home / f"made{number}").mkdir(parents=True)
+        os.utime(home / f"made{number}", (number * DAY, number * DAY))
+    (home / "shared").symlink_to("made0")
+    assert f"would remove {home / 'made1'}" in lab.run("gc", "--dry-run").out
+    assert lab.run("gc").code == 0
+    assert sorted(path.name for path in home.iterdir()) == [f"made{number}" for number in range(2, 7)]
+
+
 @pytest.mark.slow
 def test_each_kind_of_agent_that_is_missing_has_its_row_and_the_command_that_installs_it(
     lab: Lab, monkeypatch: pytest.MonkeyPatch

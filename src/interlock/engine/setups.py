@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import platform
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -104,16 +105,21 @@ class Setups:
                 self._failed[digest] = failed
             return self._failed[digest]
 
-    def clear_up(self) -> None:
-        """Remove what broke off, and all results but the newest. Only while no program uses them."""
+    def outdated(self, older_than_seconds: float = 0.0) -> list[Path]:
+        """What broke off, and all results but the newest."""
         if not self._home.is_dir():
-            return
+            return []
         made = sorted(self._home.iterdir(), key=lambda path: path.lstat().st_mtime, reverse=True)
         whole = [path for path in made if path.name[0] != "." and not path.is_symlink()]
-        for path in made:
-            if path.name[0] == "." or path in whole[KEPT:]:
-                remove_tree(path)
-        for path in made:
+        latest = time.time() - older_than_seconds
+        over = (path for path in made if path.name[0] == "." or path in whole[KEPT:])
+        return [path for path in over if path.lstat().st_mtime <= latest]
+
+    def clear_up(self, older_than_seconds: float = 0.0) -> None:
+        """Remove what is outdated. Only while no program uses it."""
+        for path in self.outdated(older_than_seconds):
+            remove_tree(path)
+        for path in self._home.glob("*"):
             if path.is_symlink() and not path.exists():
                 path.unlink()
 

@@ -35,6 +35,8 @@ class LeftState(StrEnum):
     """In the trash, but not in the repository: only a person may delete it."""
     HOME = "home"
     """The homes that the agents of a task had: settings and sessions of their programs, and no work."""
+    SETUP = "setup"
+    """The result of an old set-up, or of one that broke off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Swept:
 )
 @click.pass_obj
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
-    """Remove workspaces, trash and agents' homes that are no longer needed. What agents made stays in git.
+    """Remove workspaces, trash, agents' homes and set-ups no longer needed. What agents made stays in git.
 
     For example: interlock gc --dry-run
     """
@@ -71,6 +71,7 @@ async def _sweep(
         finished = await _finished(project, dry_run)
         removed = [*finished, *await project.workspaces.gc(seconds, dry_run=dry_run)]
         removed += await _homes(project, seconds, dry_run)
+        removed += await _setups(project, seconds, dry_run)
         evidence = [left for left in project.workspaces.listing() if left.state is LeftState.EVIDENCE]
         refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
         for left in evidence:
@@ -108,6 +109,17 @@ async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> 
     if not dry_run:
         for left in found:
             await asyncio.to_thread(remove_tree, left.path)
+    return found
+
+
+async def _setups(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
+    """Results of set-ups that newer ones have replaced."""
+    if await project.is_running():
+        return []
+    paths = project.setups.outdated(older_than_seconds)
+    found = [Left(path, LeftState.SETUP, time.time() - path.lstat().st_mtime) for path in paths]
+    if not dry_run:
+        await asyncio.to_thread(project.setups.clear_up, older_than_seconds)
     return found
 
 
