@@ -200,6 +200,21 @@ def test_a_submodule_that_is_there_is_shown(tmp_path: Path) -> None:
     assert (world.root / "sub" / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
+def test_a_submodule_with_edits_is_shown_as_it_was_committed(tmp_path: Path) -> None:
+    other = make_world(tmp_path / "other")
+    world = make_world(tmp_path / "project")
+    git(world.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.root), "sub")
+    git(world.root, "commit", "-qm", "with a submodule")
+    write(world.root, {"sub/a.txt": "edited\n", "x.log": "built\n"})
+    layered = Layered(world)
+    workspace, said = layered.agent("cat sub/a.txt; ls -A sub; git status --porcelain; echo mine > sub/a.txt")
+    assert said.split() == ["one", "two", "three", ".gitignore", "a.txt", "src"]
+    assert layered.changes(workspace) == []
+    assert (world.root / "sub" / "a.txt").read_text() == "edited\n"
+    run(layered.workspaces.close())
+    assert list((world.place.state / "beside").iterdir()) == []
+
+
 def test_what_an_agent_commits_in_an_ignored_folder_counts(layered: Layered) -> None:
     write(layered.world.root, {"build/old.js": "old\n", "one.log": "log\n"})
     commit = "git add -f build/new.js; git commit -qm b"

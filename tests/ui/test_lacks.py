@@ -30,6 +30,11 @@ def test_a_submodule_that_is_not_checked_out_is_named(lab: Lab, tmp_path: Path) 
     with_submodule(lab.root, tmp_path / "elsewhere")
     graph(lab)
     assert "nothing that the project's files name is missing" in lab.run("doctor").out
+    (lab.root / "libs/x/x.txt").write_text("edited\n")
+    said = (
+        "agents and checks see submodule libs/x as it was committed, without your edits: git -C libs/x stash"
+    )
+    assert f"warning: {said}" in lab.run("plan").err
     git(lab.root, "submodule", "--quiet", "deinit", "-f", "libs/x")
     said = "submodule libs/x is not checked out: git submodule update --init -- libs/x"
     assert f"warning: {said}" in lab.run("plan").err

@@ -65,12 +65,13 @@ class Beside:
             await asyncio.to_thread(self._sweep)
 
     async def _find(self) -> Shown:
-        found = await look_for_ignored(self._place)
-        folder = self._home / uuid.uuid4().hex[:12]
+        home = self._home / uuid.uuid4().hex[:12]
+        folder = home / "files"
         folder.mkdir(parents=True)
-        self._locks.append(_locked(folder))
+        self._locks.append(_locked(home))
         if len(self._locks) == 1:
             await asyncio.to_thread(self._sweep)
+        found = await look_for_ignored(self._place, home / "modules")
         await include(self._place, folder)
         if self._place.work_tree:
             await asyncio.to_thread(copy_files, self._place.work_tree, found.files, folder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from interlock.git.command import find_repository
+from interlock.git.command import Git, find_repository
 from interlock.git.errors import GitFailed
 from interlock.git.exposed import exposed
 from interlock.git.place import FORMER_STATE_FOLDER, Place
@@ -69,8 +69,11 @@ class Ignored:
     files: tuple[str, ...] = ()
 
 
-async def look_for_ignored(place: Place) -> Ignored:
-    """What git ignores in the checkout, and the submodules that are there as main has them."""
+async def look_for_ignored(place: Place, spare: Path) -> Ignored:
+    """What git ignores in the checkout, and the submodules that are there as main has them.
+
+    Submodules with uncommitted edits are checked out once more, below `spare`.
+    """
     root = place.work_tree
     if root is None:
         return Ignored()
@@ -89,7 +92,7 @@ async def look_for_ignored(place: Place) -> Ignored:
     names += [name for name in others if _is_environment(root / name)]
     by_agents = await exposed(place, [name for name in names if not _is_made(root / name)])
     found = await asyncio.to_thread(_sorted_out, root, [name for name in names if name not in by_agents])
-    modules = [layer async for layer in _submodules(place, root)]
+    modules = [layer async for layer in _submodules(place, root, spare)]
     return Ignored((*found.layers, *modules), found.files)
 
 
@@ -156,7 +159,7 @@ def _entries(folder: Path, *, deep: bool) -> Iterator[str]:
                     waiting.append(f"{path}/")
 
 
-async def _submodules(place: Place, root: Path) -> AsyncIterator[Layer]:
+async def _submodules(place: Place, root: Path, spare: Path) -> AsyncIterator[Layer]:
     """Those whose files are there, at the commit that the checkout names."""
     if not (root / ".gitmodules").is_file():
         return
@@ -164,7 +167,8 @@ async def _submodules(place: Place, root: Path) -> AsyncIterator[Layer]:
     for name, commit in _links(said.out):
         path = root / name
         if (path / ".git").exists() and (await find_repository(path, "rev-parse", "HEAD")).line == commit:
-            yield Layer(name, path, tuple(await _hidden_in(path)))
+            shown = await _committed(path, commit, spare / name) if await is_edited(path) else path
+            yield Layer(name, shown, tuple(await _hidden_in(shown)))
 
 
 def _links(listing: bytes) -> Iterator[tuple[str, str]]:
@@ -199,6 +203,21 @@ def _secret_parts(module: Path, names: Sequence[str]) -> Iterator[str]:
             yield name
         else:
             yield from (f"{name}/{secret}" for secret in inside)
+
+
+async def is_edited(module: Path) -> bool:
+    """Has a submodule changes to its tracked files that are not committed."""
+    return bool((await find_repository(module, "status", "--porcelain", "-uno")).out)
+
+
+async def _committed(module: Path, commit: str, target: Path) -> Path:
+    """The files of a commit of the submodule, in a folder of their own."""
+    target.mkdir(parents=True)
+    git_dir = (await find_repository(module, "rev-parse", "--absolute-git-dir")).line
+    index = target.with_name(f"{target.name}.index")
+    git = Git(Path(git_dir), target).having(GIT_INDEX_FILE=str(index))
+    await git.run("read-tree", "--reset", "-u", commit)
+    return target
 
 
 def copy_files(root: Path, names: Sequence[str], target: Path) -> None:

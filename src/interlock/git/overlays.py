@@ -112,7 +112,7 @@ class Overlays:
 async def _write_again(folder: AttemptFolder, pristine: Pristine, edited: Sequence[bytes]) -> None:
     """The same content with a new time."""
     below, upper = os.fsencode(pristine.files) + b"/", os.fsencode(folder.tree) + b"/"
-    same = [path for path in edited if os.path.lexists(below + path) and not os.path.lexists(upper + path)]
+    same = [path for path in edited if _is_file(below + path) and not os.path.lexists(upper + path)]
     git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
     feed = b"".join(path + b"\0" for path in same)
     await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=feed, ok=(0, 1, 128))
@@ -150,6 +150,14 @@ def _holds(path: Path) -> bool:
         return False
     except OSError:
         return True
+
+
+def _is_file(path: bytes) -> bool:
+    """Is there a file or a link. A folder is a submodule: an empty one above would hide its layer."""
+    try:
+        return not stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _folders_above(path: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from interlock.git import lfs
 from interlock.git.command import Git
+from interlock.git.ignored import is_edited
 from interlock.git.place import Place
 
 _GITLINK = b"160000"
@@ -21,6 +22,8 @@ class PartKind(StrEnum):
     """How a tree names what it does not hold."""
 
     SUBMODULE = "submodule"
+    EDITED = "edited submodule"
+    """It is there, with changes that are not committed: these are not shown."""
     LFS = "lfs"
 
 
@@ -41,13 +44,12 @@ async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
         git.names(f"{place.ref}:.gitmodules"), lfs.pointers(git, place.ref)
     )
     found: list[AbsentPart] = []
-    if modules[0]:
-        found += [
-            AbsentPart(PartKind.SUBMODULE, path)
-            for path in await _gitlinks(git, place.ref)
-            if not await asyncio.to_thread(_is_filled, place.work_tree / path)
-        ]
     root = place.work_tree
+    for path in await _gitlinks(git, place.ref) if modules[0] else ():
+        if not await asyncio.to_thread(_is_filled, root / path):
+            found.append(AbsentPart(PartKind.SUBMODULE, path))
+        elif await is_edited(root / path):
+            found.append(AbsentPart(PartKind.EDITED, path))
     absent = await asyncio.to_thread(lambda: [path for path in pointers if is_pointer(root / path)])
     return (*found, *(AbsentPart(PartKind.LFS, path) for path in absent))
 

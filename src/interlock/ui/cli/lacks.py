@@ -49,6 +49,14 @@ def _of_parts(parts: tuple[AbsentPart, ...]) -> list[Lack]:
         for part in parts
         if part.kind is PartKind.SUBMODULE
     ]
+    found += [
+        Lack(
+            f"agents and checks see submodule {part.path} as it was committed, without your edits",
+            f"git -C {part.path} stash",
+        )
+        for part in parts
+        if part.kind is PartKind.EDITED
+    ]
     pointers = [part.path for part in parts if part.kind is PartKind.LFS]
     if pointers:
         some = ", ".join(pointers[:MOST_NAMED]) + (" ..." if len(pointers) > MOST_NAMED else "")
