@@ -145,9 +145,10 @@ class Place:
     def ensure_state(self) -> Path | None:
         """Make the state folder. Moves the one of an older version there, and returns where that was."""
         self.state.mkdir(parents=True, exist_ok=True)
-        if self.state.stat().st_uid == os.geteuid():
+        found = self.state.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & 0o077:
             # Logs and prompts are the user's own, and so is whatever an agent left there.
-            self.state.chmod(0o700)
+            self.state.chmod(found.st_mode & 0o700)
         former = self.former_state
         if former is None or (self.state / "lineage").exists():
             return None
