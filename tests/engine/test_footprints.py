@@ -156,6 +156,9 @@ def test_a_program_that_asks_before_it_edits_is_kept_from_what_another_holds_alo
     (programs / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     monkeypatch.setenv("MY_MODEL_KEY", "sk-none")
+    monkeypatch.setenv(
+        "INTERLOCK_MODEL_BRAKE", "false"
+    )  # no model listens there, and this program needs none
     scratch.write(
         keeper__sh=f"{WAIT.format(gate=gate)}; mkdir -p db; echo x > db/schema.sql\n",
         **{

@@ -58,7 +58,8 @@ def _same_again(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
 
 
 def _retries_used(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
-    failures = len(task.failures) + 1
+    # What failed before a person said `retry` is kept for what it tells, without a fingerprint.
+    failures = sum(1 for failure in task.failures if failure.fingerprint) + 1
     if failures <= task.spec.retries:
         return None
     times = "once" if failures == 1 else f"{failures} times"

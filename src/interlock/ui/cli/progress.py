@@ -10,7 +10,7 @@ from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.ui.cli.checktext import main_text
-from interlock.ui.cli.evidencetext import canary_text, known_text, landed_text
+from interlock.ui.cli.evidencetext import canary_text, gap_text, known_text
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import counted, inert
 from interlock.ui.cli.remedies import after_failure
@@ -89,7 +89,7 @@ def sentence(row: Recorded, state: State) -> Line | None:
     if not text:
         return None
     if isinstance(fact, f.Landed) and (found := _unverified(fact, state)):
-        color, text = "yellow", f"{fact.task}: {landed_text(fact.commit[:12], found)}"
+        color, text = "yellow", f"{text} (unverified: {gap_text(found)})"
     if isinstance(fact, f.TaskFailed) and fact.task in state.tasks:
         text += f". Next: {after_failure(state.tasks[fact.task])}"
     return color, f"{clock(row.time)} {inert(text)}"
@@ -175,7 +175,8 @@ def _why(text: str) -> str:
 
 
 def _unverified(fact: f.Landed, state: State) -> Evidence | None:
-    """What a change landed on where its checks do not cover it."""
+    """The evidence of a change that its checks do not cover. A change without any was told before."""
     task = state.tasks.get(fact.task)
     evidence = task.evidence if task else None
-    return evidence if evidence and not evidence.is_verified else None
+    is_told = evidence is None or evidence.is_verified or evidence.gap is Gap.NO_CHECKS
+    return None if is_told else evidence
