@@ -203,9 +203,10 @@ class Acts:
         claim: Claim | None = None,
         can_stop: bool = False,
     ) -> None:
-        self.under_way[name] = Act(
-            asyncio.create_task(self._see_through(name, act)), claim, attempt, can_stop
-        )
+        task = asyncio.create_task(self._see_through(name, act))
+        # A task that is cancelled before its first step never awaits its act.
+        task.add_done_callback(lambda _: act.close())
+        self.under_way[name] = Act(task, claim, attempt, can_stop)
 
     async def _see_through(self, name: TaskId, act: Coroutine[Any, Any, None]) -> None:
         try:
