@@ -11,6 +11,9 @@ JOBS ?= 2
 ARGS ?=
 # Which kinds of projects `make test-projects` tries; empty: all of them.
 KINDS ?=
+# `make mutants`: which sample, of how many.
+SEED ?= 1
+COUNT ?= 40
 # Which agent programs `make test-agents` installs and drives; empty: all of them.
 PROGRAMS ?=
 LOCK := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
@@ -19,7 +22,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-night test-agents test-projects check fix bench bench-short docs lock setup clean
+.PHONY: help demo test test-night test-agents test-projects mutants audit check fix bench bench-short docs lock setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +56,12 @@ $(PROJECT_TOOLS): tests/projects/pins/package-lock.json $(DEV)
 test-projects: $(PROJECT_TOOLS) ## small real projects of eleven kinds, from `init` to a landing; KINDS=uv,c-make for some
 	@INTERLOCK_TEST_PROJECTS=$(KINDS) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m projects $(ARGS)
 
+mutants: $(DEV) ## wrong changes of the source that a test should notice, and the share that one does; SEED=2 COUNT=10
+	@$(PY) -m scripts.mutants --seed $(SEED) --count $(COUNT) $(ARGS)
+
+audit: $(DEV) ## look the pins up in the advisory database; says so where it cannot be reached
+	@$(PY) scripts/audit.py
+
 check: $(DEV) ## format, lint, types, layers, and a reason beside every ignore
 	@$(PY) -m ruff format --check $(CODE)
 	@$(PY) -m ruff check $(CODE)
@@ -81,6 +90,7 @@ lock: $(DEV) ## compile the pins in requirements/ again
 	@$(LOCK) -c requirements/runtime.txt -c requirements/build.txt \
 		pyproject.toml requirements/build.in requirements/dev.in -o requirements/dev.txt
 	@$(LOCK) -c requirements/dev.txt requirements/bench.in -o requirements/bench.txt
+	@$(LOCK) -c requirements/dev.txt requirements/audit.in -o requirements/audit.txt
 
 clean: ## remove .venv and every cache
 	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -58,6 +58,7 @@ def run_agents(calls: int, brake: bool) -> Outcome:
             "XDG_STATE_HOME": f"{folder}/state",
             "INTERLOCK_MODEL_BRAKE": "on" if brake else "off",
             "INTERLOCK_HOST_BRAKE": "false",
+            "INTERLOCK_TRUST_FOLDERS": folder,  # the graph names a server of this machine
         }
         began = time.monotonic()
         argv = (sys.executable, "-m", "interlock")

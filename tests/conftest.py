@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -22,7 +23,13 @@ settings.load_profile("interlock")
 
 
 def pytest_configure() -> None:
-    """Where no sandbox works, tests that are about something else run their agents without one."""
+    """Where no sandbox works, tests that are about something else run their agents without one.
+
+    Containers often switch compiled files off. Then each command that a test starts would compile all of
+    Interlock again, which takes longer than most of them run.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if try_all(Wanted())[-1].confinement is None:
         os.environ[UNSAFE_VARIABLE] = "1"
 

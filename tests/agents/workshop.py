@@ -40,7 +40,7 @@ class Workshop(Scratch):
     @property
     def env(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("INTERLOCK_")}
-        return {**inherited, **self.environ}
+        return {**inherited, "INTERLOCK_TRUST_FOLDERS": str(self.root.parent), **self.environ}
 
     @property
     def name(self) -> str:

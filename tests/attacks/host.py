@@ -156,6 +156,7 @@ class Host:
             "HOME": str(self.home),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "DECOY_TOKEN": self.secret,
+            "INTERLOCK_TRUST_FOLDERS": str(self.repository),  # its graph names a model server here
             "PYTHONDONTWRITEBYTECODE": "1",
             **variables,
         }

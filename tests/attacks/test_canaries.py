@@ -124,6 +124,7 @@ def test_no_secret_is_kept_or_shown(
     for name in VARIABLES:
         monkeypatch.setenv(name, canaries[name])
     monkeypatch.setenv("HOME", str(machine.home))
+    monkeypatch.setenv("INTERLOCK_TRUST_FOLDERS", str(machine.repository))  # its graph names a model server
     run = Background([*INTERLOCK, "run", "--no-input"], machine.repository)
     try:
         run.wait_for_line("look: implement started")

@@ -33,6 +33,21 @@ def test_what_one_process_finds_out_another_knows(tmp_path: Path) -> None:
     assert Books(tmp_path).change("another", places) == 2
 
 
+def test_a_process_whose_clock_was_a_day_ahead_closes_a_provider_no_longer_than_it_meant_to(
+    tmp_path: Path,
+) -> None:
+    now, day = 1_000_000.0, 86_400.0
+
+    def close(account: Account) -> None:
+        account.throttle.until = now + day + 60
+        account.throttle.pace.next_start = now + day + 2
+
+    Books(tmp_path, clock=lambda: now + day).change(NAME, close)
+    later = Books(tmp_path, clock=lambda: now + 1)
+    assert later.change(NAME, lambda account: account.throttle.wait_seconds(now + 1, 0)) == 60
+    assert later.change(NAME, lambda account: account.throttle.pace.next_start) == now + 3
+
+
 def test_only_the_user_can_read_it(tmp_path: Path) -> None:
     Books(tmp_path / "state" / "providers").change(NAME, narrow)
     file = tmp_path / "state" / "providers" / file_name(NAME)

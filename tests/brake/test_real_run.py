@@ -9,7 +9,7 @@ import pytest
 
 from bench.brake import AGENTS, run_agents
 from bench.provider import AGENT, HiddenLimit, graph_of, serving
-from interlock.engine.experience import state_home
+from interlock.engine.trust import state_home
 from interlock.run.brake.account import Member
 from interlock.run.brake.books import Books
 from tests.engine.scratch import Scratch

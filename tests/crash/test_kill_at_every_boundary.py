@@ -1,15 +1,18 @@
 """kill -9 of the real process before and after each step: the next start ends in the same state (W5, D4, R5).
 
-Real git, real agents, a real database; 21 boundaries, before and after, on both stores.
+Real git, real agents, a real database; 21 boundaries, before and after, on both stores. The usual run of the
+tests takes each boundary on one side on SQLite, and some on Postgres; the night takes all.
 """
 
 import asyncio
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from interlock.engine.project import open_project
 from interlock.events import facts as f
@@ -60,11 +63,22 @@ BOUNDARIES = [
 ]
 
 
+ON_POSTGRES = ("store.claim:4", "repository.land:1", "store.release:5")
+"""Where a database of its own makes a difference; all others only at night."""
+
+
+def kills() -> Iterator[ParameterSet]:
+    for number, boundary in enumerate(BOUNDARIES):
+        for place, side in enumerate(("before", "after")):
+            is_usual = number % 2 == place or boundary == "repository.land:1"
+            yield pytest.param("sqlite", boundary, side, marks=() if is_usual else pytest.mark.night)
+            night = () if is_usual and boundary in ON_POSTGRES else (pytest.mark.night,)
+            yield pytest.param("postgres", boundary, side, marks=(pytest.mark.postgres, *night))
+
+
 @pytest.mark.crash
 @pytest.mark.slow
-@pytest.mark.parametrize("side", ["before", "after"])
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.mark.parametrize(("store", "boundary", "side"), list(kills()))
 def test_a_kill_leaves_nothing_that_the_next_start_does_not_finish(
     store: str, boundary: str, side: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -96,6 +110,12 @@ def test_the_run_without_a_kill_ends_in_the_same_state(tmp_path: Path) -> None:
         call, _, number = boundary.rpartition(":")
         assert int(seen.get(call, 0)) >= int(number), f"{boundary} is not on the path: {seen}"
     assert final_state(root) == EXPECTED
+
+
+@pytest.fixture(autouse=True)
+def own_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may say where its log is kept."""
+    monkeypatch.setenv("INTERLOCK_TRUST_FOLDERS", str(tmp_path))
 
 
 def make_repository(root: Path, url: str) -> Path:

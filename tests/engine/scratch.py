@@ -1,5 +1,6 @@
 """A real repository with a task graph and shell agents, and the real command run on it."""
 
+import io
 import json
 import os
 import signal
@@ -7,8 +8,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+
+from interlock.ui.cli import main
 
 WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
 """For an agent: go on when the gate is there."""
@@ -81,10 +85,23 @@ class Scratch:
         )
         return done.stdout + done.stderr
 
+    def read(self, *argv: str) -> str:
+        """What a command that only reads prints: in this process, for a new one takes longer to start."""
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            code = main(["--project", str(self.root), *argv])
+        assert code == 0, f"{argv}: {code}\n{printed.getvalue()}"
+        return printed.getvalue()
+
     @property
     def env(self) -> dict[str, str]:
         # How much memory this machine has, and how busy it is, must not decide who starts.
-        return os.environ | {"INTERLOCK_TOOLCHAINS": f"auto,{self.gates}", "INTERLOCK_HOST_BRAKE": "false"}
+        # The repository is the person's own, so it may widen the sandbox.
+        return os.environ | {
+            "INTERLOCK_TOOLCHAINS": f"auto,{self.gates}",
+            "INTERLOCK_HOST_BRAKE": "false",
+            "INTERLOCK_TRUST_FOLDERS": str(self.root.parent),
+        }
 
     def wait_for_output(self, task: str, words: str) -> None:
         """Until the agent at work on a task has printed these words."""
@@ -105,7 +122,7 @@ class Scratch:
 
     def status(self) -> dict[str, Any]:  # Any: parsed JSON
         """What `status --json` says."""
-        found: dict[str, Any] = json.loads(self.interlock("status", "--json"))
+        found: dict[str, Any] = json.loads(self.read("status", "--json"))
         return found
 
     def states(self) -> dict[str, str]:
@@ -114,7 +131,7 @@ class Scratch:
 
     def facts(self, *kinds: str) -> list[dict[str, Any]]:  # Any: parsed JSON
         """The facts of these kinds, oldest first."""
-        rows = [json.loads(line) for line in self.interlock("events", "--json").splitlines()]
+        rows = [json.loads(line) for line in self.read("events", "--json").splitlines()]
         return [row for row in rows if not kinds or row["kind"] in kinds]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from interlock.engine.baseline import Trial, tried_on_main
+from interlock.engine.baseline import MOST_NAMES, Trial, tried_on_main
 from interlock.engine.env import Env
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult, Tip
@@ -51,9 +51,15 @@ def red(passed: str, failed: str) -> CheckResult:
     return CheckResult("make", 1, suite=SuiteResult(good, bad, len(good), len(bad)))
 
 
-def test_a_green_check_is_run_once_and_kept_without_names() -> None:
+def test_a_green_check_is_run_once_and_its_tests_are_kept_by_name() -> None:
     result, script = found([CheckResult("make", 0, tail="ok", suite=SuiteResult(("a",), (), 1, 0))])
-    assert (len(script.orders), result.suite, result.tail) == (1, SuiteResult((), (), 1, 0), "")
+    assert (len(script.orders), result.suite, result.tail) == (1, SuiteResult(("a",), (), 1, 0), "")
+
+
+def test_of_very_many_passing_tests_only_the_number_is_kept() -> None:
+    many = tuple(str(number) for number in range(MOST_NAMES + 1))
+    result, _ = found([CheckResult("make", 0, suite=SuiteResult(many, (), len(many), 0))])
+    assert result.suite == SuiteResult((), (), len(many), 0)
 
 
 def test_only_what_fails_twice_is_known_to_fail() -> None:

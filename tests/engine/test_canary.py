@@ -1,7 +1,14 @@
 """The first run breaks the code on purpose and says whether the checks noticed, through the real command."""
 
+import asyncio
+
 import pytest
 
+from interlock.engine.canary import MOST_SECONDS, CanaryTrial, try_canaries
+from interlock.model.canary import Canary, CanaryResult
+from interlock.model.outcome import CheckResult
+from interlock.model.suite import SuiteResult
+from interlock.model.task import Tree
 from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -64,3 +71,71 @@ def test_a_canary_is_in_no_ref_and_no_working_tree(scratch: Scratch) -> None:
     assert scratch.git("log", "--all", "-S", "interlock canary", "--format=%H") == ""
     assert scratch.git("status", "--porcelain") == ""
     assert "canary" not in (scratch.root / "shapes.py").read_text()
+
+
+GREEN, RED = CheckResult("make", 0), CheckResult("make", 1, tail="1 failed")
+
+
+def failing(*names: str) -> CheckResult:
+    return CheckResult("make", 1, suite=SuiteResult((), names, 0, len(names)))
+
+
+def tried(*results: CheckResult, usual_seconds: float = 0.0) -> tuple[CanaryResult, list[str]]:
+    """A trial in which the checks end like this, one run after the other, and what was told."""
+    runs, told = iter(results), list[str]()
+
+    async def check(_: Tree) -> list[CheckResult]:
+        return [next(runs)]
+
+    trial = CanaryTrial(check, Tree("main"), usual_seconds, told.append)
+    return asyncio.run(try_canaries([Canary("shapes.area", "shapes.py", Tree("broken"))], trial)), told
+
+
+def test_a_check_that_quotes_the_break_has_noticed_it_at_once() -> None:
+    result, told = tried(CheckResult("make", 1, tail="RuntimeError: interlock canary: broken on purpose"))
+    assert result.noticed and told == ["breaking shapes.area on purpose, to see whether the checks notice"]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        (RED, GREEN, GREEN),  # the canary's own red does not come again
+        (RED, RED, RED),  # main is as red
+        (failing("flaky"), failing("flaky"), failing("flaky")),
+        (failing("flaky"), GREEN, failing("other")),
+    ],
+)
+def test_a_test_that_fails_now_and_then_has_noticed_nothing(runs: tuple[CheckResult, ...]) -> None:
+    assert not tried(*runs)[0].noticed
+
+
+@pytest.mark.parametrize(
+    "runs", [(RED, GREEN, RED), (failing("area", "flaky"), failing("flaky"), failing("area"))]
+)
+def test_a_red_check_that_comes_again_with_the_break_alone_has_noticed_it(
+    runs: tuple[CheckResult, ...],
+) -> None:
+    assert tried(*runs)[0].noticed
+
+
+def test_checks_that_take_too_long_are_not_tried_by_a_break() -> None:
+    result, told = tried(usual_seconds=MOST_SECONDS + 1)
+    assert result.is_untried and not result.is_blind and "300 s in all" in told[0]
+
+
+def test_a_check_that_hides_why_it_is_red_is_run_again(scratch: Scratch) -> None:
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
+    scratch.graph("  a: {goal: a}\n", verify="'python3 -m unittest -q 2> /dev/null'")
+    said = scratch.interlock("run")
+    assert "breaking shapes.area on purpose, to see whether the checks notice" in said
+    assert "running them again with and without it broken" in said
+    assert scratch.facts("CanaryTried")[0]["fact"]["noticed"]
+
+
+def test_a_break_that_doctor_saw_noticed_is_not_tried_again_by_a_run(scratch: Scratch) -> None:
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
+    scratch.graph("  a: {goal: a}\n", verify=VERIFY)
+    assert "broke shapes.area" in scratch.interlock("doctor")
+    assert "canary" not in scratch.interlock("run")
+    assert len(scratch.facts("CanaryTried")) == 1
+    assert scratch.status()["tasks"][0]["evidence"]["grade"] == "verified"

@@ -46,7 +46,9 @@ def at_each_start(scratch: Scratch) -> list[tuple[int, int]]:
 
 
 def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scratch: Scratch) -> None:
-    pages(scratch, *(f"page{number}" for number in range(6)))
+    # Agents that take longer than a landing does on a busy machine: the clutch opens by what has landed.
+    slow = 'sleep 1; echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"'
+    pages(scratch, *(f"page{number}" for number in range(6)), agent=slow)
     out = scratch.interlock("run", "--max-parallel", "auto")
     said = limits(scratch)
     assert said[:2] == [(1, "cold-start"), (2, "goodput")]

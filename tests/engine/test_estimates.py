@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from interlock.engine.estimates import estimated
-from interlock.engine.experience import SharedExperience, state_home
+from interlock.engine.experience import SharedExperience
 from interlock.engine.project import open_project
+from interlock.engine.trust import state_home
 from interlock.events import facts as f
 from interlock.events.tallies import Tallies
 from interlock.learn.footprints import Footprints

@@ -47,3 +47,13 @@ def test_a_clock_that_was_set_right_is_not_a_new_boot() -> None:
     assert is_same_boot("t1700000000", "t1700000059")
     assert not is_same_boot("t1700000000", "t1700000060")
     assert not is_same_boot("4f1c0a2b", "4f1c0a2c")
+
+
+def test_a_process_that_has_ended_is_dead_before_its_parent_asks_how() -> None:
+    """A zombie keeps its pid, and the time that it started at."""
+    code = "from interlock.engine.identity import new_incarnation; print(new_incarnation(), flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is not collected
+        assert is_dead(name)

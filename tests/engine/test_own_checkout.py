@@ -161,3 +161,18 @@ def test_on_a_terminal_the_branch_is_asked_for_once(scratch: Scratch, answer: st
         os.close(end)
     assert b"You are on mine. Land on which branch? (main, mine) [main]" in done.stdout
     assert scratch.git("show", f"{lands}:t.txt") == "t"
+
+
+def test_agents_that_only_the_checked_out_branch_has_are_refused_before_anything_starts(
+    scratch: Scratch,
+) -> None:
+    scratch.write(readme__md="a project\n")
+    scratch.commit()
+    scratch.git("switch", "-q", "-c", "mine")
+    scratch.graph("  a: {goal: a}\n")
+    said = scratch.interlock("run", code=2)
+    assert "main has no agent.sh, which the agent shell runs; mine has it" in said
+    assert "interlock run --branch mine, or merge mine into main" in said
+    assert not scratch.facts("PhaseStarted")
+    scratch.interlock("run", "--branch", "mine")
+    assert scratch.states() == {"a": "done"}

@@ -96,11 +96,29 @@ def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
         "rm test_known.py test_shapes.py; echo 'def test_x(): pass' > test_x.py",
     )
     red.graph("  t: {goal: t}\n", one, verify=TAP)
+    said = red.interlock("run")
+    assert "removed tests: t: landed as" in said
+    removed = "without 1 test of main (test_known.py::test_3)"
+    assert trailer(red) == f"verified on the merged tree, {removed}"
+    assert (
+        removed in said and removed in red.interlock("explain", "t") and removed in red.interlock("show", "t")
+    )
+    assert red.status()["tasks"][0]["evidence"]["removed_tests"] == ["test_known.py::test_3"]
+    red.graph("  t: {goal: t}\n  u: {goal: u, retries: 0}\n", most, verify=TAP)
+    red.interlock("run", code=1)
+    (failed,) = red.facts("PhaseFailed")
+    assert "keeps fewer than half of the 5 tests of main" in failed["fact"]["summary"]
+    assert "test_known.py::test_0" in failed["fact"]["feedback"]
+
+
+def test_a_moved_test_file_is_no_removal_and_exchanged_tests_verify_nothing(red: Scratch) -> None:
+    red.write(test_known__py="def test_k(): pass\n")
+    red.graph("  t: {goal: t}\n", "mv test_shapes.py test_forms.py; touch done", verify=TAP)
     red.interlock("run")
-    assert trailer(red) == "verified on the merged tree, 1 test fewer than on main"
-    assert "1 test fewer than on main" in red.interlock("explain", "t")
-    assert "1 test fewer than on main" in red.interlock("show", "t")
-    red.graph("  t: {goal: t}\n  u: {goal: u}\n", most, verify=TAP)
-    red.interlock("run")
-    assert trailer(red) == "observed, most tests of main no longer pass"
-    assert "4 tests of main no longer pass" in red.interlock("explain", "u")
+    assert trailer(red) == "verified on the merged tree"
+    empty = 'rm test_*.py; for n in 1 2 3; do echo "def test_x$n(): pass" >> test_x.py; done'
+    red.graph("  t: {goal: t}\n  u: {goal: u}\n", empty, verify=TAP)
+    said = red.interlock("run")
+    assert "unverified: 3 tests of main no longer pass" in said, said
+    assert trailer(red).startswith("observed, most tests of main were exchanged, without 3 tests of main (")
+    assert "test_forms.py::test_area" in trailer(red)

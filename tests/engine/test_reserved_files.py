@@ -1,9 +1,11 @@
 """No agent changes what steers Interlock, or what the next agent is shown; through the real command."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from interlock.engine.reserved import names_in
 from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -35,6 +37,58 @@ def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch, name: st
     (failure,) = scratch.facts("PhaseFailed")
     assert name in failure["fact"]["summary"]
     assert failure["fact"]["error"] == "denied"
+
+
+STEERING = (
+    *(".claude/settings.json", ".claude/hooks/x.sh", ".CLAUDE/Settings.local.json", "sub/.mcp.json"),
+    *(".codex/config.toml", ".gemini/settings.json", "opencode.json", ".vscode/tasks.json", ".lfsconfig"),
+    *("inter\u200clock.toml", "task-graph.yaml.", ".githooks/post-checkout", "notify.sh"),
+)
+HARMLESS = ("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/settings.json")
+
+
+def lines(names: tuple[str, ...]) -> str:
+    return "".join(f"{name}\n" for name in names)
+
+
+def test_what_steers_the_host_or_the_next_agent_goes_back(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Settings of agent programs and editors, programs of git, files that the person's hooks run."""
+    own = tmp_path / "config" / "interlock" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[hooks]\nSessionEnd = ["sh notify.sh"]\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    scratch.git("config", "core.hooksPath", ".githooks")
+    scratch.write(notify__sh="true\n", writes__txt=lines(STEERING), harmless__txt=lines(HARMLESS))
+    make = 'while read -r f; do mkdir -p "$(dirname "$f")"; echo "* text" > "$f"; done <'
+    told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
+    agent = (
+        f"{told} || {{ {make} writes.txt; echo '*.bin filter=lfs' > .gitattributes; }}; {make} harmless.txt"
+    )
+    scratch.graph("  t: {goal: t}\n", agent)
+    scratch.interlock("run")
+    (failure,) = scratch.facts("PhaseFailed")
+    said = failure["fact"]["summary"]
+    assert [name for name in (*STEERING, ".gitattributes") if name not in said] == []
+    assert [name for name in HARMLESS if name in said.replace(".vscode/tasks.json", "")] == []
+    assert sorted(scratch.git("diff", "--name-only", "main~1", "main").splitlines()) == sorted(HARMLESS)
+
+
+def test_all_links_on_the_way_to_a_reserved_file_are_reserved(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "own.md").touch()
+    (tmp_path / "b").symlink_to("c")
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "link.md").symlink_to("a/own.md")
+    names = set(names_in(tmp_path, ["link.md"]))
+    assert {"link.md", "a/own.md", "b/own.md", "c/own.md"} <= names
+
+
+@pytest.mark.parametrize("name", ["interlock.toml", "pyproject.toml"])
+def test_settings_that_lead_to_a_device_are_refused_at_once(scratch: Scratch, name: str) -> None:
+    (scratch.root / name).symlink_to("/dev/zero")
+    assert "is no file" in scratch.interlock("status", code=2)
 
 
 def test_other_edits_of_pyproject_land_and_the_table_stays_the_persons(scratch: Scratch) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from interlock.engine.settings import (
-    OWN,
     TABLES,
     Settings,
     check,
@@ -16,6 +15,7 @@ from interlock.engine.settings import (
     project_name,
     store_address,
 )
+from interlock.engine.trust import OWN
 from interlock.model.errors import UsageError
 
 

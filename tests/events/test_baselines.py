@@ -59,7 +59,7 @@ def test_what_was_tried_need_not_be_tried_again_in_the_same_place() -> None:
 def test_somebody_elses_commit_makes_only_the_next_run_try_again() -> None:
     moved = [tried(GREEN), tried(PROMISE), f.MainSeen("main", Commit("m1"), T1)]
     assert unseen(state_of(*moved), TASK) == []
-    assert on_main(state_of(*moved), "make", T1) is None
+    assert on_main(state_of(*moved), TASK, "make", T1) is None
     assert unseen(state_of(*moved, run("two")), TASK) == ["make", "make a"]
 
 
@@ -72,6 +72,12 @@ def test_what_holds_a_task_back_is_tried_again_by_the_next_run_or_on_another_mai
     for news in (run("two"), f.MainSeen("main", Commit("m1"), T1)):
         state = state_of(*held, news)
         assert obstacle(state, TASK) is None and unseen(state, TASK) == ["make"]
+    assert on_main(state_of(*held), TASK, "make", T0) == result
+    assert on_main(state_of(*held, run("two")), TASK, "make", T0) is None
+
+
+def test_known_failing_tests_of_an_earlier_run_are_still_known() -> None:
+    assert on_main(state_of(tried(RED), run("two")), TASK, "make", T0) == RED
 
 
 def test_known_failing_tests_hold_nothing_back() -> None:
@@ -119,5 +125,5 @@ def test_a_landing_carries_over_to_main_what_its_checks_showed() -> None:
         f.Landed(*key, "land", 3, base=Commit("m0"), commit=Commit("c"), tree=T1),
         f.MainSeen("main", Commit("c"), T1),
     )
-    found = on_main(state, "make", T1)
+    found = on_main(state, TASK, "make", T1)
     assert found and found.suite == SuiteResult(("p", "q", "new"), ("r",), 3, 1)

@@ -64,6 +64,8 @@ def fitting(journal: Journal, kind: type[f.Fact]) -> f.Fact:
         return f.PhaseStarted(A, task.attempt, task.phase.name, task.epoch + 1)
     if kind is f.TaskFailed:
         return f.TaskFailed(A, task.attempt, "no use")
+    if kind is f.LandingLost:
+        return f.LandingLost(A, Commit("a-1"))
     if issubclass(kind, f.PhaseFact):
         fact = kind(A, task.attempt, task.phase.name, task.epoch)
         return f.Landed(A, 1, "land", 0, commit=Commit("a-1")) if kind is f.Landed else fact
@@ -100,6 +102,17 @@ def test_a_change_that_landed_is_done_whatever_a_person_said_meanwhile() -> None
     journal = at(Stage.RUNNING)
     journal.tell(f.TaskCancelled(A), f.Landed(A, 1, "land", 0, commit=Commit("a-1")))
     assert journal.task("a").stage is Stage.DONE
+
+
+def test_a_landing_that_is_lost_keeps_what_needs_it_from_starting_until_it_is_seen_again() -> None:
+    journal = Journal(SPEC, Task(TaskId("b"), "do b", AGENT, needs=(A,)))
+    journal.work("a", phases=3)
+    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.DONE, 0)
+    assert journal.tell(f.LandingLost(A, Commit("other"))) == set()
+    journal.tell(f.LandingLost(A, Commit("a-1")))
+    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.FAILED, 1)
+    journal.tell(f.LandingSeen(A, Commit("a-1")))
+    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.DONE, 0)
 
 
 def test_a_landing_of_some_other_commit_is_not_believed() -> None:

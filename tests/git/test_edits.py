@@ -110,6 +110,7 @@ def test_anything_else_is_a_question_for_git(world: World, edit: Callable[[Path]
 
 def test_a_checkout_that_followed_a_landing_is_known_to_be_clean(world: World) -> None:
     """So that the next landing need not ask."""
+    git(world.root, "status")  # brings the index up to date
     base = world.main
     made = world.made({"src/new.txt": "x\n"}, base)
     assert run(world.repository.land(Landing("main", made, base, 1))) is Move.MOVED

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from interlock.git.branch import Advance, Branch
-from interlock.git.checkout import CheckoutState, Journal, Pending
+from interlock.git.checkout import CheckoutState
 from interlock.git.discover import discover
 from interlock.git.errors import UnsafeLanding
 from interlock.git.fence import Fence
+from interlock.git.journal import Journal, Pending
 from interlock.git.repository import GitRepository
 from interlock.model.errors import StaleEpoch
 from interlock.model.outcome import Landing, Move
@@ -204,6 +205,7 @@ def test_a_held_index_lock_means_busy(world: World) -> None:
     (world.root / ".git" / "index.lock").touch()
     assert land(world, new, old) is Move.BUSY
     assert world.main == old
+    assert "another git process holds" in run(world.repository.obstacle(Landing("main", new, old, 1)))
 
 
 def test_both_old_values_are_compared_in_the_transaction_itself(world: World) -> None:
@@ -240,6 +242,15 @@ def test_the_fence_goes_up_only(world: World) -> None:
         run(repository.raise_fence(6))
     with pytest.raises(StaleEpoch):
         run(world.repository.raise_fence(7))  # another process with the same epoch
+
+
+@pytest.mark.slow
+@pytest.mark.crash
+def test_the_lock_of_a_killed_git_does_not_keep_the_fence_from_rising(world: World) -> None:
+    run(world.repository.raise_fence(1))
+    (world.root / ".git/refs/interlock/fence.lock").touch()
+    run(world.repository.raise_fence(2))
+    assert git(world.root, "cat-file", "blob", "refs/interlock/fence").startswith("2 ")
 
 
 @pytest.mark.slow

@@ -163,6 +163,24 @@ def test_what_differs_from_the_tree_below_is_written_and_new(layered: Layered) -
     assert said == ""
 
 
+@pytest.mark.parametrize(
+    ("script", "changes"),
+    [
+        ("rm more/c.txt more/.gitignore", ["D\tmore/.gitignore", "D\tmore/c.txt"]),
+        ("rm -r more; touch src/b.txt", ["D\tmore/.gitignore", "D\tmore/c.txt"]),
+        ("rm -r more; echo file > more", ["A\tmore", "D\tmore/.gitignore", "D\tmore/c.txt"]),
+        ("mv more/c.txt c.txt", ["A\tc.txt", "D\tmore/c.txt"]),
+        ("git rm -q more/c.txt && git commit -qm less", ["D\tmore/c.txt"]),
+    ],
+)
+def test_a_file_that_the_tree_below_does_not_have_can_be_removed(
+    layered: Layered, script: str, changes: list[str]
+) -> None:
+    layered.agent("true")
+    later = layered.world.made({"more/c.txt": "c\n", "more/.gitignore": "*.o\n"}, layered.world.main)
+    assert layered.changes(layered.agent(script, later, 2)[0]) == changes
+
+
 def test_a_folder_whose_files_are_all_gone_is_gone(layered: Layered) -> None:
     layered.agent("true")
     later = layered.world.made({"src/b.txt": None}, layered.world.main)

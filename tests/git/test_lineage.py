@@ -3,7 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from interlock.git.lineage import ensure_lineage, read_lineage
+from interlock.model.errors import EnvironmentProblem
 
 
 def test_asking_makes_nothing(tmp_path: Path) -> None:
@@ -24,3 +27,12 @@ def test_folders_of_the_same_name_differ_and_odd_names_make_one_word(tmp_path: P
     assert one != two
     assert one.startswith("mein-L-den-")
     assert one.isascii()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe", b"two words", b"\0" * 40])
+def test_a_damaged_one_is_said_and_not_replaced(tmp_path: Path, content: bytes) -> None:
+    """With a new one, a shared server would show another project."""
+    (tmp_path / "lineage").write_bytes(content)
+    with pytest.raises(EnvironmentProblem, match="is damaged") as caught:
+        ensure_lineage(tmp_path)
+    assert "refs/interlock/fence" in caught.value.hint

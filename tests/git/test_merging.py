@@ -18,6 +18,26 @@ def test_conflicts_are_named_and_shown(world: World) -> None:
     assert "Auto-merging" not in merge.text
 
 
+def test_of_a_long_conflict_the_first_lines_are_shown_and_nothing_around_it(world: World) -> None:
+    base = world.made({"a.txt": "above\nold\nbelow\n"}, world.main)
+    ours = world.made({"a.txt": "above\n" + "ours\n" * 50 + "below\n"}, base)
+    theirs = world.made({"a.txt": "above\n" + "theirs\n" * 50 + "below\n"}, base)
+    shown = run(world.repository.merge(ours, theirs, base)).text.partition("a.txt:\n")[2].splitlines()
+    assert shown[0].startswith("<<<<<<< ")
+    assert shown[1:52] == [*["ours"] * 50, "======="]
+    assert shown[52:60] == ["theirs"] * 8
+    assert shown[60:] == ["[43 more lines]"]  # 50 + 50 and three markers, of which 60 are shown
+
+
+def test_of_a_conflict_that_just_fits_nothing_is_left_out(world: World) -> None:
+    base = world.made({"a.txt": "above\nold\nbelow\n"}, world.main)
+    ours = world.made({"a.txt": "above\n" + "ours\n" * 50 + "below\n"}, base)
+    theirs = world.made({"a.txt": "above\n" + "theirs\n" * 7 + "below\n"}, base)
+    text = run(world.repository.merge(ours, theirs, base)).text
+    assert "more lines" not in text
+    assert text.endswith("theirs\n" * 7 + text.splitlines()[-1] + "\n")
+
+
 def test_changes_to_different_lines_of_a_file_merge(world: World) -> None:
     base = world.commit({"a.txt": "\n".join("abcdefghij")})
     ours = world.made({"a.txt": "\n".join("Abcdefghij")}, base)

@@ -63,6 +63,17 @@ def test_files_written_after_collecting_go_to_the_trash(world: World) -> None:
     assert (trashed(world)[0] / "tree" / "late.txt").exists()
 
 
+def test_no_file_in_the_trash_gives_its_owners_rights(world: World) -> None:
+    workspace = opened(world, {"tool.log": "x\n", "plain.log": "x\n"})
+    tool, plain = workspace.path / "tool.log", workspace.path / "plain.log"
+    tool.chmod(0o6755)
+    plain.chmod(0o755)
+    run(world.workspaces.discard(workspace))
+    (kept,) = trashed(world)
+    modes = {path.name: path.stat().st_mode & 0o7777 for path in (kept / "tree").glob("*.log")}
+    assert modes == {"tool.log": 0o755, "plain.log": 0o755}
+
+
 def test_what_was_never_collected_is_never_deleted(world: World) -> None:
     workspace = opened(world, {"x.txt": "x\n"})
     assert [left.state for left in world.workspaces.listing()] == [LeftState.OPEN]

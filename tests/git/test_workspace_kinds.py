@@ -85,6 +85,22 @@ def test_what_the_user_ignores_everywhere_is_not_collected(world: World, nobodys
     assert not collected(world, workspace).changed
 
 
+def test_a_copy_follows_no_link_out_of_the_workspace(world: World, tmp_path: Path) -> None:
+    """The checkout has a folder where a commit that an agent made has a link."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    base = world.commit({".worktreeinclude": "build/*\n", ".gitignore": "build/\n"})
+    (world.root / "build").mkdir()
+    (world.root / "build" / "x.o").write_text("mine")
+    blob = git(world.root, "hash-object", "-w", "--stdin", feed=str(outside).encode())
+    listing = f"{git(world.root, 'ls-tree', base)}\n120000 blob {blob}\tbuild\n"
+    tree = git(world.root, "mktree", feed=listing.encode())
+    linked = git(world.root, "commit-tree", "-p", base, "-m", "x", tree)
+    workspace = run(world.workspaces.open(TASK, 1, Commit(linked)))
+    assert (workspace.path / "build").is_symlink()
+    assert list(outside.iterdir()) == []
+
+
 def test_files_named_in_worktreeinclude_are_copied_in(world: World) -> None:
     world.commit({".worktreeinclude": "*.log\n/build/*.o\n!no.log\n"})
     write(world.root, {"db.log": "settings\n", "no.log": "n\n", "build/x.o": "o\n", "build/y.c": "c\n"})

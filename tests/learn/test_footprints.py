@@ -254,3 +254,12 @@ def test_the_twin_of_a_file_is_the_one_that_its_name_means(path: str, twin: str 
     more = ["java/Cart.java", "pkg/cart.go", "pkg/cart_test.go", "src/latest.py", "README.md"]
     several = ["lib/one/same.py", "checks/p/test_same.py", "checks/q/test_same.py"]
     assert Twins([*tree, *more, *several], ()).of(path) == twin
+
+
+def test_how_often_a_twin_is_edited_too_is_counted_for_each_direction() -> None:
+    """A guess of 0.3 weighs as much as two changes."""
+    made = changes("src/cart.py tests/test_cart.py", "src/cart.py", "src/cart.py")
+    twins = Twins(["src/cart.py", "tests/test_cart.py"], made)
+    assert (twins.seen("src/cart.py"), twins.seen("tests/test_cart.py")) == ((1, 3), (1, 1))
+    assert twins.probability("src/cart.py") == pytest.approx((1 + 2 * 0.3) / (3 + 2))
+    assert twins.probability("tests/test_cart.py") == pytest.approx((1 + 2 * 0.3) / (1 + 2))

@@ -107,12 +107,40 @@ def test_a_report_that_does_not_account_for_the_red_blocks_or_is_refused() -> No
     assert against(ran("a", "b"), flawed).red[0].other_reason == "it stopped early"
 
 
-def test_fewer_tests_on_a_green_main_are_noted_and_land() -> None:
-    verdict = against(ran("a b c d e"), ran("a b c"))
-    assert verdict.passed and verdict.checks[0].fewer_passed == 2
-    assert weigh(verdict.checks).is_verified and weigh(verdict.checks).fewer_tests == 2
-    halved = weigh(against(ran("a b c d e"), ran("new")).checks)
-    assert halved.gap is Gap.FEWER_TESTS and not halved.is_verified
+def test_removed_tests_of_a_green_main_are_named_and_land() -> None:
+    verdict = against(ran("a b c d e"), ran("a b c new more"))
+    assert verdict.passed and verdict.checks[0].vanished == ("d", "e")
+    worth = weigh(verdict.checks)
+    assert (worth.is_verified, worth.fewer_tests, worth.removed_tests) == (True, 2, ("d", "e"))
+
+
+def test_fewer_than_half_of_the_tests_of_a_green_main_are_refused() -> None:
+    assert against(ran("a b c d"), ran("a b")).passed
+    verdict = against(ran("a b c d e"), ran("a new"))
+    assert verdict.red[0].vanished == ("b", "c", "d", "e") and verdict.red[0].main_passed == 5
+    main, now = (replace(GREEN, suite=SuiteResult((), (), count, 0)) for count in (30, 14))
+    assert against(main, now).red[0].fewer_passed == 16, "where they are only counted, too"
+
+
+def test_tests_exchanged_for_others_are_not_verified() -> None:
+    worth = weigh(against(ran("a b c"), ran("x y z")).checks)
+    assert (worth.gap, worth.fewer_tests) == (Gap.FEWER_TESTS, 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tests/test_x.py::T::test_a tests/test_x.py::test_b", "t/x_test.py::T::test_a t/x_test.py::test_b"),
+        ("mod.Old.test_a pkg.test_b", "mod.Old.test_a pkg.test_b"),
+    ],
+)
+def test_a_moved_test_is_not_removed(before: str, after: str) -> None:
+    verdict = against(ran(before), ran(after))
+    assert verdict.passed and not verdict.checks[0].vanished and not verdict.checks[0].fewer_passed
+
+
+def test_one_new_test_does_not_stand_for_two_of_the_same_title() -> None:
+    assert against(ran("a::t b::t c::u"), ran("d::t c::u")).checks[0].vanished == ("b::t",)
 
 
 def test_a_known_failing_test_may_vanish() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
-from interlock.merge import give_up
-from interlock.merge.retry import MAX_LOSSES, MAX_WAITS
+from interlock.events.lifecycle import Stage
+from interlock.merge import give_up, hold, loss_delay
+from interlock.merge.retry import MAX_LOSS_SECONDS, MAX_LOSSES, MAX_WAITS, QUICK_LOSSES
 from interlock.model.outcome import WAITS, ErrorClass
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal, failed
@@ -72,17 +73,41 @@ def test_a_person_who_retries_wipes_the_strike() -> None:
     assert fail(journal, "same") is None
 
 
-def test_a_task_whose_holder_keeps_disappearing_is_given_up() -> None:
+def lose(journal: Journal) -> tuple[float, f.Paused | None]:
+    """The holder of the task disappears: how long it waits now, and the pause if there is one."""
+    task = journal.task("a")
+    delay = loss_delay(task)
+    loss = f.PhaseLost(A, task.attempt, "implement", task.epoch, "killed", retry_after_seconds=delay)
+    held = hold(task, loss)
+    journal.tell(loss, *([held] if held else []))
+    return delay, held
+
+
+def test_a_task_whose_holder_keeps_disappearing_waits_longer_and_longer_and_never_fails() -> None:
     journal = running(retries=0)
-    ends = []
-    for _ in range(MAX_LOSSES):
-        task = journal.task("a")
-        setback = f.PhaseLost(A, task.attempt, "implement", task.epoch, "killed")
-        ends.append(give_up(task, setback))
-        journal.tell(setback)
+    delays = []
+    for _ in range(MAX_LOSSES - 1):
+        delay, held = lose(journal)
+        assert held is None
+        assert journal.task("a").stage is Stage.WAITING
+        delays.append(delay)
         journal.start("a")
-    assert ends[:-1] == [None] * (MAX_LOSSES - 1)
-    assert ends[-1] and "killed" in ends[-1].why
+    assert delays[:QUICK_LOSSES] == [0.0] * QUICK_LOSSES
+    assert delays[QUICK_LOSSES:] == sorted(delays[QUICK_LOSSES:])
+    assert delays[QUICK_LOSSES] > 0 and delays[-1] == MAX_LOSS_SECONDS
+    _, held = lose(journal)
+    assert held and "killed" in held.why
+    assert journal.task("a").paused and "killed" in journal.task("a").held_back
+
+
+def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again() -> None:
+    journal = running()
+    for _ in range(MAX_LOSSES):
+        lose(journal)
+        journal.start("a")
+    lose(journal)
+    journal.tell(f.Unpaused(A))
+    assert journal.task("a").losses == 0 and not journal.task("a").held_back
 
 
 def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.PhaseFailed:

@@ -25,6 +25,14 @@ def why(path: str, size: int = 10, content: bytes = b"") -> Unwanted | None:
         ("a/__pycache__/m.cpython-313.pyc", Unwanted.CACHE),
         ("m.pyc", Unwanted.COMPILED),
         ("main.o", Unwanted.COMPILED),
+        ("libdemo.rlib", Unwanted.COMPILED),
+        ("libdemo.rmeta", Unwanted.COMPILED),
+        ("Main.class", Unwanted.COMPILED),
+        ("main.obj", Unwanted.COMPILED),
+        ("main.pdb", Unwanted.COMPILED),
+        ("lib/libx.so.1.2", Unwanted.COMPILED),
+        ("src/demo.egg-info/PKG-INFO", Unwanted.BUILD),
+        ("CMakeFiles/x.cmake", Unwanted.BUILD),
         ("dist/app.js", Unwanted.BUILD),
         ("src/dist/app.js", None),
         ("web/build/x", Unwanted.BUILD),
@@ -39,6 +47,8 @@ def test_a_new_file_is_judged_by_its_size_and_its_first_bytes() -> None:
     assert why("data.bin", 101) is Unwanted.LARGE
     assert why("data.bin", 100) is None
     assert why("tool", content=b"\x7fELF\x02") is Unwanted.COMPILED
+    assert why("pkg/app.wasm", content=b"\0asm\1") is Unwanted.COMPILED
+    assert why("libx.a", content=b"!<arch>\n/") is Unwanted.COMPILED
 
 
 def test_a_folder_is_named_once_with_the_number_of_its_files() -> None:

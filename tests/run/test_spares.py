@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -115,6 +116,28 @@ def test_without_any_zygote_supervisors_are_started_anew(processes: LocalProcess
         return codes
 
     assert asyncio.run(again_and_again()) == list(range(MOST_LOST + 2))
+
+
+def open_files() -> set[int]:
+    return {int(name) for name in os.listdir("/proc/self/fd") if Path(f"/proc/self/fd/{name}").exists()}  # noqa: PTH208 - names only
+
+
+def test_when_no_file_can_be_opened_there_is_no_spare_and_nothing_stays_open() -> None:
+    async def take() -> None:
+        spares = Spares(possible(KINDS[0]), alone=True)
+        before = open_files()
+        free = [number for number in range(max(before) + 6) if number not in before]
+        # Enough for the socket and the pipe (two each), not for the start of the process.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[4], limits[1]))
+        try:
+            assert await spares.take() is None
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert open_files() == before
+
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    asyncio.run(take())
+    gc.collect()  # a socket that was left to the garbage collector is a warning, and so an error
 
 
 @pytest.mark.parametrize(("idle_seconds", "left"), [(1.0, 1), (3600.0, 8)])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import interlock
 from tests.engine.scratch import INTERLOCK, Scratch
 from tests.run.tree import linux
 from tests.sandbox.room import furnished
@@ -18,6 +19,8 @@ pytestmark = [linux, pytest.mark.sandbox, pytest.mark.slow]
 
 CRIPPLED = (sys.executable, str(Path(__file__).with_name("crippled.py")))
 NO_LANDLOCK = (*CRIPPLED, "landlock", "--")
+AS_USER = (sys.executable, str(Path(__file__).with_name("as_user.py")))
+"""Root would break the whole machine, and is not to start programs under its own number."""
 AS_ROOT_OF_A_NAMESPACE = (
     "unshare",
     "--user",
@@ -55,30 +58,43 @@ class Machine:
         )
 
 
-def inside(script: str) -> tuple[str, ...]:
+def as_user(folder: Path) -> tuple[str, ...]:
+    """As an ordinary user, who has the folder and our own programs."""
+    needed = {
+        sys.prefix,
+        sys.base_prefix,
+        str(Path(interlock.__file__).parent),
+        str(Path(__file__).parents[2]),
+    }
+    return (*AS_USER, str(folder), *sorted(needed), "--")
+
+
+def inside(folder: Path, script: str) -> tuple[str, ...]:
     """In a namespace of its own, after a script has broken something there. Skipped where it cannot."""
-    before = (*AS_ROOT_OF_A_NAMESPACE, "sh", "-ec", f'{script}; exec "$@"', "sh")
+    before = (*as_user(folder), *AS_ROOT_OF_A_NAMESPACE, "sh", "-ec", f'{script}; exec "$@"', "sh")
     trial = subprocess.run([*before, "true"], capture_output=True, text=True, check=False)
     if trial.returncode:
         pytest.skip(f"this machine cannot be broken that way: {trial.stderr.strip()}")
     return before
 
 
-def without_bubblewrap(_: Path) -> Machine:
-    return Machine((*inside('mount --bind /dev/null "$(command -v bwrap)"'), *NO_LANDLOCK), {})
+def without_bubblewrap(tmp_path: Path) -> Machine:
+    return Machine((*inside(tmp_path, 'mount --bind /dev/null "$(command -v bwrap)"'), *NO_LANDLOCK), {})
 
 
-def without_user_namespaces(_: Path) -> Machine:
-    return Machine((*inside("echo 0 > /proc/sys/user/max_user_namespaces"), *NO_LANDLOCK), {})
+def without_user_namespaces(tmp_path: Path) -> Machine:
+    return Machine((*inside(tmp_path, "echo 0 > /proc/sys/user/max_user_namespaces"), *NO_LANDLOCK), {})
 
 
-def without_network_namespaces(_: Path) -> Machine:
-    return Machine((*inside("echo 0 > /proc/sys/user/max_net_namespaces"), *NO_LANDLOCK), {})
+def without_network_namespaces(tmp_path: Path) -> Machine:
+    return Machine((*inside(tmp_path, "echo 0 > /proc/sys/user/max_net_namespaces"), *NO_LANDLOCK), {})
 
 
-def with_a_masked_proc(_: Path) -> Machine:
+def with_a_masked_proc(tmp_path: Path) -> Machine:
     """As in most containers: a new /proc would show what the old one hides."""
-    masked = inside('mount -t tmpfs none /proc/fs; set -- unshare --user --map-root-user --mount "$@"')
+    masked = inside(
+        tmp_path, 'mount -t tmpfs none /proc/fs; set -- unshare --user --map-root-user --mount "$@"'
+    )
     return Machine((*masked, *NO_LANDLOCK), {})
 
 
@@ -146,7 +162,9 @@ def test_with_landlock_alone_agents_run_and_what_is_missing_is_said(scratch: Scr
         "  t: {goal: x, done_when: 'test -e x.txt'}\n",
         f'cat "{scratch.root}/.git/config" && exit 3; touch "{tmp_path}/outside" && exit 4; echo x > x.txt',
     )
-    done = Machine(inside('mount --bind /dev/null "$(command -v bwrap)"'), {}).interlock(scratch.root, "run")
+    done = Machine(inside(tmp_path, 'mount --bind /dev/null "$(command -v bwrap)"'), {}).interlock(
+        scratch.root, "run"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reduced sandbox (landlock): an agent could damage its own git dir" in done.stderr
     assert [fact["fact"]["sandbox"] for fact in scratch.facts("RunStarted")] == ["landlock"]

@@ -72,6 +72,54 @@ def test_a_program_that_fills_its_folder_is_stopped(room: Room) -> None:
     assert (ended.ended, ended.code) == (Ended.DISK, 5)
 
 
+HIDE = {
+    "an open file without a name": "f = open('f', 'wb', 0); os.unlink('f'); f.write(bytes(3_000_000))",
+    "a mapped file without a name": (
+        "f = open('f', 'w+b', 0); f.write(bytes(3_000_000)); m = mmap.mmap(f.fileno(), 0); f.close(); "
+        "os.unlink('f')"
+    ),
+    "a folder that nobody may read": (
+        "os.mkdir('d'); open('d/f', 'wb').write(bytes(3_000_000)); os.chmod('d', 0)"
+    ),
+    "a path that is too long": (
+        "[(os.mkdir('n' * 200), os.chdir('n' * 200)) for _ in range(40)]; "
+        "open('f', 'wb').write(bytes(3_000_000))"
+    ),
+}
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize("how", HIDE)
+def test_what_a_program_hides_counts_too(room: Room, how: str) -> None:
+    script = f"import mmap, os, signal; {HIDE[how]}; signal.pause()"
+    ended = room.python(script, limits=Limits(disk_bytes=2_000_000), timeout_seconds=60.0)
+    assert ended.ended is Ended.DISK
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_what_is_over_the_limit_at_the_end_is_found_then(tmp_path: Path) -> None:
+    """The program is quicker than the looks at its folders."""
+    room = furnished(tmp_path, "bubblewrap", disk_seconds=1000.0)
+    ended = room.sh("head -c 3000000 /dev/zero > big", limits=Limits(disk_bytes=2_000_000))
+    assert ended.ended is Ended.DISK
+    (room.mine / "big").unlink()
+    assert room.sh("echo fine", limits=Limits(disk_bytes=2_000_000)).ended is Ended.EXITED
+
+
+@pytest.mark.sandbox
+def test_memory_that_is_a_folder_has_a_size(tmp_path: Path) -> None:
+    room = furnished(tmp_path, "bubblewrap")
+    script = (
+        "stat -f -c '%T %b %S' /dev/shm /tmp; touch /dev/shm/mine && echo mine; touch /dev/own || echo no"
+    )
+    *sizes, mine, _, refused = room.sh(script).tail.splitlines()
+    for kind, blocks, size in (line.split() for line in sizes):
+        assert (kind, int(blocks) * int(size)) == ("tmpfs", 1 << 30)
+    assert (mine, refused) == ("mine", "no")
+
+
 @pytest.mark.sandbox
 @pytest.mark.slow
 def test_no_cgroup_is_left_when_a_program_has_ended(room: Room) -> None:
@@ -110,3 +158,11 @@ def test_counting_stops_when_it_is_enough_and_follows_no_link(tmp_path: Path) ->
     (tmp_path / "one" / "link").symlink_to(tmp_path / "elsewhere")
     assert 100_000 <= used_bytes([str(tmp_path / "one")], 1 << 40) < 200_000
     assert used_bytes([str(tmp_path / "gone")], 1 << 40) == 0
+
+
+def test_a_file_with_two_names_counts_once_and_a_sparse_one_hardly(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 100_000)
+    (tmp_path / "again").hardlink_to(tmp_path / "file")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    assert 100_000 <= used_bytes([str(tmp_path)], 1 << 40) < 150_000

@@ -82,6 +82,29 @@ def test_no_new_namespace_comes_of_clone_or_unshare(machine: str, flag: int) -> 
     assert judged(program, machine, seccomp.UNSHARE[column], 0x400) == ALLOW, "files of its own"
 
 
+def test_no_file_is_made_that_gives_its_owners_rights(machine: str) -> None:
+    program, column = seccomp.program(machine), MACHINES.index(machine)
+    calls = {name: row for name, row in seccomp.MODES.items() if row[column] != seccomp.ABSENT}
+    assert {"fchmod", "fchmodat", "fchmodat2", "mknodat"} <= set(calls)
+    for name, row in calls.items():
+        for mode in (0o4755, 0o2755, 0o6777, 0o104700):
+            assert judged(program, machine, row[column], *([0] * row[2]), mode) == ERRNO | seccomp.EPERM, name
+        for mode in (0, 0o755, 0o1777, 0o100644):
+            assert judged(program, machine, row[column], *([0] * row[2]), mode) == ALLOW, name
+
+
+def test_a_file_is_not_opened_into_being_with_its_owners_rights(machine: str) -> None:
+    program, column = seccomp.program(machine), MACHINES.index(machine)
+    for name, row in seccomp.OPENS.items():
+        if row[column] != seccomp.ABSENT:
+            before = [0] * row[2]
+            for flags in (0o101, 0o20200001):
+                answer = judged(program, machine, row[column], *before, flags, 0o4755)
+                assert answer == ERRNO | seccomp.EPERM, name
+                assert judged(program, machine, row[column], *before, flags, 0o755) == ALLOW, name
+            assert judged(program, machine, row[column], *before, 0, 0o4755) == ALLOW, "it is not looked at"
+
+
 def test_nobody_is_made_to_type_into_a_terminal(machine: str) -> None:
     program, call = seccomp.program(machine), seccomp.IOCTL[MACHINES.index(machine)]
     for request in seccomp.TERMINAL_INPUT:
@@ -157,3 +180,29 @@ def test_the_kernel_gives_the_same_answers(room: Room) -> None:
     assert said[:7] == [f"{name} EPERM" for name in list(calls)[:7]]
     assert said[7:9] == ["io_uring_setup ENOSYS", "newuser EPERM"]
     assert all(line in ("socket EAFNOSUPPORT", "socket EPERM") for line in said[9:11])
+
+
+SPECIAL = """
+import os
+os.close(os.open("plain", os.O_CREAT, 0o755))
+def tried(act):
+    try:
+        act()
+    except PermissionError:
+        print("refused")
+for mode in (0o4755, 0o2755):
+    tried(lambda: os.chmod("plain", mode))
+    tried(lambda: os.fchmod(os.open("plain", os.O_RDONLY), mode))
+    tried(lambda: os.open("made", os.O_CREAT, mode))
+    tried(lambda: os.mknod("made", 0o100000 | mode))
+os.chmod("plain", 0o700)
+"""
+
+
+@linux
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_the_kernel_refuses_files_that_give_their_owners_rights(room: Room) -> None:
+    assert room.python(SPECIAL).tail.split() == ["refused"] * 8
+    assert [path.name for path in room.mine.iterdir() if path.stat().st_mode & 0o6000] == []
+    assert (room.mine / "plain").stat().st_mode & 0o777 == 0o700

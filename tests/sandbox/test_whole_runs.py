@@ -1,12 +1,14 @@
 """`interlock run` with the sandbox: agents and checks see what they need, and nothing else (W13, A2, D7)."""
 
+import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import INTERLOCK, WAIT, Scratch
 from tests.run.tree import linux
 from tests.sandbox.room import furnished
 
@@ -129,3 +131,38 @@ def test_doctor_names_the_sandbox_its_toolchains_and_what_holds_the_limits(scrat
     assert "bubblewrap: a program was confined by it just now" in rows["sandbox"]
     assert str(scratch.gates) in rows["toolchains"]
     assert "memory 1 GiB" in rows["limits"]
+
+
+def test_no_other_user_reads_what_a_run_leaves_whatever_the_umask(scratch: Scratch) -> None:
+    scratch.graph("  t: {goal: x}\n", verify="'true'")
+    words = ("sh", "-c", 'umask 000; exec "$@"', "sh", *INTERLOCK, "run")
+    subprocess.run(words, cwd=scratch.root, env=scratch.env, check=True, capture_output=True, timeout=120)
+    state = scratch.root / ".git" / "interlock"
+    assert state.stat().st_mode & 0o777 == 0o700
+    left = [state / "log.db", *(state / "logs").rglob("*")]
+    files = {path.name: path.stat().st_mode & 0o777 for path in left if path.is_file()}
+    assert {Path(name).suffix for name in files} >= {".db", ".log", ".md"}
+    assert {name for name, mode in files.items() if mode & 0o077} == set()
+
+
+def test_the_reduced_sandbox_is_named_on_every_screen(scratch: Scratch, tmp_path: Path) -> None:
+    (tmp_path / "reduced").mkdir()
+    furnished(tmp_path / "reduced", "landlock")
+    gate = scratch.gates / "go"
+    scratch.write(interlock__toml='sandbox = "landlock"\n')
+    scratch.graph("  t: {goal: x}\n", f"{WAIT.format(gate=gate)}; echo x > x.txt", verify="'true'")
+    running = scratch.start("run")
+    try:
+        running.wait_for_line("t: implement started")
+        during = {name: scratch.interlock(name, code=None) for name in ("status", "agents", "doctor")}
+        told = json.loads(scratch.interlock("agents", "--json"))
+    finally:
+        gate.touch()
+        running.wait()
+        scratch.close()
+    assert [name for name, text in during.items() if "reduced sandbox" not in text] == []
+    assert told["sandbox"] == "landlock"
+    first, _, last = running.output.partition("t: implement started")
+    assert "reduced sandbox (landlock)" in first
+    assert "reduced sandbox" in last, "the summary says it, too"
+    assert "reduced sandbox" in scratch.interlock("status")

@@ -5,7 +5,7 @@ which commits are on the branch, and which can still be reached.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.git.protocol import Divergence
@@ -81,6 +81,9 @@ class FakeRepository:
     async def settle(self) -> str:
         return ""
 
+    async def fence_epoch(self) -> int:
+        return self.fence
+
     async def raise_fence(self, epoch: int) -> None:
         self.fence = max(self.fence, epoch)
 
@@ -106,6 +109,12 @@ class FakeRepository:
         self._move(landing.new)
         self.on_land(landing)
         return Move.MOVED
+
+    async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
+        return frozenset(commit for commit in commits if commit not in self.on_branch)
+
+    async def landings(self) -> Mapping[str, Tip]:
+        return {}
 
     async def contains(self, commit: Commit) -> bool:
         return commit in self.on_branch

@@ -34,6 +34,7 @@ LOOKS = (
     "repository.tip",
     "repository.fetch",
     "repository.past",
+    "repository.fence_epoch",
 )
 MAX_CRASHES = 8
 

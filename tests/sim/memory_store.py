@@ -12,7 +12,7 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
-from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import not_empty, stale
 from interlock.store.protocol import FactsFor
 
@@ -29,10 +29,11 @@ class _Row:
 
 
 class MemoryStore:
-    """A Store whose clock is an argument."""
+    """A Store whose clock is an argument; `ticks` is the steady clock beside it (default: the same)."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], ticks: Callable[[], float] | None = None) -> None:
         self._clock = clock
+        self._log_clock = LogClock(ticks or clock)
         self._log: list[Recorded] = []
         self._claims: dict[str, _Row] = {}
         self._snapshot: tuple[int, bytes] | None = None
@@ -105,6 +106,14 @@ class MemoryStore:
         self._claims[resource] = _Row(claim, now, now, released=True)
         return self._write(rows)
 
+    async def raise_epoch(self, resource: str, epoch: int) -> bool:
+        row = self._claims.get(resource)
+        if epoch <= (row.claim.epoch if row else 0):
+            return False
+        now = self._clock()
+        self._claims[resource] = _Row(Claim(resource, epoch, ""), now, now, released=True)
+        return True
+
     async def held(self) -> list[Held]:
         now = self._clock()
         return [
@@ -114,7 +123,7 @@ class MemoryStore:
         ]
 
     async def now(self) -> float:
-        return self._clock()
+        return self._log_clock.read(self._clock(), self._log[-1].time if self._log else 0.0)
 
     async def save_snapshot(self, seq: int, data: bytes) -> None:
         if self._snapshot is None or self._snapshot[0] <= seq:
@@ -133,10 +142,8 @@ class MemoryStore:
         rows = await checked_rows(lines)
         if self._log:
             raise not_empty(len(self._log))
-        now = self._clock()
         for resource, epoch in epochs_in(rows).items():
-            if resource not in self._claims or self._claims[resource].claim.epoch < epoch:
-                self._claims[resource] = _Row(Claim(resource, epoch, ""), now, now, released=True)
+            await self.raise_epoch(resource, epoch)
         self._snapshot = None
         return len(self._write(rows))
 
@@ -159,7 +166,7 @@ class MemoryStore:
     def _rows(self, facts: Sequence[Fact], actor: str) -> list[Recorded]:
         last = self._log[-1] if self._log else None
         head = Head(last.seq, last.hash, last.time) if last else Head()
-        return rows_after(head, self._clock(), actor, facts)
+        return rows_after(head, self._log_clock.read(self._clock(), head.time), actor, facts)
 
     def _write(self, rows: list[Recorded]) -> list[Recorded]:
         self._log.extend(rows)

@@ -15,13 +15,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
 ]
 
-SHORT_TIER = 500
+SHORT_TIER = 250
 """As many seeds as `make test` runs."""
+LIKELY = (2, 17, 109, 205, 91, 38, 27, 24, 7)
+"""The seeds that caught the bugs last time; they only save time, and any seed of the tier counts."""
 
 
 def first_caught(bug: Bug) -> Outcome | None:
     with bug.planted():
-        outcomes = (run_seed(seed) for seed in range(SHORT_TIER))
+        outcomes = (run_seed(seed) for seed in dict.fromkeys((*LIKELY, *range(SHORT_TIER))))
         return next((outcome for outcome in outcomes if outcome.violations), None)
 
 
@@ -30,7 +32,7 @@ def test_a_planted_bug_is_caught(bug: Bug, record_property: Callable[[str, objec
     caught = first_caught(bug)
     assert caught is not None, f"{SHORT_TIER} seeds do not notice: {bug.name}"
     rule = caught.violations[0].partition(":")[0]
-    record_property("figure", f"planted: {bug.name:40} caught by {rule:8} after {caught.seed + 1:3} seeds")
+    record_property("figure", f"planted: {bug.name:40} caught by {rule:8} with seed {caught.seed:3}")
     gc.collect()  # what dead engines left goes while its warnings are still expected
 
 

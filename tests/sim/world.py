@@ -80,7 +80,9 @@ class World:
         self.machine.flake_chance = dice.choice([0.0, 0.0, 0.05])
         self.invariants = Invariants(simulation, self.graph, self.repository, self.machine)
         self.clock = DatabaseClock(simulation)
-        self.watched = WatchedStore(MemoryStore(self.clock), self.clock, self.invariants, self._is_dead)
+        self.watched = WatchedStore(
+            MemoryStore(self.clock, simulation.now), self.clock, self.invariants, self._is_dead
+        )
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
         self.weather = random_weather(dice)

@@ -65,6 +65,16 @@ def test_a_claim_is_free_once_its_lease_is_over_by_the_databases_clock(log: Log)
     log.play(story)
 
 
+def test_a_lease_is_not_over_a_second_early(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        before = await two.now()
+        await take(one, "r", seconds=0.9)
+        got = await two.claim("r", "bert", LONG, nothing)
+        assert got is None or await two.now() >= before + 0.9  # a machine that stood still meanwhile
+
+    log.play(story)
+
+
 def test_a_renewed_claim_stays_held_and_carries_its_note(log: Log) -> None:
     async def story(one: Store, two: Store) -> None:
         claim = await take(one, "r", seconds=SHORT)
@@ -264,5 +274,20 @@ def test_a_dead_holders_claim_is_taken_over_by_naming_its_epoch(log: Log) -> Non
         assert got is not None
         assert got[0] == Claim("r", dead.epoch + 1, "bert")
         assert await two.claim("r", "carl", LONG, nothing, takeover=dead.epoch) is None
+
+    log.play(story)
+
+
+def test_a_raised_epoch_is_below_the_next_claim_and_makes_older_ones_fall(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        old = await take(one, "r")
+        assert await two.raise_epoch("r", 6)
+        assert not await two.raise_epoch("r", 6)
+        assert not await two.raise_epoch("r", 3)
+        with pytest.raises(StaleEpoch):
+            await one.append([reset("late")], "anna", [old])
+        assert (await take(two, "r")).epoch == 7
+        assert await one.raise_epoch("never claimed", 2)
+        assert (await take(two, "never claimed")).epoch == 3
 
     log.play(story)

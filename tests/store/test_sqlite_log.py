@@ -95,7 +95,7 @@ def test_a_fact_that_was_changed_behind_our_back_is_named(
     fill(path)
     sql(path, *tampering)
     rows = use(path, lambda store: store.read(0))
-    with pytest.raises(BrokenChain, match=rf"^{named}\b"):
+    with pytest.raises(BrokenChain, match=rf"^the log is broken: {named}\b"):
         verify_chain(rows)
 
 
@@ -413,3 +413,18 @@ def test_whoever_waits_to_write_when_the_loop_ends_is_not_left_waiting(path: Pat
             return [first.cancelled(), second.cancelled()]
 
     assert use(path, story) == [True, True]
+
+
+def test_a_new_log_is_its_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
+    async def story() -> None:
+        store = SqliteStore(str(tmp_path / "log.db"))
+        await store.append([reset("a")], "anna")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        await store.close()
+        assert modes == dict.fromkeys(["log.db", "log.db-wal", "log.db-shm"], 0o600)
+
+    before = os.umask(0)
+    try:
+        asyncio.run(story())
+    finally:
+        os.umask(before)

@@ -145,6 +145,7 @@ def test_a_log_elsewhere_is_the_same_from_every_folder_of_the_repository(reposit
     (repository / "interlock.toml").write_text('store = "kept/log.sqlite"\n')
     (repository / "kept").mkdir()
     (repository / "sub").mkdir()
+    assert interlock("trust", "--yes", cwd=repository).code == 0
     landed(repository)
     found = interlock("--project", ".", "doctor", cwd=repository / "sub").out
     assert f"chain whole, in {repository / 'kept' / 'log.sqlite'}" in found

@@ -86,6 +86,7 @@ def test_a_character_cut_in_two_by_a_chunk_survives(
         ("a\rb\x08c", "abc"),
         ("tab\tand\nline", "tab\tand\nline"),
         ("\x9b31mred", "31mred"),
+        ("exe.\u202egpj\u200b", "exe.gpj"),
     ],
 )
 def test_nothing_in_the_output_steers_the_terminal(hostile: str, safe: str) -> None:

@@ -1,6 +1,7 @@
 """`init`, `config`, `schema`: one file, settings with their origin, and an editor that knows the format."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,24 @@ def test_init_never_overwrites(lab: Lab) -> None:
     result = lab.run("init")
     assert (result.code, "already there" in result.err) == (2, True)
     assert (lab.root / "task-graph.yaml").read_text() == "mine"
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not here")
+def test_init_blames_the_set_up_and_not_the_check_that_needs_it(lab: Lab) -> None:
+    """The lock file lacks a package that package.json names, so `npm ci` refuses it."""
+    package = {"name": "x", "version": "1.0.0", "scripts": {"test": "node --test"}}
+    lock = {"name": "x", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": package}}
+    needs = {"dependencies": {"no-such-package-here": "1.0.0"}}
+    (lab.root / "package.json").write_text(json.dumps(package | needs))
+    (lab.root / "package-lock.json").write_text(json.dumps(lock))
+    (lab.root / ".npmrc").write_text("offline=true\n")
+    git(lab.root, "add", ".")
+    git(lab.root, "commit", "-qm", "start")
+    said = lab.run("init").err
+    assert "was not written as a check: the set-up `npm ci` failed" in said
+    assert "  | the set-up `npm ci` exited" in said or "  | npm " in said
 
 
 @pytest.mark.slow
@@ -109,6 +128,14 @@ def test_config_show_says_where_each_value_comes_from(lab: Lab, monkeypatch: pyt
     assert rows["fetch"] == "false   # INTERLOCK_FETCH"
     assert rows["stale_after"] == '"5m"   # default'
     assert lab.run("config", "show", "--json").json["max_parallel"]["value"] == 5
+
+
+@pytest.mark.parametrize("value", ['["x/**", "y"]', "x/**,y"])
+def test_config_set_writes_lists_over_lists_of_several_lines(lab: Lab, value: str) -> None:
+    path = lab.root / "interlock.toml"
+    path.write_text('land_files = [\n  "a",\n  "b]",  # c ]\n]\nmax_parallel = 2\n')
+    assert lab.run("config", "set", "land_files", value).code == 0
+    assert path.read_text() == 'land_files = ["x/**","y"]\nmax_parallel = 2\n'
 
 
 def test_config_set_keeps_the_rest_of_the_file(lab: Lab) -> None:

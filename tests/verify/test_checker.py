@@ -59,6 +59,13 @@ def test_all_commands_run_in_order_also_after_a_red_one(bench: Bench) -> None:
     assert third.tail == "still here"
 
 
+def test_passed_tests_do_not_push_the_failure_out_of_the_end_that_is_told(bench: Bench) -> None:
+    """pytest lists the passed tests last, because we ask it to name them."""
+    listed = "for i in $(seq 400); do echo PASSED test_a.py::test_number_$i; done"
+    (red,) = bench.check(f"echo 'E   assert 1 == 2'; {listed}; echo '1 failed, 400 passed in 0.10s'; exit 1")
+    assert red.tail == "E   assert 1 == 2\n1 failed, 400 passed in 0.10s"
+
+
 def test_a_command_is_a_shell_line(bench: Bench) -> None:
     assert bench.check("false || echo $INTERLOCK_TASK_ID | tr a-z A-Z")[0].tail == "A"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.suite import SuiteResult
-from interlock.verify.reports import read_report
+from interlock.verify.reports import accounted, read_report
 
 OUTPUTS = Path(__file__).parent / "reports"
 
@@ -96,3 +96,13 @@ def test_other_output_is_no_report(text: str) -> None:
 def test_a_run_without_tests_is_a_report_of_none() -> None:
     assert read_report("\nno tests ran in 0.01s\n") == SuiteResult()
     assert read_report("Ran 0 tests in 0.000s\n\nOK\n") == SuiteResult()
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", "\n \n", "<testsuite>", '{"Action":', "FAILED a[ - ", "9", "Coverage "]
+)
+def test_output_that_is_made_to_be_read_slowly_is_read_all_the_same(piece: str) -> None:
+    """Each took hours or raised an error; now the time grows with the length of the output."""
+    text = f"=== short test summary info ===\n{piece * 50_000}\n= 1 failed in 1.0s =\n"
+    assert read_report(text) is not None
+    accounted("make", text, SuiteResult())

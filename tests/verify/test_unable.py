@@ -17,6 +17,8 @@ ERROR test_two.py
 !!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
 1 error in 0.91s
 """
+TAP = "1..2\nok 1 - a\nnot ok 2 - b\n"
+MAKE_127 = "make: *** [Makefile:2: test] Error 127\n"
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,17 @@ ERROR test_two.py
             (Unable.PROGRAM, "pytset"),
         ),
         (1, "sh: 1: vitest: not found\n", (Unable.PROGRAM, "vitest")),
+        (2, f"{TAP}/bin/sh: 1: valgrind: not found\n{MAKE_127}", (Unable.PROGRAM, "valgrind")),
+        (2, f"{TAP}make[1]: lint: No such file or directory\n{MAKE_127}", (Unable.PROGRAM, "lint")),
+        (2, f"{TAP}{MAKE_127}", (Unable.PROGRAM, "")),
+        (127, f"{TAP}sh: 1: eslint: not found\n", (Unable.PROGRAM, "eslint")),
+        (1, f"{TAP}sh: 1: eslint: not found\nnpm error code 127\n", (Unable.PROGRAM, "eslint")),
+        (
+            1,
+            f"{TAP}sh: 1: tsc: not found\n\u2009ELIFECYCLE\u2009 Command failed with exit code 127.\n",
+            (Unable.PROGRAM, "tsc"),
+        ),
+        (2, f"sh: 1: ./run: Permission denied\n{MAKE_127}", (Unable.NOT_EXECUTABLE, "./run")),
         (126, "/bin/sh: 1: ./check: Permission denied\n", (Unable.NOT_EXECUTABLE, "./check")),
         (1, "/usr/bin/python: No module named pytest\n", (Unable.MODULE, "pytest")),
         (2, COLLECTING, (Unable.MODULE, "flask")),
@@ -70,6 +83,12 @@ def test_what_keeps_a_check_from_running_is_named(code: int, text: str, found: t
 
 def test_a_check_that_was_stopped_could_not_run() -> None:
     assert unable(124, True, "1 passed in 0.1s\n", SuiteResult((), (), 1, 0)) == (Unable.TIMEOUT, "")
+
+
+def test_a_test_may_print_what_a_shell_prints() -> None:
+    """Tests ran, and the command did not end because of that line."""
+    text = f"{TAP}sh: 1: nosuch: not found\nthe program ended with exit code 127\n"
+    assert unable(1, False, text, read_report(text)) is None
 
 
 def test_green_is_never_unable() -> None:

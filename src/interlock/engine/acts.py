@@ -21,13 +21,14 @@ from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
 from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
-from interlock.model.errors import StaleEpoch, StoreUnavailable
+from interlock.model.errors import Fenced, StaleEpoch, StoreUnavailable
 from interlock.model.pace import check_words
 from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
 
 HEARTBEAT_SECONDS = 10.0
 TROUBLE_SECONDS = 5.0
+MAX_TROUBLE_SECONDS = 300.0
 
 
 @dataclass(slots=True)
@@ -63,6 +64,9 @@ class Acts:
         self._lease_ends = 0.0
         self._performer = Performer(env, ledger, main, claim, options.stale_seconds, self._lease_left)
         self.under_way: dict[TaskId, Act] = {}
+        self._troubles: dict[TaskId, int] = {}
+        """How often in a row an act of a task has failed unexpectedly."""
+        self._fenced: Fenced | None = None
         self._ended: list[TaskId] = []
         """Acts that are over, but whose last facts may not have been read yet."""
 
@@ -89,7 +93,12 @@ class Acts:
                 self._go(step.task, self._performer.give_up(step), 0)
 
     async def catch_up(self) -> None:
-        """Read what is new; acts that ended before that are forgotten, because now the log shows it."""
+        """Read what is new; acts that ended before that are forgotten, because now the log shows it.
+
+        `Fenced` if one of them found that nothing of this controller can land any more.
+        """
+        if self._fenced:
+            raise self._fenced
         ended, self._ended = self._ended, []
         try:
             await self._ledger.catch_up()
@@ -211,11 +220,16 @@ class Acts:
     async def _see_through(self, name: TaskId, act: Coroutine[Any, Any, None]) -> None:
         try:
             await act
+            self._troubles.pop(name, None)
+        except Fenced as problem:
+            self._fenced = problem  # its log may be another one than ours, which then says nothing of it
         except StaleEpoch:
             pass  # taken from us; the log says by whom, and the loop reads it
         except Exception as problem:  # noqa: BLE001 - the loop must survive whatever one task brings up
-            self._ledger.tell(f"{name}: {said(problem)}; looking again in {TROUBLE_SECONDS:.0f} s")
-            await asyncio.sleep(TROUBLE_SECONDS)  # still under way, so that the loop does not spin on it
+            times = self._troubles[name] = self._troubles.get(name, 0) + 1
+            delay = min(MAX_TROUBLE_SECONDS, TROUBLE_SECONDS * 2.0 ** min(20, times - 1))
+            self._ledger.tell(f"{name}: {said(problem)}; looking again in {delay:.0f} s")
+            await asyncio.sleep(delay)  # still under way, so that the loop does not spin on it
         finally:
             self._ended.append(name)
             self._done()

@@ -14,6 +14,9 @@ from interlock.verify.protocol import CheckOrder
 TAIL_CHARS = 2_000
 """What the log keeps of the output of a check that holds tasks back."""
 
+MOST_NAMES = 3_000
+"""Of a suite with more passing tests the log keeps only their number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -69,10 +72,17 @@ async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Se
 
 
 def _fact(trial: Trial, result: CheckResult) -> BaseChecked:
-    kept = _unnamed(result) if result.passed else replace(result, tail=result.tail[-TAIL_CHARS:])
+    kept = _green(result) if result.passed else replace(result, tail=result.tail[-TAIL_CHARS:])
     return BaseChecked(
         trial.main.tree, result.command, result.exit_code, result=kept, environment=trial.environment
     )
+
+
+def _green(result: CheckResult) -> CheckResult:
+    """With the names of the tests that passed, so that a change that removes one can be told which."""
+    few = result.suite and len(result.suite.passed) <= MOST_NAMES
+    suite = result.suite and replace(result.suite, passed=result.suite.passed if few else (), beside=())
+    return replace(result, suite=suite, tail="")
 
 
 def _unnamed(result: CheckResult) -> CheckResult:

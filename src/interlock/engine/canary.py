@@ -5,11 +5,14 @@ Rules:
 2. Where the checks noticed, that is known for good; where they did not, the next run tries again, because a
    person may have mended them.
 3. It is tried when a change would be called verified for the first time: nothing starts later because of it.
+4. It has a bound on its time. Checks that take longer are not tried by a break, and the evidence says so.
+5. A red check has noticed a canary if its output quotes the break, or if the same test fails twice on the
+   canary and not on main. A test that fails now and then has noticed nothing.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from interlock.engine.env import Env
 from interlock.engine.turn import Turn
@@ -20,24 +23,26 @@ from interlock.merge import judge
 from interlock.model.canary import PLACES, Canary, CanaryResult
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Tree
-from interlock.verify.breaking import breaks
+from interlock.verify.breaking import SAID, breaks
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.sources import Listed, select
 
 PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
+MOST_SECONDS = 300.0
+"""For all canaries of a project together."""
 
 
 async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult | None:
     """What the checks say of a canary: as it is known, or tried now. `usual_seconds`: what they take else."""
     commands = turn.task.spec.verify
     known = turn.canary()
-    if not commands or (known and (not known.is_blind or known.run == turn.run)):
+    if not commands or (known and (known.is_settled or known.run == turn.run)):
         return known
     main = await turn.see_main()
 
-    async def check(canary: Canary) -> Sequence[CheckResult]:
-        name = f"canary/{main.commit[:12]}-{canary.tree[:12]}"
-        order = check_order(turn, name, canary.tree, commands)
+    async def check(tree: Tree) -> Sequence[CheckResult]:
+        name = f"canary/{main.commit[:12]}-{tree[:12]}"
+        order = check_order(turn, name, tree, commands)
         limit = patience(order.timeout_seconds, usual_seconds)
         results = await env.checker.check(replace(order, timeout_seconds=limit))
         # What fails on main too has not noticed anything.
@@ -45,12 +50,23 @@ async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult 
         judged = judge(results, replace(turn.task.spec, done_when=()), base, {}).checks
         return [replace(check, exit_code=0) if check.red_on_base else check for check in judged]
 
-    result = await try_canaries(await env.canaries(main.tree), check)
-    fact = CanaryTried(
-        commands, turn.check_environment, result.noticed, result.places, result.seconds, tree=main.tree
-    )
-    await turn.note([fact])
+    trial = CanaryTrial(check, main.tree, usual_seconds, turn.tell)
+    result = await try_canaries(await env.canaries(main.tree), trial)
+    await turn.note([canary_fact(result, commands, turn.check_environment, main.tree)])
     return result
+
+
+def canary_fact(result: CanaryResult, commands: Sequence[str], environment: str, tree: Tree) -> CanaryTried:
+    """The result of a trial, for the log."""
+    return CanaryTried(
+        tuple(commands),
+        environment,
+        result.noticed,
+        result.places,
+        result.seconds,
+        tree=tree,
+        given_up=result.given_up,
+    )
 
 
 def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:
@@ -72,19 +88,59 @@ def patience(limit_seconds: float, usual_seconds: float) -> float:
     return min(limit_seconds, PATIENCE_SECONDS + PATIENCE_TIMES * usual_seconds)
 
 
-async def try_canaries(
-    canaries: Sequence[Canary], check: Callable[[Canary], Awaitable[Sequence[CheckResult]]]
-) -> CanaryResult:
-    """Run the checks on one canary after the other, until one is noticed."""
+@dataclass(frozen=True, slots=True)
+class CanaryTrial:
+    """Where and how canaries are tried."""
+
+    check: Callable[[Tree], Awaitable[Sequence[CheckResult]]]
+    """Runs the project's checks on a tree."""
+    main: Tree
+    """The tree that nothing is broken in."""
+    usual_seconds: float
+    """What the checks take on it."""
+    tell: Callable[[str], None] = lambda _text: None
+
+
+async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> CanaryResult:
+    """Run the checks on one canary after the other, until one is noticed or rule 4 ends it."""
     places: list[str] = []
     seconds = 0.0
+    clock = asyncio.get_running_loop().time
+    ends = clock() + MOST_SECONDS
     for canary in canaries:
-        results = await check(canary)
+        if clock() + trial.usual_seconds > ends:
+            trial.tell(f"no more code is broken on purpose: that may take {MOST_SECONDS:.0f} s in all")
+            return CanaryResult(False, tuple(places), seconds, given_up=True)
+        trial.tell(f"breaking {canary.name} on purpose, to see whether the checks notice")
+        results = await trial.check(canary.tree)
         places.append(canary.name)
         seconds = sum(result.seconds for result in results)
-        if not all(result.passed for result in results):
+        if await _is_explained(canary, results, trial):
             return CanaryResult(True, tuple(places), seconds)
     return CanaryResult(False, tuple(places), seconds)
+
+
+async def _is_explained(canary: Canary, results: Sequence[CheckResult], trial: CanaryTrial) -> bool:
+    """Is a check red, and is it the break that makes it red (rule 5)."""
+    red = [result for result in results if not result.passed]
+    if not red or any(SAID in result.tail for result in red):
+        return bool(red)
+    trial.tell(
+        f"the checks failed without naming {canary.name}: running them again with and without it broken"
+    )
+    unbroken = _failures(await trial.check(trial.main))
+    again = _failures(await trial.check(canary.tree))
+    return bool((_failures(results) & again) - unbroken)
+
+
+def _failures(results: Sequence[CheckResult]) -> set[tuple[str, str]]:
+    """Each failing test with its command; the command alone where its report does not name them all."""
+    red = [result for result in results if not result.passed]
+    return {
+        (result.command, test)
+        for result in red
+        for test in (result.suite.failed if result.suite and result.suite.names_failures else ("",))
+    }
 
 
 async def make_canaries(place: Place, tree: Tree, most: int = PLACES) -> Sequence[Canary]:

@@ -8,10 +8,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from interlock.engine.env import Env
-from interlock.engine.identity import described
+from interlock.engine.identity import clock_was_set, described
 from interlock.events.facts import Fact
 from interlock.model.claim import CONTROLLER, Claim, Held
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, StoreUnavailable
+
+LOOK_SECONDS = 1.0
 
 
 class AlreadyRunning(EnvironmentProblem):
@@ -22,22 +24,62 @@ class AlreadyRunning(EnvironmentProblem):
 
 
 async def take_charge(
-    env: Env, holder: str, lease_seconds: float, facts: Callable[[int], Sequence[Fact]]
+    env: Env,
+    holder: str,
+    lease_seconds: float,
+    facts: Callable[[int], Sequence[Fact]],
+    tell: Callable[[str], None] = lambda _text: None,
 ) -> Claim:
     """Become the controller, at once if the last one is known to be dead; `AlreadyRunning` if it is not."""
-    taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts)
+    row = await _holder(env)
+    dead = await _dead(env, row, tell) if row else None
+    await _go_on_above_fence(env, tell)
+    taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=dead)
     if taken is None:
         row = await _holder(env)
         if row is None:
-            return await take_charge(env, holder, lease_seconds, facts)
-        if not env.is_dead(row.claim.holder):
-            raise refuse_second(row)
-        taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=row.claim.epoch)
-        if taken is None:
-            raise refuse_second(row)
+            return await take_charge(env, holder, lease_seconds, facts, tell)
+        raise refuse_second(row)
     claim, _ = taken
     await env.repository.raise_fence(claim.epoch)
     return claim
+
+
+async def _dead(env: Env, row: Held, tell: Callable[[str], None]) -> int | None:
+    """The epoch of a controller that is gone; None if its lease says so. `AlreadyRunning` if it lives."""
+    if env.is_dead(row.claim.holder):
+        return row.claim.epoch
+    if not clock_was_set(row):
+        if row.expires_in_seconds > 0:
+            raise refuse_second(row)
+        return None
+    # The lease tells nothing: a clock was set since. A controller that lives renews it soon.
+    watched = row.lease_seconds / 2
+    who = described(row.claim.holder)
+    tell(f"looking for {watched:.0f} s whether {who}, which was in charge, is still alive")
+    loop = asyncio.get_running_loop()
+    began, before = loop.time(), row.renewed_seconds_ago
+    while (passed := loop.time() - began) < watched:
+        await asyncio.sleep(LOOK_SECONDS)
+        found = await _holder(env)
+        if found is None or found.claim != row.claim:
+            return None
+        if abs(found.renewed_seconds_ago - before - passed) > 2 * LOOK_SECONDS:
+            raise refuse_second(found)
+    return row.claim.epoch
+
+
+async def _go_on_above_fence(env: Env, tell: Callable[[str], None]) -> None:
+    """A log that was restored or lost knows less than the repository: its next epoch must still be a new one.
+
+    Whoever goes by the other log stands below the fence as soon as this one has raised it.
+    """
+    standing = await env.repository.fence_epoch()
+    if standing and await env.store.raise_epoch(CONTROLLER, standing):
+        tell(
+            f"the log is older than the repository: runs that it does not know came to epoch {standing}; "
+            f"this run goes on at epoch {standing + 1}, and none of those can land any more"
+        )
 
 
 async def _holder(env: Env) -> Held | None:

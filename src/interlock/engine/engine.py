@@ -18,7 +18,7 @@ from interlock.engine.decide import decide
 from interlock.engine.env import Env
 from interlock.engine.estimates import Estimates
 from interlock.engine.graph_watch import GraphWatch
-from interlock.engine.ledger import Ledger, Tell, Watch
+from interlock.engine.ledger import MAX_RETRY_SECONDS, Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
@@ -88,7 +88,7 @@ class Engine:
         await self._ledger.open()
         lease = self._options.controller_lease_seconds
         began = asyncio.get_running_loop().time()
-        claim = await take_charge(self._env, self.holder, lease, self._opening)
+        claim = await take_charge(self._env, self.holder, lease, self._opening, self._tell)
         main = Mainline(self._env, self._ledger, claim, self._tell)
         acts = Acts(self._env, self._ledger, main, claim, self._options, self._wake.set)
         acts.extend(lease - (asyncio.get_running_loop().time() - began))
@@ -169,13 +169,16 @@ class Engine:
                 asyncio.create_task(_only(self._wake.wait)),
             ]
         )
+        delay = IDLE_SECONDS
         while True:
             try:
                 if await self._round(acts, claim):
                     return
+                delay = IDLE_SECONDS
             except StoreUnavailable as problem:
-                self._tell(f"the log cannot be used: {problem}; trying again")
-                await asyncio.sleep(IDLE_SECONDS)
+                self._tell(f"the log cannot be used: {problem}; trying again in {delay:g} s")
+                await asyncio.sleep(delay)
+                delay = min(MAX_RETRY_SECONDS, delay * 2)
 
     async def _round(self, acts: Acts, claim: Claim) -> bool:
         """One turn of the loop; True when there is nothing left to do or to wait for."""

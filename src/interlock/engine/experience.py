@@ -7,7 +7,6 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -117,9 +116,3 @@ class SharedExperience:
             write_durably(path, text.decode())
         except OSError as problem:
             self.tell(f"what this project has learned cannot be shared: {problem}")
-
-
-def state_home(environ: Mapping[str, str]) -> Path:
-    """Where programs of this user keep what they want to remember."""
-    home = Path(environ.get("HOME") or "~").expanduser()
-    return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "interlock"

@@ -23,7 +23,8 @@ from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
 from interlock.merge import message
-from interlock.model.errors import EnvironmentProblem, StaleEpoch
+from interlock.model.backoff import grown
+from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
@@ -50,8 +51,9 @@ MAX_WAIT_SECONDS = 600.0
 MAX_ASKED_SECONDS = 3600.0
 """However long a provider asks to be left alone: after this, somebody may have paid."""
 HELD_SECONDS = 2.0
-MAX_HELD_SECONDS = 30.0
 BUSY_SECONDS = 0.5
+MAX_HELD_SECONDS = 300.0
+"""Each look at what holds a landing up is a fact: half a day of it may not fill the log."""
 
 T = TypeVar("T")
 
@@ -144,9 +146,9 @@ def _news(turn: Turn) -> News:
 def _pause(turn: Turn, report: Report) -> float:
     """How long to wait before the next attempt: growing, and never less than the provider asks for."""
     if report.error in WAITS:
-        grown = min(MAX_WAIT_SECONDS, BACKOFF_SECONDS * 2.0**turn.task.waits)
-        return max(grown, min(report.retry_after_seconds, MAX_ASKED_SECONDS))
-    return min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2.0 ** len(turn.task.failures))
+        own = grown(BACKOFF_SECONDS, MAX_WAIT_SECONDS, turn.task.waits)
+        return max(own, min(report.retry_after_seconds, MAX_ASKED_SECONDS))
+    return grown(BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, len(turn.task.failures))
 
 
 def _work_fact(turn: Turn, report: Report) -> f.Fact:
@@ -281,22 +283,22 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Move main to the commit that was tested, if it is still where it was tested."""
     candidate = _there(turn.task.candidate)
-    landing = Landing(turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree)
+    landing = Landing(
+        turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
+    )
     move = await env.repository.land(landing)
     if move is Move.MOVED:
         seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, f"{turn.task.spec.id} landed")
         return [landed(turn.task, candidate), seen]
     if move is Move.FENCED:
-        raise StaleEpoch("a newer controller has raised the fence of the branch")
+        raise Fenced("another controller took over this repository: it has raised the fence of the branch")
     if move is Move.STALE:
         main = await turn.see_main()
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
-    if move is Move.HELD:
-        why = await env.repository.obstacle(landing)
-        delay = min(MAX_HELD_SECONDS, HELD_SECONDS * 2**turn.task.deferrals)
-        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)]
-    why = "another git process holds the lock of the branch"
-    return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=BUSY_SECONDS)]
+    why = await env.repository.obstacle(landing)
+    shortest = HELD_SECONDS if move is Move.HELD else BUSY_SECONDS
+    delay = min(MAX_HELD_SECONDS, shortest * 2.0 ** min(20, turn.task.deferrals))
+    return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)]
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:

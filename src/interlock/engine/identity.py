@@ -15,7 +15,8 @@ from pathlib import Path
 from interlock.model.claim import CONTROLLER, Held
 
 CLOCK_SECONDS = 60
-"""Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock."""
+"""Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock.
+A database's clock that is off by more was set, and a lease that was kept on it tells nothing."""
 
 
 def new_incarnation() -> str:
@@ -42,7 +43,16 @@ def is_dead(incarnation: str) -> bool:
 def in_charge(held: Iterable[Held]) -> Held | None:
     """The controller that may be alive, if there is one."""
     rows = (row for row in held if row.claim.resource == CONTROLLER)
-    return next((row for row in rows if row.expires_in_seconds > 0 and not is_dead(row.claim.holder)), None)
+    return next((row for row in rows if _seems_alive(row)), None)
+
+
+def _seems_alive(row: Held) -> bool:
+    return row.expires_in_seconds > 0 and not clock_was_set(row) and not is_dead(row.claim.holder)
+
+
+def clock_was_set(row: Held) -> bool:
+    """Does the database's clock show a time before the lease was renewed, or one long after its end."""
+    return row.renewed_seconds_ago < -CLOCK_SECONDS or row.expires_in_seconds < -CLOCK_SECONDS
 
 
 def described(incarnation: str) -> str:
@@ -84,7 +94,9 @@ def _machine() -> str:
 def _started(pid: int) -> str:
     """When a pid started, in a unit that no clock change touches; '' if there is no such process."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # A zombie has ended: only its parent has not asked how.
+        return "" if state in ("Z", "X") else fields[18]
     except OSError:
         return "" if Path("/proc/self").exists() else _started_elsewhere(pid)
 
@@ -94,6 +106,7 @@ def _started_elsewhere(pid: int) -> str:
     import psutil  # noqa: PLC0415 - 40 ms that Linux need not spend
 
     try:
-        return str(int(psutil.Process(pid).create_time()))
+        process = psutil.Process(pid)
+        return "" if process.status() == psutil.STATUS_ZOMBIE else str(int(process.create_time()))
     except psutil.Error:
         return ""

@@ -9,11 +9,13 @@ from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Work
 from interlock.merge import Verdict, judge
+from interlock.model.backoff import grown
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.suite import Unable
 
 FEEDBACK_CHARS = 8_000
+WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
 NAMED = 3
 """How many tests a summary names."""
@@ -70,7 +72,10 @@ def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
     """Nothing can be said about the change while main is like this."""
     first = verdict.blocked[0]
     how = "cannot run" if first.unable else f"exits {first.exit_code}"
-    return f.PhaseDeferred(*turn.key, why=f"`{first.command}` {how} on main itself", retry_after_seconds=0.0)
+    why = f"`{first.command}` {how} on main itself"
+    # At once the first time: while main is red the task waits anyway. More often means that a check wavers.
+    delay = grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, turn.task.deferrals) if turn.task.deferrals else 0.0
+    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)
 
 
 def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
@@ -113,6 +118,7 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
         _listed("fails tests that do not fail on main", check.newly_failing, in_full),
         _listed("did not pass tests that pass on main", check.vanished, in_full),
         f"passed {check.fewer_passed} fewer tests than main" if _is_only_counted(check) else "",
+        f"keeps fewer than half of the {check.main_passed} tests of main" if check.main_passed else "",
         f"failed for another reason than on main{_because(check)}" if check.unlike_main else "",
     ]
     return " and ".join(part for part in parts if part) or how

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from interlock.engine.loading import load_state
-from interlock.events.facts import Fact
+from interlock.events.facts import Fact, MainSeen
 from interlock.events.fold import apply
-from interlock.events.record import Recorded
+from interlock.events.record import Recorded, verify_chain
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.learn import Meter
@@ -37,6 +37,8 @@ class Ledger:
         self._watch = watch
         self.tell = tell
         self._snapshot_at = 0
+        self._moves_being_written = 0
+        self._is_move_unread = False
         self.state = State()
         self.board = Board(self.state)
         self.meter = Meter()
@@ -48,9 +50,16 @@ class Ledger:
         self._snapshot_at = self.state.seq
         self.board = Board(self.state)
 
+    @property
+    def main_has_moved(self) -> bool:
+        """Is, or may, a move of main be in the log that `state` does not show yet."""
+        return self._moves_being_written > 0 or self._is_move_unread
+
     async def catch_up(self) -> None:
         """Fold what has been written since, by anyone."""
+        self._is_move_unread = False
         while rows := await self._store.read(self.state.seq):
+            verify_chain(rows, self.state.hash, self.state.seq + 1)
             for row in rows:
                 changed = apply(self.state, row)
                 self.board.update(changed)
@@ -70,7 +79,7 @@ class Ledger:
         async def write() -> None:
             await self._store.append(facts, self._actor, fences)
 
-        await self._insist(write)
+        await self._insist(write, facts)
 
     async def release(self, claim: Claim, facts: Sequence[Fact], *fences: Claim) -> None:
         """Write the last facts of a claim and give it back, like `append`."""
@@ -78,9 +87,18 @@ class Ledger:
         async def write() -> None:
             await self._store.release(claim, facts, self._actor, fences)
 
-        await self._insist(write)
+        await self._insist(write, facts)
 
-    async def _insist(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _insist(self, write: Callable[[], Awaitable[None]], facts: Sequence[Fact]) -> None:
+        moves_main = any(isinstance(fact, MainSeen) for fact in facts)
+        self._moves_being_written += moves_main
+        try:
+            await self._try_until_written(write)
+        finally:
+            self._moves_being_written -= moves_main
+            self._is_move_unread = self._is_move_unread or moves_main
+
+    async def _try_until_written(self, write: Callable[[], Awaitable[None]]) -> None:
         delay = RETRY_SECONDS
         while True:
             try:

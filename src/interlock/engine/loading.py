@@ -1,10 +1,14 @@
 """From a store to the state of its log. Apart from the ledger: who only reads loads nothing that writes."""
 
 from interlock.events.fold import apply
+from interlock.events.record import GENESIS, verify_chain
 from interlock.events.snapshot import unpack
 from interlock.events.state import State
 from interlock.model.garbage import nothing_is_garbage
 from interlock.store.protocol import Store
+
+PAGE = 10_000
+"""Facts read at a time."""
 
 
 def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
@@ -12,11 +16,19 @@ def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
         return unpack(data, hash_then)
 
 
+async def verify_log(store: Store) -> None:
+    """`BrokenChain` if a fact was changed, removed or moved: nothing may be decided from such a log."""
+    previous, after = GENESIS, 0
+    while rows := await store.read(after, PAGE):
+        verify_chain(rows, previous, after + 1)
+        previous, after = rows[-1].hash, rows[-1].seq
+
+
 async def load_state(store: Store) -> State:
     """The state of a log, by way of its snapshot if that fits."""
     saved = await store.load_snapshot()
     state = (_unpack(*saved) if saved else None) or State()
-    while rows := await store.read(state.seq, 10_000):
+    while rows := await store.read(state.seq, PAGE):
         for row in rows:
             apply(state, row)
     return state

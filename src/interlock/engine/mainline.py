@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from interlock.engine.env import Env
+from interlock.engine.landings import found_landings, lost_landings
 from interlock.engine.ledger import Ledger, Tell
 from interlock.engine.upstream import Upstream
 from interlock.events.facts import MainSeen
@@ -21,6 +22,7 @@ class Mainline:
         self._claim = claim
         self._tell = tell
         self._upstream = Upstream(env, ledger, claim, tell)
+        self._told = ""
         self._lock = asyncio.Lock()
         """One look at a time, so that an older answer is never written after a newer one."""
 
@@ -30,7 +32,10 @@ class Mainline:
             tip = await self._env.repository.tip()
             state = self._ledger.state
             if (tip.commit, tip.branch) != (state.main, state.branch):
-                await self._ledger.append([MainSeen(tip.branch, tip.commit, tip.tree, why)], self._claim)
+                lost = await lost_landings(self._env.repository, state, tip.branch)
+                await self._ledger.append(
+                    [MainSeen(tip.branch, tip.commit, tip.tree, why), *lost], self._claim
+                )
             return tip
 
     async def begin(self, fetch: bool) -> None:
@@ -40,6 +45,8 @@ class Mainline:
         if fetch:
             await self.fetch()
         await self.see()
+        if found := await found_landings(self._env.repository, self._ledger.state):
+            await self._ledger.append(found, self._claim)
 
     async def watch(self, every_seconds: float) -> None:
         """Notice for ever when somebody else moves main here."""
@@ -61,5 +68,8 @@ class Mainline:
     async def _try(self, look: Callable[[], Awaitable[object]]) -> None:
         try:
             await look()
+            self._told = ""
         except EnvironmentProblem as problem:
-            self._tell(str(problem))  # it comes round again
+            if str(problem) != self._told:  # it comes round again, and the same again is no news
+                self._tell(str(problem))
+            self._told = str(problem)

@@ -25,19 +25,24 @@ from interlock.events.baselines import on_main
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
-from interlock.merge import give_up
+from interlock.merge import give_up, hold, loss_delay
+from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
-from interlock.model.task import PhaseKind, TaskId, Tree
+from interlock.model.task import PhaseKind, TaskId
 
 DEFER_SECONDS = 2.0
 MAX_DEFER_SECONDS = 30.0
 MAX_DEFERRALS = 20
 """Some nine minutes of a full disk; after that it counts as the task's failure, and the breaker speaks."""
+
+
+class MainMoved(Exception):
+    """Main moved between the decision to start an agent and the claim: it is decided once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +58,23 @@ class Performer:
     offering: Offering = field(default_factory=Offering)
 
     async def claim(self, step: Start) -> Turn | None:
-        """Claim a task for its phase; nothing if somebody else has it."""
+        """Claim a task for its phase; nothing if somebody else has it, or if main moves in this moment."""
         task = self.ledger.state.tasks[step.task]
         offer = self.offering.make(self.env, self.ledger.state, task, step.attempt)
 
         def facts(epoch: int) -> Sequence[f.Fact]:
+            # Asked for inside of the transaction: no agent starts on a main that nobody has looked at yet.
+            if task.phase.kind is PhaseKind.AGENT and self.ledger.main_has_moved:
+                raise MainMoved
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
             started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside, step.ahead)
             return [started, *offer_facts(key, offer)]
 
-        taken = await self._claim(step.task, facts)
+        try:
+            taken = await self._claim(step.task, facts)
+        except MainMoved:
+            return None
         return self._turn(task, taken, step, offer) if taken else None
 
     async def _claim(
@@ -87,7 +98,7 @@ class Performer:
             generation=self.controller.epoch,
             lease_left=self.lease_left,
             see_main=self.main.see,
-            on_main=self._on_main,
+            on_main=lambda tree, command: on_main(self.ledger.state, task.spec, command, tree),
             on_main_last=self._on_main_last,
             check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
@@ -95,6 +106,7 @@ class Performer:
             run=run.run if run else "",
             note=self._note,
             mention=self._mention,
+            tell=self.ledger.tell,
             ahead=step.ahead,
             onto=step.onto,
         )
@@ -165,11 +177,11 @@ class Performer:
         if claim is None:
             return
         archived = await self._archive(task, step.attempt, "lost")
-        lost = f.PhaseLost(step.task, step.attempt, step.phase, step.epoch, why=step.why, archived=archived)
+        key = (step.task, step.attempt, step.phase, step.epoch)
+        lost = f.PhaseLost(*key, step.why, archived, loss_delay(task))
+        held = hold(task, lost)
         notes = notes_of(self.env, step.task, step.attempt)
-        await self.ledger.release(
-            claim, [*notes, lost, *_endings(task, [lost], task.who.name)], self.controller
-        )
+        await self.ledger.release(claim, [*notes, lost, *([held] if held else [])], self.controller)
 
     async def _take_over(self, name: TaskId) -> Claim | None:
         resource = task_resource(name)
@@ -208,9 +220,6 @@ class Performer:
         trial = Trial(main, step.timeout_seconds, lease, self._environment)
         await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
 
-    def _on_main(self, tree: Tree, command: str) -> CheckResult | None:
-        return on_main(self.ledger.state, command, tree)
-
     def _on_main_last(self, command: str) -> CheckResult | None:
         found = self.ledger.state.baselines.get(command)
         return found.result if found else None
@@ -225,8 +234,8 @@ def _patience(task: TaskState) -> float:
     spec = task.spec
     if task.phase.kind is PhaseKind.AGENT:
         return spec.timeout_seconds
-    # Every command once on the change, up to twice on main itself, and on each canary.
-    return spec.check_seconds * (3 + PLACES) * len({*spec.done_when, *spec.verify})
+    # Every command once on the change, up to twice on main itself, and three times for each canary.
+    return spec.check_seconds * (3 + 3 * PLACES) * len({*spec.done_when, *spec.verify})
 
 
 def said(problem: Exception) -> str:
@@ -238,7 +247,7 @@ def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
     """Later, then; but not for ever."""
     if turn.task.deferrals >= MAX_DEFERRALS:
         return _failure(turn, ErrorClass.ENVIRONMENT, why)
-    delay = min(MAX_DEFER_SECONDS, DEFER_SECONDS * 2**turn.task.deferrals)
+    delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, turn.task.deferrals)
     return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay, archived=archived)
 
 
@@ -252,5 +261,5 @@ def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.Fact:
 
 def _endings(task: TaskState, facts: Sequence[f.Fact], agent: str) -> list[f.Fact]:
     """The end of the task, if what happened is one setback too many."""
-    setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed | f.PhaseLost)]
+    setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed)]
     return [end for setback in setbacks if (end := give_up(task, setback, agent))]

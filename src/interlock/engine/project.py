@@ -3,9 +3,12 @@
 Programs may drive Interlock through this: `accept_graph`, what is in `calls` (W14), `Engine` with `env()`.
 """
 
+import contextlib
 import functools
+import itertools
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+import shlex
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +17,7 @@ from pathlib import Path
 from interlock.engine.calls import Calls
 from interlock.engine.canary import make_canaries
 from interlock.engine.env import Env
-from interlock.engine.experience import Experience, NoExperience, SharedExperience, state_home
+from interlock.engine.experience import Experience, NoExperience, SharedExperience
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
@@ -23,11 +26,14 @@ from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
+from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, state_home
 from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
+from interlock.git.branch import finish_move
 from interlock.git.discover import discover
 from interlock.git.include import FILE as INCLUDE_FILE
+from interlock.git.include import read_patterns
 from interlock.git.lineage import ensure_lineage, read_lineage
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
@@ -65,6 +71,9 @@ class Project(Calls):
     """Where each setting was said."""
     unsafe: bool = False
     """A person said on the command line that programs need no sandbox. No file can say that."""
+    trust: Trust = field(default_factory=Trust)
+    asked: tuple[Widening, ...] = ()
+    """Values of the settings that widen the sandbox."""
 
     @property
     def root(self) -> Path:
@@ -88,6 +97,7 @@ class Project(Calls):
             self.place,
             why_copies=lambda: self.processes.why_no_overlays(self.state_dir),
             built=self.setups.shown,
+            may_include=lambda text: not self.trust.missing(filter(None, [of_include(text)])),
         )
 
     @cached_property
@@ -249,7 +259,16 @@ class Project(Calls):
         named = (FILE, INCLUDE_FILE, settings.graph, settings.prompt_template, linked)
         ignores = self.place.settings.get("core.excludesfile")
         own = [Path(ignores).expanduser()] if ignores else []
-        return frozenset(names_in(self.root, [*own, *filter(None, named)]))
+        files = frozenset(names_in(self.root, [*own, *filter(None, named), *self._hook_files()]))
+        hooks = self.place.settings.get("core.hookspath", "").rstrip("/").removesuffix("/_")  # so does husky
+        folders = names_in(self.root, [Path(hooks).expanduser()]) if hooks else ()
+        return files | {f"{folder}/" for folder in folders if not folder.startswith("..") and folder != "."}
+
+    def _hook_files(self) -> Iterator[str]:
+        """Files of the repository that a hook of the user names: it runs them outside the sandbox."""
+        for command in itertools.chain.from_iterable(self.settings.hooks.values()):
+            with contextlib.suppress(ValueError):
+                yield from (word for word in shlex.split(command) if (self.root / word).is_file())
 
     @property
     def how_to_begin(self) -> str:
@@ -278,15 +297,29 @@ class Project(Calls):
         self.setups.spec = graph.setup
         return graph
 
-    def check_keys(self, graph: Graph) -> None:
-        """Refuse a graph that would send a key where it does not belong."""
+    def widenings(self, graph: Graph | None = None) -> list[Widening]:
+        """All that the repository asks for beyond the sandbox."""
+        agents = graph.agents if graph else ()
+        source = Path(self.settings.graph).name
+        found = [
+            *self.asked,
+            *of_agents(agents, source, self.settings.key_hosts),
+            of_include(read_patterns(self.root)),
+        ]
+        return [value for value in found if value]
+
+    def refuse_unagreed(self, graph: Graph) -> None:
+        """Refuse a graph that would send a key where it does not belong, and whatever else widens the sandbox
+        without the user's agreement."""
         for agent in graph.agents:
             check_key(agent, self.settings.key_hosts)
+        if missing := self.trust.missing(self.widenings(graph)):
+            raise Untrusted(missing)
 
     async def accept_graph(self, graph: Graph | None = None, actor: str = "") -> State:
         """Put what is new or changed in the graph into the log; the state after that."""
         graph = graph or await self.read_graph()
-        self.check_keys(graph)
+        self.refuse_unagreed(graph)
         state = await load_state(self.store)
         if facts := changes(state, graph):
             await self.store.append(facts, actor or new_incarnation())
@@ -313,15 +346,20 @@ class GraphFile:
         """The graph that a text describes, checked."""
         name = Path(self._project.settings.graph).name
         graph = parse(text, name, await self._project.repository.files())
-        self._project.check_keys(graph)
+        self._project.refuse_unagreed(graph)
         return graph
 
 
 @asynccontextmanager
-async def open_project(path: Path, flags: Mapping[str, object] | None = None) -> AsyncIterator[Project]:
+async def open_project(
+    path: Path, flags: Mapping[str, object] | None = None, tell: Tell = lambda _text: None
+) -> AsyncIterator[Project]:
     """The project around a path, for work. Makes the state folder if it is not there yet."""
     place = await discover(path)
+    if text := await finish_move(place):
+        tell(text)
     loaded = load(place.work_tree or place.common_dir, flags or {})
+    loaded.refuse_log()
     settings = loaded.settings
     if settings.branch:
         place = await discover(path, settings.branch)
@@ -333,7 +371,7 @@ async def open_project(path: Path, flags: Mapping[str, object] | None = None) ->
         if former:
             await store.append([StateMoved(str(former), str(place.state))], new_incarnation())
         async with place.kept_open() as kept:
-            project = Project(kept, settings, store, loaded.origins)
+            project = Project(kept, settings, store, loaded.origins, trust=loaded.trust, asked=loaded.asked)
             try:
                 yield project
             finally:

@@ -16,6 +16,7 @@ from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
 from interlock.merge import give_up
+from interlock.model.numbers import bounded
 from interlock.model.outcome import ErrorClass
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId, Tree
@@ -74,7 +75,7 @@ class _Imagined(Recorded):
 
 def imagined(state: State, time: float, fact: f.Fact) -> Recorded:
     """A fact as if it came next."""
-    return _Imagined(state.seq + 1, time, fact)
+    return _Imagined(state.seq + 1, bounded(time), fact)
 
 
 def copied(state: State) -> State:
@@ -106,6 +107,9 @@ def unfinished(state: State) -> State:
         if name in copy.tasks
     }
     copy.baselines = {}
+    copy.leftovers &= copy.tasks.keys()
+    copy.reconcile &= copy.tasks.keys()
+    copy.exclusive &= copy.tasks.keys()
     return copy
 
 

@@ -1,10 +1,15 @@
-"""The files of a repository that say what agents may do: a change of them goes back to the agent.
+"""The files of a repository that steer Interlock, the host or the next agent: a change of them goes back.
 
-An agent that could land its own settings could let itself out at the next run.
+1. An agent that could land its own settings could let itself out at the next run.
+2. So it could with the settings of an agent program (hooks, servers to start, permissions), which the
+   person's own session obeys outside any sandbox, and with what makes the person's git start programs.
+3. Names are compared as the most careless file system does: case, signs that are not shown, dots at the end.
 """
 
 import os
+import re
 import tomllib
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +19,21 @@ from interlock.model.outcome import ErrorClass, Report
 from interlock.model.task import Commit
 
 PROJECT_FILE = "pyproject.toml"
+AGENT_SETTINGS = re.compile(
+    r"(.*/)?(\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/hooks(/.*)?|opencode\.jsonc?|\.vscode/mcp\.json"
+    r"|\.vscode/tasks\.json|\.(codex|gemini|qwen|opencode|copilot|cursor)(/.*)?)"
+)
+"""Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
+(`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
+GIT_SETTINGS = (".gitmodules", ".lfsconfig")
+"""Where the person's git fetches from."""
+ATTRIBUTES = ".gitattributes"
+MOST_LINKS = 40
+"""As far as the kernel follows them."""
+_STARTS = re.compile(rb"\[attr\]|(^|\s)[-!]?(filter|merge|diff)\b")
+"""The attributes by which git starts the person's programs, or merges in another way."""
+_NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+"""Signs that some file systems leave out of names, as git knows them."""
 Read = Callable[[Commit, str], Awaitable[bytes | None]]
 """Reads a file of a commit: empty if it is not there, None if it is too large."""
 
@@ -45,17 +65,36 @@ class Reserved:
 
     def _is_reserved(self, path: str) -> bool:
         """Is it one of these files, or something that takes the place of a folder above one."""
-        folded = path.casefold()
-        kept = {name.casefold() for name in self.paths}
-        return folded in kept or any(name.startswith(f"{folded}/") for name in kept)
+        folded = fold(path)
+        kept = {fold(name) for name in self.paths}
+        if AGENT_SETTINGS.fullmatch(folded) or folded.rpartition("/")[2] in GIT_SETTINGS:
+            return True
+        return folded in kept or any(
+            name.startswith(f"{folded}/") or (name.endswith("/") and folded.startswith(name)) for name in kept
+        )
 
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
-        """Does the change alter `[tool.interlock]`, or make that unreadable."""
-        if path.casefold() != PROJECT_FILE:
+        """Does the change alter `[tool.interlock]`, or make that unreadable; or the programs of git."""
+        if fold(path).rpartition("/")[2] == ATTRIBUTES:
+            old, new = await self.read(base, path), await self.read(work, path)
+            return new is None or _starting(old or b"") != _starting(new)
+        if fold(path) != PROJECT_FILE:
             return False
         before, after = own_table(await self.read(base, path)), own_table(await self.read(work, path))
         # By their text: to Python, `1` and `true` are equal.
         return repr(before) != repr(after) and (before is not None or bool(after))
+
+
+def fold(path: str) -> str:
+    """A path as a file system may take it: rule 3."""
+    plain = _NOT_SHOWN.sub("", unicodedata.normalize("NFKC", path)).casefold()
+    end = "/" if plain.endswith("/") else ""
+    return "/".join(part.rstrip(" .") or part for part in plain.rstrip("/").split("/")) + end
+
+
+def _starting(attributes: bytes) -> list[bytes]:
+    lines = (b" ".join(line.split()) for line in attributes.splitlines())
+    return [line for line in lines if _STARTS.search(line) and not line.startswith(b"#")]
 
 
 def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: whatever TOML holds
@@ -69,6 +108,19 @@ def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: whatever 
 
 
 def names_in(root: Path, files: Sequence[str | Path]) -> Iterator[str]:
-    """Files as git names them from the root; of a link, what it leads to as well."""
-    ways = (path for name in files for path in (os.path.normpath(root / name), os.path.realpath(root / name)))
+    """Files as git names them from the root; of a link, all on the way to what it leads to as well."""
+    ways = {path for name in files for path in _way(os.path.normpath(root / name))}
     return (os.path.relpath(path, base) for path in ways for base in (root, os.path.realpath(root)))
+
+
+def _way(path: str) -> Iterator[str]:
+    """A path, and each one that it stands for as one link after the other is followed."""
+    for _ in range(MOST_LINKS):
+        yield path
+        parts = Path(path).parts
+        above = (os.path.join(*parts[:count]) for count in range(2, len(parts) + 1))  # noqa: PTH118 - no meaning
+        link = next((each for each in above if os.path.islink(each)), None)  # noqa: PTH114 - the same
+        if link is None:
+            return
+        rest = os.path.relpath(path, link)
+        path = os.path.normpath(Path(link).parent / os.readlink(link) / rest)  # noqa: PTH115 - the same

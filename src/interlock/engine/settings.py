@@ -5,14 +5,14 @@ Rules:
    pyproject.toml, which beats the user's own file, which beats the default here.
 2. A key nobody knows is an error that names the file, the line and the nearest known key.
 3. Files hold times as people write them (`5m`, `1h30m`); the value here is always in seconds.
-4. What starts programs on the user's machine is taken from the user's own file only: a repository that was
-   cloned a minute ago must not have a say in it.
+4. What starts programs on the user's machine is taken from the user's own file only. What widens the sandbox
+   counts from a repository's file once the user has agreed to it, and is passed over until then: see `trust`.
 """
 
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,8 @@ from typing import Any, Literal
 import msgspec
 
 from interlock.engine.reserved import PROJECT_FILE, own_table
+from interlock.engine.trust import OWN, Trust, Untrusted, Widening, of_setting, refuse_misplaced, trust_of
+from interlock.git.files import read_regular
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
@@ -29,6 +31,7 @@ from interlock.model.unwanted import MAX_FILE_BYTES
 
 FILE = "interlock.toml"
 LOG_FILE = "log.db"
+LOG_KEYS = ("store", "project_name")
 PREFIX = "INTERLOCK_"
 LISTING = "`interlock config show` lists every setting"
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -125,6 +128,9 @@ class Settings:
     setup_hosts: tuple[str, ...] = ()
     """Hosts that the graph's `setup` may reach, like the index that packages come from. Not for a repository
     to say: in your own file, or as a variable."""
+    trust_folders: tuple[str, ...] = ()
+    """Folders whose repositories may widen the sandbox without a question, like `~/work`. Not for a
+    repository to say: in your own file, or as a variable."""
     key_hosts: tuple[str, ...] = ()
     """Which of your keys may go to which hosts besides the providers' own, like `MY_KEY@models.example.org`.
     Not for a repository to say: in your own file, or as a variable."""
@@ -157,6 +163,14 @@ class Loaded:
     origins: dict[str, str]
     files: tuple[Path, ...]
     """The files that were looked for, strongest first."""
+    trust: Trust
+    asked: tuple[Widening, ...] = ()
+    """Values of the repository's files that widen the sandbox. Without the user's agreement none counts."""
+
+    def refuse_log(self) -> None:
+        """Refuse to open a log where the repository wants it: it would be another one than before."""
+        if missing := self.trust.missing(value for value in self.asked if value.key in LOG_KEYS):
+            raise Untrusted(missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,30 +193,33 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
         *(_file(path) for path in paths),
     ]
     known = {key_of(field): field for field in fields(Settings)}
+    trust = trust_of(root, environ, _trusted_folders(layers))
     values: dict[str, object] = {}
     origins = dict.fromkeys(known, "default")
+    asked: dict[str, Widening] = {}
     for layer in reversed(layers):
         for key, value in layer.values.items():
             place = _place(layer, key)
             if key not in known:
                 raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
-            _refuse_misplaced(key, place, layer, paths)
-            values[known[key].name] = _value(known[key], value, place)
+            refuse_misplaced(key, place, layer.origin, paths)
+            converted = _value(known[key], value, place)
+            asked.pop(key, None)
+            if layer.origin in map(str, paths[:-1]) and (widening := of_setting(key, converted, place, root)):
+                asked[key] = widening
+                if not trust.allows(widening):
+                    continue
+            values[known[key].name] = converted
             origins[key] = place
-    return Loaded(Settings(**values), origins, paths)  # type: ignore[arg-type] # each value was checked just above
+    settings = Settings(**values)  # type: ignore[arg-type] # each value was checked just above
+    return Loaded(settings, origins, paths, trust, tuple(asked.values()))
 
 
-def _refuse_misplaced(key: str, place: str, layer: _Layer, paths: tuple[Path, ...]) -> None:
-    """What reaches out of the sandbox is not for just any file to say."""
-    if key in OWN and layer.origin in map(str, paths[:-1]):
-        raise UsageError(
-            f"{place}: `{key}` {OWN[key]}, which is not for a repository to say", f"write it into {paths[-1]}"
-        )
-    if key in GUARDED and Path(layer.origin).name == PROJECT_FILE:
-        raise UsageError(
-            f"{place}: `{key}` says what agents may reach, and agents may change pyproject.toml",
-            f"write it into {FILE}, where no change of an agent lands",
-        )
+def _trusted_folders(layers: Sequence[_Layer]) -> tuple[str, ...]:
+    """As the environment says, else the user's own file."""
+    said = (layer.values.get("trust_folders") for layer in (layers[1], layers[-1]))
+    found = next((value for value in said if value is not None), ())
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def store_address(settings: Settings, state_dir: Path) -> str:
@@ -271,7 +288,7 @@ def _file(path: Path) -> _Layer:
     if path.name == PROJECT_FILE:
         return _project_file(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode()
         values = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return _Layer(str(path), {})
@@ -287,7 +304,7 @@ def _file(path: Path) -> _Layer:
 def _project_file(path: Path) -> _Layer:
     """What a pyproject.toml says. One that makes no sense is not ours to judge: the project's tools do."""
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return _Layer(str(path), {})
     except OSError as error:
@@ -353,20 +370,6 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
 
 TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
 """Settings that are tables, and what their keys are called."""
-OWN = {
-    "hooks": "starts programs on your machine",
-    "key_hosts": "sends keys of yours to others",
-    "workspace_folder": "says where on your machine files are written",
-    "setup_hosts": "opens the network to the commands of a repository",
-}
-"""What no file of a repository may say, and why."""
-GUARDED = (
-    *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
-    *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
-    *("land_files", "max_file_bytes"),
-)
-"""What agents may reach, or where that is said: a graph names keys, and whom they are sent to. Not in a file
-that they may change: the change would count at the next run."""
 LEAST = {
     "max_parallel": 1,
     "lane_depth": 1,

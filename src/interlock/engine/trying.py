@@ -2,30 +2,44 @@
 
 from collections.abc import Sequence
 
-from interlock.engine.canary import make_canaries, try_canaries
+from interlock.engine.canary import CanaryTrial, canary_fact, make_canaries, try_canaries
+from interlock.engine.environment import environment
+from interlock.engine.ledger import Tell
 from interlock.engine.preflight import CHECK_SECONDS
 from interlock.engine.project import Project
-from interlock.model.canary import Canary, CanaryResult
+from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
+from interlock.model.task import Tree
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.wrong_copy import WrongCopy, own_packages, probe, read_probe
 
 PROBE_SECONDS = 60.0
 
 
+def _tell_nothing(_text: str) -> None:
+    """Progress that is not shown."""
+
+
 async def try_canary(
-    project: Project, commands: Sequence[str], timeout_seconds: float = CHECK_SECONDS
-) -> CanaryResult:
-    """Break main on purpose, in up to three places, and see whether these commands notice."""
+    project: Project,
+    commands: Sequence[str],
+    timeout_seconds: float = CHECK_SECONDS,
+    usual_seconds: float = 0.0,
+    tell: Tell = _tell_nothing,
+) -> CanaryTried:
+    """Break main on purpose, in up to three places, and see whether these commands notice.
+
+    `usual_seconds`: how long they take on main.
+    """
     tip = await project.repository.tip()
 
-    async def check(canary: Canary) -> Sequence[CheckResult]:
-        name = f"canary/{tip.commit[:12]}-{canary.tree[:12]}"
-        return await project.checker.check(
-            CheckOrder(name, canary.tree, tuple(commands), timeout_seconds, {})
-        )
+    async def check(tree: Tree) -> Sequence[CheckResult]:
+        name = f"canary/{tip.commit[:12]}-{tree[:12]}"
+        return await project.checker.check(CheckOrder(name, tree, tuple(commands), timeout_seconds, {}))
 
-    return await try_canaries(await make_canaries(project.place, tip.tree), check)
+    trial = CanaryTrial(check, tip.tree, usual_seconds, tell)
+    result = await try_canaries(await make_canaries(project.place, tip.tree), trial)
+    return canary_fact(result, commands, environment(project), tip.tree)
 
 
 async def find_wrong_copy(project: Project, commands: Sequence[str]) -> WrongCopy | None:

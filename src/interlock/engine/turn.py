@@ -49,6 +49,8 @@ class Turn:
     """Record facts that are true whatever becomes of this turn."""
     mention: Callable[[Sequence[Fact]], Awaitable[None]]
     """The same if the log can be written right now."""
+    tell: Callable[[str], None]
+    """Say what takes long."""
     ahead: TaskId = TaskId("")
     """Whose change it is checked on top of, where that is not on main yet."""
     onto: Commit = Commit("")

@@ -17,11 +17,16 @@ from interlock.model.suite import RedMain
 from interlock.model.task import Task, TaskId, Tree
 
 
-def on_main(state: State, command: str, tree: Tree) -> CheckResult | None:
-    """How a check is known to end on this tree of main, here and now."""
+def on_main(state: State, spec: Task, command: str, tree: Tree) -> CheckResult | None:
+    """Return the known result of a check on this tree of main, for judging a change of this task.
+
+    By rule 2 a result of an earlier run that holds the task back is not known: it is tried again. `obstacle`
+    passes over it too, so the task would be checked and deferred without end.
+    """
     found = state.baselines.get(command)
-    fits = found and found.tree == tree and found.environment == _environment(state)
-    return found.result if found and fits else None
+    if found is None or found.tree != tree or found.environment != _environment(state):
+        return None
+    return found.result if _is_of_this_run(state, found) or not holds(found.result, spec) else None
 
 
 def unseen(state: State, spec: Task) -> list[str]:
@@ -103,8 +108,10 @@ def advance(state: State, task: TaskState) -> None:
 
 
 def _carried_over(before: Baseline | None, result: CheckResult) -> CheckResult:
-    """A candidate names only the passed tests that main did not have."""
-    if result.passed or result.suite is None or before is None or before.result.suite is None:
+    """A candidate names only the passed tests that main did not have, unless one of main is gone."""
+    if result.suite is None or before is None or before.result.suite is None:
+        return result
+    if result.passed and (result.suite.names_passes or not before.result.suite.names_passes):
         return result
     passed = dict.fromkeys((*before.result.suite.passed, *result.suite.passed))
     return replace(result, suite=replace(result.suite, passed=tuple(passed)))

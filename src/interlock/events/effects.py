@@ -110,6 +110,19 @@ def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
     task.why = f"landed as {fact.commit[:12]}"
 
 
+def _landing_lost(task: TaskState, fact: f.LandingLost, _: Recorded) -> None:
+    task.why = f"its commit {fact.commit[:12]} is no longer on main; `interlock cancel` accepts that"
+
+
+def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
+    known = task.landed if task.landed and task.landed.commit == fact.commit else None
+    task.landed = known or Candidate(fact.commit, fact.tree, fact.base)
+    task.candidate = task.cut_off = None
+    close_question(task)
+    task.phase_index = len(task.spec.pipeline)
+    task.why = f"landed as {fact.commit[:12]}, found on main"
+
+
 def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
     task.candidate = None
     task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; retrying"
@@ -179,6 +192,7 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.losses += 1
     task.why = fact.why
     task.ready_since = row.time
+    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     _cut_off(task, fact.archived)
 
 
@@ -198,7 +212,7 @@ def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
     # What went wrong last is still worth telling, but the breaker must not count it.
     task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
-    task.waits, task.cut_off = 0, None
+    task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task, fact.note)
     task.why = "retried by a person"
     back_to(task, 0, row.time)
@@ -206,7 +220,7 @@ def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
 
 def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
     task.failures, task.losses, task.not_before = [], 0, 0.0
-    task.waits, task.cut_off = 0, None
+    task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task)
     task.why = fact.why or "reset by a person"
     back_to(task, 0, row.time)
@@ -233,6 +247,8 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.CandidateBuilt: _candidate_built,
     f.CandidatePassed: _candidate_passed,
     f.Landed: _landed,
+    f.LandingLost: _landing_lost,
+    f.LandingSeen: _landing_found,
     f.CandidateStale: _stale,
     f.PhaseFailed: _failed,
     f.PhaseLost: _lost,

@@ -10,10 +10,14 @@ from interlock.model.task import Task, TaskId
 
 def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
     """Remember what the checks said of code that was broken on purpose; the last word counts."""
-    run = state.run.run if state.run else ""
-    result = CanaryResult(fact.noticed, fact.places, fact.seconds, run)
+    result = canary_result(fact, state.run.run if state.run else "")
     state.canaries[canary_key(fact.commands, fact.environment)] = result
     return set()
+
+
+def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
+    """What the fact says."""
+    return CanaryResult(fact.noticed, fact.places, fact.seconds, run, fact.given_up)
 
 
 def canary_for(state: State, task: Task) -> CanaryResult | None:

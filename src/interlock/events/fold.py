@@ -6,6 +6,7 @@ Rules:
 3. `apply` reports which tasks it changed; whoever keeps an index updates just those.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,11 +22,14 @@ from interlock.events.evidence import canary_tried, evidence_of
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
-from interlock.events.record import Recorded
+from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import RunState, SessionEnd, State, TaskState
+from interlock.model.kinds import KINDS, Wire
+from interlock.model.numbers import MOST, bounded
 from interlock.model.outcome import Baseline, CheckResult
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, PhaseKind, Task, TaskId
 
+_WIRES = ("", *Wire)
 MESSAGES_KEPT = 20
 TIMES_KEPT, COMMANDS_KEPT = 9, 200
 """Of green checks: how many of the last times, and of how many commands."""
@@ -42,6 +46,8 @@ def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
 
 def apply(state: State, row: Recorded) -> set[TaskId]:
     """Take one row in; which tasks look different now."""
+    if not 0 <= row.time <= MOST:
+        row = replace(row, time=float(bounded(row.time)))
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
     fact = row.fact
     handler = _HANDLERS.get(type(fact))
@@ -93,7 +99,10 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
         return set()
     if fact.task not in state.tasks:
         return set()
-    state.tasks[fact.task].paused = on
+    task = state.tasks[fact.task]
+    task.paused, task.held_back = on, fact.why if isinstance(fact, f.Paused) and fact.losses else ""
+    if not on:
+        task.losses = 0
     return {fact.task}
 
 
@@ -149,13 +158,16 @@ def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
 
 def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[TaskId]:
     task = fact.task.id
+    if not re.fullmatch(TASK_ID, task):
+        return set()  # ids become names of folders and refs
+    spec = _sound(fact.task)
     known = state.tasks.get(task)
     if known is None:
-        known = state.tasks[task] = TaskState(fact.task, since=row.time, ready_since=row.time)
+        known = state.tasks[task] = TaskState(spec, since=row.time, ready_since=row.time)
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
     else:
         _forget_needs(state, known)
-        known.spec, known.cut_off = fact.task, None
+        known.spec, known.cut_off = spec, None
         close_question(known)  # whoever asked it had another task
         if known.stage in (Stage.FAILED, Stage.REMOVED):
             known.failures, known.losses, known.waits = [], 0, 0
@@ -164,6 +176,27 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     _remember_needs(state, known)
     (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
     return {task}
+
+
+def _sound(spec: Task) -> Task:
+    """The task as this version can carry it out, whatever wrote it down."""
+    agents = tuple(map(_sound_agent, spec.agents))
+    agent = _sound_agent(spec.agent)
+    if agent is spec.agent and agents == spec.agents and spec.pipeline:
+        return spec
+    return replace(spec, agent=agent, agents=agents, pipeline=spec.pipeline or PIPELINE)
+
+
+def _sound_agent(agent: Agent) -> Agent:
+    """A program of a kind that is not known is taken for a command of that name: it will not be found."""
+    kind = KINDS.get(agent.use)
+    if kind is None or (not agent.run and "run" in kind.needs):
+        agent = replace(agent, use="command", run=(agent.use or "unknown",), login=False)
+    if agent.wire in _WIRES and agent.complexity in COMPLEXITIES and agent.name:
+        return agent
+    complexity = agent.complexity if agent.complexity in COMPLEXITIES else COMPLEXITIES[-1]
+    wire = agent.wire if agent.wire in _WIRES else ""
+    return replace(agent, name=agent.name or "unnamed", wire=wire, complexity=complexity)
 
 
 def _remember_needs(state: State, task: TaskState) -> None:
@@ -205,6 +238,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.Landed):
         advance(state, task)
     EFFECTS[type(fact)](task, fact, row)
+    if isinstance(fact, f.Landed | f.LandingSeen) and task.landed:
+        task.landed = replace(task.landed, branch=task.landed.branch or state.branch)
     if isinstance(fact, f.CandidatePassed) and task.candidate:
         task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))
     if isinstance(fact, f.CandidatePassed | f.PhaseFailed):
@@ -242,6 +277,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
     """Is the fact about what the task is doing now."""
     if isinstance(fact, f.Landed):
         return task.candidate is not None and task.candidate.commit == fact.commit
+    if isinstance(fact, f.LandingLost):
+        return task.landed is not None and task.landed.commit == fact.commit
     if isinstance(fact, f.PhaseStarted):
         return fact.epoch > task.epoch and fact.phase == task.phase.name
     if isinstance(fact, f.PhaseFact):
@@ -259,9 +296,13 @@ def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskI
     state.counts[before] = state.counts.get(before, 0) - 1
     state.counts[stage] = state.counts.get(stage, 0) + 1
     _index(state, task)
-    if stage is not Stage.DONE or before is Stage.DONE:
+    if (stage is Stage.DONE) == (before is Stage.DONE):
         return set()
     freed = set(state.dependents.get(task.spec.id, ()))
+    if before is Stage.DONE:
+        for dependent in freed:
+            state.tasks[dependent].unmet += 1
+        return freed
     for dependent in freed:
         state.tasks[dependent].unmet -= 1
         if state.tasks[dependent].unmet == 0:
@@ -291,6 +332,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.RunEnded: _run_ended,
     f.SetupBuilt: _nothing,
     f.StateMoved: _nothing,
+    Unreadable: _nothing,
     f.StopRequested: _stop_requested,
     f.Paused: _paused,
     f.Unpaused: _paused,

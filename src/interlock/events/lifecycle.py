@@ -12,6 +12,8 @@ from interlock.events.facts import (
     CandidateStale,
     Fact,
     Landed,
+    LandingLost,
+    LandingSeen,
     NoChangeNeeded,
     PermissionAsked,
     PhaseDeferred,
@@ -68,6 +70,7 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.FAILED, TaskAccepted): Stage.WAITING,  # it was edited: worth a new try
     (Stage.FAILED, TaskRetried): Stage.WAITING,
     (Stage.FAILED, TaskReset): Stage.WAITING,
+    (Stage.FAILED, TaskCancelled): Stage.CANCELLED,
     (Stage.FAILED, TaskRemoved): Stage.REMOVED,
     (Stage.CANCELLED, TaskAccepted): Stage.CANCELLED,
     (Stage.CANCELLED, TaskRetried): Stage.WAITING,
@@ -81,6 +84,12 @@ NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
     (Stage.FAILED, Landed): Stage.DONE,
     (Stage.CANCELLED, Landed): Stage.DONE,
     (Stage.REMOVED, Landed): Stage.DONE,
+    (Stage.WAITING, LandingSeen): Stage.DONE,
+    (Stage.RUNNING, LandingSeen): Stage.DONE,
+    (Stage.FAILED, LandingSeen): Stage.DONE,
+    (Stage.CANCELLED, LandingSeen): Stage.DONE,
+    (Stage.REMOVED, LandingSeen): Stage.DONE,
+    (Stage.DONE, LandingLost): Stage.FAILED,
 }
 
 

@@ -8,11 +8,11 @@ Rules:
 3. What is counted fades from run to run, so that what was given up is tried again some day.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from interlock.events.tallies import DECAY
+from interlock.model.numbers import logarithm
 from interlock.model.task import TaskId
 
 LEAST_SECONDS = 1.0
@@ -116,7 +116,7 @@ class Overlaps:
         if pair := self.redoing.pop(task, None):
             regime = self.of(pair.kind)
             regime.redone += 1
-            regime.rework += math.log(max(seconds, LEAST_SECONDS) / max(pair.seconds, LEAST_SECONDS))
+            regime.rework += logarithm(max(seconds, LEAST_SECONDS) / max(pair.seconds, LEAST_SECONDS))
 
     def forget(self, task: TaskId) -> None:
         """Nothing can be told from its pairs any more."""

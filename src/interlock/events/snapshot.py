@@ -8,7 +8,7 @@ import msgspec
 
 from interlock.events.state import State
 
-VERSION = 9
+VERSION = 10
 """Raise it whenever State or the fold changes meaning."""
 
 

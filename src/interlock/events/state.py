@@ -80,6 +80,8 @@ class Candidate:
     """What its checks came to."""
     results: tuple[CheckResult, ...] = ()
     """What they will have shown of main once it lands."""
+    branch: str = ""
+    """Where it landed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +219,8 @@ class TaskState:
     unmet: int = 0
     """Needs that have not landed yet."""
     paused: bool = False
+    held_back: str = ""
+    """Why Interlock itself has paused it."""
     since: float = 0.0
     """When it entered its stage or phase."""
     ready_since: float = 0.0

@@ -7,8 +7,9 @@ Rules:
    the same user may see it.
 """
 
-import math
 from dataclasses import dataclass, field, fields
+
+from interlock.model.numbers import logarithm
 
 DECAY = 0.98
 """A run. What is fifty runs old counts about a third: enough to forget a model that was replaced."""
@@ -26,8 +27,8 @@ class Sums:
     xy: float = 0.0
 
     def add(self, measured: float, estimate: float = 1.0) -> None:
-        """Take in one measurement; both are positive."""
-        y, x = math.log(measured), math.log(estimate)
+        """Take in one measurement."""
+        y, x = logarithm(measured), logarithm(estimate)
         self.count += 1
         self.y, self.yy = self.y + y, self.yy + y * y
         self.x, self.xx = self.x + x, self.xx + x * x

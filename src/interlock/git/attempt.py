@@ -1,13 +1,12 @@
 """What an attempt's folder holds, and the notes about it that survive us."""
 
 import json
-import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from interlock.git.files import read_beneath
+from interlock.git.files import read_beneath, walk
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import Workspace
 from interlock.model.errors import InterlockError
@@ -36,6 +35,8 @@ class Opened:
     """Of a layered one: the git tree that it began with. Its folder `tree` is the upper layer then."""
     shown: tuple[str, ...] = ()
     """Folders of the user's checkout that were shown in it, as layers of their own."""
+    begun: tuple[str, ...] = ()
+    """Files that its upper layer began with. Where the layer below has none, a removal leaves no mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,9 @@ def agent_head(private: Path, place: Place) -> str | None:
 
 def agent_commits(private: Path, place: Place) -> Iterator[str]:
     """All else the agent may have committed: other branches, stashes, and what its reflog remembers."""
-    for folder, _, names in os.walk(private / "refs"):
-        for name in names:
-            relative = os.path.relpath(Path(folder, name), private)
-            yield from _ids(read_beneath(private, relative, 4096) or "", place)
+    if (private / "refs").is_dir() and not (private / "refs").is_symlink():
+        for path, _ in walk(private / "refs"):
+            yield from _ids(read_beneath(private, f"refs/{path}", 4096) or "", place)
     for line in (read_beneath(private, "packed-refs") or "").splitlines():
         yield from _ids(line[:64].partition(" ")[0], place)
     for line in (read_beneath(private, "logs/HEAD") or "").splitlines()[-_REFLOG_ENTRIES:]:
@@ -177,7 +177,6 @@ def objects_are_plain(private: Path, borrowed: Path) -> bool:
         return False
     return all(
         stat.S_ISDIR(mode) or stat.S_ISREG(mode)
-        for folder, folders, names in os.walk(root)
-        for name in (*folders, *names)
-        for mode in [Path(folder, name).lstat().st_mode]
+        for _, entry in walk(root)
+        for mode in [entry.stat(follow_symlinks=False).st_mode]
     )

@@ -37,8 +37,9 @@ async def nothing_built(_tree: str) -> Shown | None:
 class Beside:
     """Finds and keeps these layers for one process."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, may_include: Callable[[str], bool] = lambda _: True) -> None:
         self._place = place
+        self._may_include = may_include
         self._home = place.state / "beside"
         self._shown: Shown | None = None
         self._locks: list[int] = []
@@ -72,7 +73,7 @@ class Beside:
         if len(self._locks) == 1:
             await asyncio.to_thread(self._sweep)
         found = await look_for_ignored(self._place, home / "modules")
-        await include(self._place, folder)
+        await include(self._place, folder, self._may_include)
         if self._place.work_tree:
             await asyncio.to_thread(copy_files, self._place.work_tree, found.files, folder)
         for name in (".git", *(layer.path for layer in found.layers)):

@@ -3,30 +3,26 @@
 1. The branch moves in one ref transaction that also compares the fence; both old values must match.
 2. It only ever moves forward.
 3. The user's checkouts of it follow. No file is changed that the user has edited: then the move waits.
+   The index of each is locked meanwhile, so that nothing is committed there that takes the move back.
 4. When in doubt about what came of a try, look at the refs, not at the words of an error.
 """
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from interlock.git import fence
-from interlock.git.checkout import (
-    Journal,
-    Pending,
-    Worktree,
-    changed_paths,
-    edits,
-    follow,
-    half_way,
-    in_the_way,
-    stands_at,
-    worktrees_on,
-)
+from interlock.git.checkout import Worktree, changed_paths, edits, half_way, in_the_way, worktrees_on
 from interlock.git.edits import is_untouched
 from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.follow import follow
+from interlock.git.index_lock import IndexLock
+from interlock.git.journal import PATIENCE_SECONDS, Journal, Pending, StillMoving
 from interlock.git.place import Place
+from interlock.git.settle import Settler, in_use
+from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
 
 _T = TypeVar("_T")
@@ -44,6 +40,9 @@ class Advance:
     fence: str | None = None
     """The blob the fence must point to; nothing for a fast-forward to upstream, which no epoch guards."""
 
+    landed: str = ""
+    """The ref that remembers what landed for a task; it moves with the branch."""
+
     @property
     def ref(self) -> str:
         """The branch by its full name."""
@@ -53,7 +52,8 @@ class Advance:
     def transaction(self) -> bytes:
         """The move in the words of `update-ref --stdin`."""
         guard = f"verify {fence.REF} {self.fence}\n" if self.fence else ""
-        return f"start\n{guard}update {self.ref} {self.new} {self.old}\nprepare\ncommit\n".encode()
+        beside = f"update {self.landed} {self.new}\n" if self.landed else ""
+        return f"start\n{guard}update {self.ref} {self.new} {self.old}\n{beside}prepare\ncommit\n".encode()
 
 
 async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a coroutine yields to its loop
@@ -64,6 +64,19 @@ async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a corout
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
+
+
+async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) -> str:
+    """Finish what a crash left, before anything judges the checkout; what a person must know, or nothing.
+
+    Every command calls this, so it costs one look at a file where nothing is left to do.
+    """
+    if not Journal(place).is_there:
+        return ""
+    try:
+        return await Branch(place).settle(patience_seconds)
+    except (EnvironmentProblem, OSError) as problem:
+        return f"the checkout was not brought up to {place.branch} yet: {problem}"
 
 
 def _some(paths: Sequence[str]) -> str:
@@ -77,6 +90,7 @@ class Branch:
         self._place = place
         self._git = place.git
         self._journal = Journal(place)
+        self._settler = Settler(place, self._journal)
         self._lock = asyncio.Lock()
         """One move at a time: no move of our own comes between a look at the checkouts and the next one."""
 
@@ -92,30 +106,45 @@ class Branch:
     async def move(self, advance: Advance) -> Move:
         """Move it if nothing is in the way."""
         async with self._lock:
-            if await to_the_end(self._settle()):
-                return Move.HELD
-            trees = await worktrees_on(self._place, advance.branch)
-            obstacles = await asyncio.gather(*(self._obstacle(tree, advance) for tree in trees))
-            for obstacle in obstacles:
-                if obstacle:
-                    return obstacle
-            return await to_the_end(self._move(advance, trees))
+            try:
+                async with self._journal.alone() as lock:
+                    return await self._move_alone(advance, lock)
+            except StillMoving:
+                return Move.BUSY
 
-    async def settle(self) -> str:
+    async def _move_alone(self, advance: Advance, lock: int) -> Move:
+        if await to_the_end(self._settler.settle(lock)):
+            return Move.HELD
+        trees = await worktrees_on(self._place, advance.branch)
+        for tree in trees:
+            self._index_lock(tree).release()  # with the journal's lock, one of ours is left over
+        obstacles = await asyncio.gather(*(self._obstacle(tree, advance) for tree in trees))
+        for obstacle in obstacles:
+            if obstacle:
+                return obstacle
+        return await to_the_end(self._move(advance, trees, lock))
+
+    async def settle(self, patience_seconds: float = PATIENCE_SECONDS) -> str:
         """Finish what a crash left between a move of the branch and its checkouts. Says what it could not."""
+        if not self._journal.is_there:
+            return ""
         async with self._lock:
-            return await to_the_end(self._settle())
+            try:
+                async with self._journal.alone(patience_seconds) as lock:
+                    return await to_the_end(self._settler.settle(lock))
+            except StillMoving as problem:
+                return str(problem) if patience_seconds else ""
 
     async def obstacle(self, advance: Advance) -> str:
         """What is in the way of a move, in words."""
-        async with self._lock:
-            if problem := await to_the_end(self._settle()):
-                return problem
-            trees = await worktrees_on(self._place, advance.branch)
-            for tree in trees:
-                if words := await self._in_words(tree, advance):
-                    return words
-        return "nothing is in the way any more"
+        if problem := await self.settle():
+            return problem
+        trees = await worktrees_on(self._place, advance.branch)
+        for tree in trees:
+            if words := await self._in_words(tree, advance):
+                return words
+        held = self._place.common_dir / f"{advance.ref}.lock"
+        return in_use(held) if held.exists() else "nothing is in the way any more"
 
     async def _in_words(self, tree: Worktree, advance: Advance) -> str:
         found, covered, moved = await asyncio.gather(
@@ -125,6 +154,8 @@ class Branch:
         )
         if problem := half_way(tree, advance.branch, found):
             return problem
+        if tree.index_lock.exists():
+            return in_use(tree.index_lock)
         if both := sorted(moved.intersection(found.paths)):
             files = f"{_some(both)} in {tree.path}"
             return f"this change edits {files}, where you have uncommitted changes; commit or stash them"
@@ -135,7 +166,7 @@ class Branch:
     async def _obstacle(self, tree: Worktree, advance: Advance) -> Move | None:
         if tree.rebasing:
             return Move.HELD
-        if tree.is_locked:
+        if tree.index_lock.exists():
             return Move.BUSY
         free, covered = await asyncio.gather(
             self._is_free(tree, advance), in_the_way(tree, self._git, advance.old, advance.new)
@@ -152,28 +183,48 @@ class Branch:
         moved = await changed_paths(self._git, advance.old, advance.new)
         return not found.conflicts and moved.isdisjoint(found.paths)
 
-    async def _move(self, advance: Advance, trees: Sequence[Worktree]) -> Move:
-        if trees:
-            self._journal.write(Pending(advance.branch, advance.old, advance.new))
+    async def _move(self, advance: Advance, trees: Sequence[Worktree], lock: int) -> Move:
+        if not trees:
+            return await self._move_ref(advance)
+        folders = tuple(str(tree.path) for tree in trees)
+        self._journal.write(Pending(advance.branch, advance.old, advance.new, folders))
+        with ExitStack() as locks:
+            move, done = await self._move_locked(advance, trees, lock, locks)
+        if done:  # after the locks: who is killed in between leaves a journal, and so no lock for ever
+            self._journal.clear()
+        return move
+
+    async def _move_locked(
+        self, advance: Advance, trees: Sequence[Worktree], lock: int, locks: ExitStack
+    ) -> tuple[Move, bool]:
+        """What came of it, and whether nothing is left to do for `settle`."""
+        for held in map(self._index_lock, trees):
+            locks.callback(held.release)
+            if not held.take():
+                return Move.BUSY, True
+        move = await self._move_ref(advance)
+        return move, move is not Move.MOVED or await self._followed(advance, trees, lock)
+
+    def _index_lock(self, tree: Worktree) -> IndexLock:
+        return IndexLock(tree.git_dir, self._place.state)
+
+    async def _move_ref(self, advance: Advance) -> Move:
         said = await self._git.run(
             "update-ref", "-m", advance.why, "--stdin", feed=advance.transaction, ok=(0, 1, 128)
         )
         if said.code:
-            self._journal.clear()
             return await self._explain(advance, said.err)
-        if await self._followed(advance, trees):
-            self._journal.clear()
+        await self._assert_there(advance)
         return Move.MOVED
 
-    async def _followed(self, advance: Advance, trees: Sequence[Worktree]) -> bool:
-        """Check where the branch is, and bring the checkouts along; one that cannot is left to `settle`."""
+    async def _followed(self, advance: Advance, trees: Sequence[Worktree], lock: int) -> bool:
+        """Bring the checkouts along; one that cannot is left to `settle`."""
         results = await asyncio.gather(
-            self._assert_there(advance),
-            *(follow(tree, advance.old, advance.new) for tree in trees),
+            *(follow(tree, self._git, advance.old, advance.new, lock) for tree in trees),
             return_exceptions=True,
         )
         for result in results:
-            if isinstance(result, BaseException) and not isinstance(result, GitFailed):
+            if isinstance(result, BaseException) and not isinstance(result, GitFailed | OSError):
                 raise result
         return not any(results)
 
@@ -200,27 +251,3 @@ class Branch:
         if ".lock'" in said:
             return Move.BUSY
         raise GitFailed("update-ref", said)
-
-    async def _settle(self) -> str:
-        pending = self._journal.read()
-        if pending is None:
-            return ""
-        if await self.contains(pending.branch, pending.new):
-            for tree in await worktrees_on(self._place, pending.branch):
-                if problem := await self._catch_up(tree, pending):
-                    return problem
-        self._journal.clear()
-        return ""
-
-    async def _catch_up(self, tree: Worktree, pending: Pending) -> str:
-        tip = f"refs/heads/{pending.branch}"
-        if tree.rebasing or not await stands_at(tree, pending.old, tip):
-            return ""
-        try:
-            await follow(tree, pending.old, tip)
-        except GitFailed as failed:
-            return (
-                f"{pending.branch} has moved on, and your edits in {tree.path} clash with it: {failed.said} "
-                f"Save them elsewhere, then run: git read-tree -m -u {pending.old} {pending.branch}"
-            )
-        return ""

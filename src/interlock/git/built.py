@@ -30,9 +30,10 @@ def read_built(target: Path) -> Shown | None:
     """The layers of an earlier set-up, if it is there."""
     try:
         names = json.loads((target / _NOTE).read_bytes())
-    except (OSError, ValueError):
+        layers = tuple(Layer(name, target / "layers" / name) for name in names)
+    except (OSError, ValueError, TypeError):
         return None
-    return Shown(target / "beside", tuple(Layer(name, target / "layers" / name) for name in names))
+    return Shown(target / "beside", layers)
 
 
 def _move(upper: Path, names: list[str], target: Path) -> None:

@@ -1,24 +1,19 @@
-"""The user's own checkouts of the protected branch: looked at before the branch moves, brought along after.
+"""The user's own checkouts of the protected branch, looked at before the branch moves.
 
 1. A person's edit is never touched. The branch does not move while it would change a file that is edited in a
    checkout of it, staged or not. Edits of other files stay as they are, staged ones staged.
-2. Before the branch moves, a journal says which checkouts must follow and from where. A crash in between
-   leaves the journal, and `settle` finishes the move. It relies on git's two-tree merge, which refuses
-   rather than overwrite an edit.
-3. Ignored files count: git would overwrite them silently.
+2. Ignored files count: git would overwrite them silently.
+3. Looking takes no lock: a git process that is killed here leaves nothing behind.
 """
 
 import asyncio
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from interlock.git.command import Git
-from interlock.git.errors import GitFailed
-from interlock.git.files import write_durably
 from interlock.git.place import Place
 
 
@@ -54,12 +49,12 @@ class Worktree:
     @property
     def git(self) -> Git:
         """Git as the user runs it there: their filters and line endings decide what is clean."""
-        return Git(self.git_dir, self.path, as_user=True)
+        return Git(self.git_dir, self.path, as_user=True, variables={"GIT_OPTIONAL_LOCKS": "0"})
 
     @property
-    def is_locked(self) -> bool:
-        """Is another git process writing the index."""
-        return (self.git_dir / "index.lock").exists()
+    def index_lock(self) -> Path:
+        """There while a git process writes the index."""
+        return self.git_dir / "index.lock"
 
 
 async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
@@ -107,6 +102,12 @@ def _folder(place: Place, listed: Path) -> Path:
     return here if here and listed == place.common_dir and _git_dir(here) == listed else listed
 
 
+def worktree_at(path: Path) -> Worktree | None:
+    """The checkout in a folder, whatever it has checked out; nothing if it is not there any more."""
+    git_dir = _git_dir(path)
+    return Worktree(path, git_dir) if git_dir and git_dir.is_dir() else None
+
+
 def _git_dir(path: Path) -> Path | None:
     """The git dir of a checkout; nothing if the folder was removed behind git's back."""
     pointer = path / ".git"
@@ -133,7 +134,7 @@ class Edits:
 
 
 async def edits(tree: Worktree) -> Edits:
-    """Tracked files with changes, staged or not. Refreshes the index too, so that only real changes count."""
+    """Tracked files with changes, staged or not. Files that were only touched do not count."""
     words = ("--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
     said, flagged = await asyncio.gather(tree.git.run("status", *words), tree.git.run("ls-files", "-v", "-z"))
     conflicts = any("U" in item[:2] or item[:2] in ("AA", "DD") for item in said.items)
@@ -201,52 +202,3 @@ async def look_at(place: Place) -> Checkout:
     if trees:
         return Checkout(CheckoutState.CLEAN, trees[0].path)
     return Checkout(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
-
-
-async def follow(tree: Worktree, old: str, new: str) -> None:
-    """Bring index and files from `old` to `new`; edits elsewhere stay, and a clash changes nothing."""
-    try:
-        await tree.git.run("read-tree", "-m", "-u", old, new)
-    except GitFailed:
-        # Somebody touched files without changing them since the index was last refreshed.
-        await tree.git.run("update-index", "-q", "--refresh", ok=(0, 1))
-        await tree.git.run("read-tree", "-m", "-u", old, new)
-
-
-async def stands_at(tree: Worktree, old: str, new: str) -> bool:
-    """Is the index as `old` has it, in all that differs between `old` and `new`."""
-    words = ("--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
-    staged = await tree.git.run("diff-index", *words, old, "--")
-    return not (await changed_paths(tree.git, old, new)).intersection(staged.items)
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A move of a branch that checkouts have to follow."""
-
-    branch: str
-    old: str
-    new: str
-
-
-class Journal:
-    """Remembers across a crash that checkouts have to follow."""
-
-    def __init__(self, place: Place) -> None:
-        self._path = place.state / "checkout.json"
-
-    def write(self, pending: Pending) -> None:
-        """Before the branch moves."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        write_durably(self._path, json.dumps(asdict(pending)))
-
-    def clear(self) -> None:
-        """After every checkout has followed."""
-        self._path.unlink(missing_ok=True)
-
-    def read(self) -> Pending | None:
-        """What is still to be done."""
-        try:
-            return Pending(**json.loads(self._path.read_text()))
-        except FileNotFoundError:
-            return None

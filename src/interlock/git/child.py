@@ -2,13 +2,21 @@
 
 asyncio has the same. But its streams, and on Python 3.11 a thread for each process, take the event loop
 longer than git takes to answer, and a change needs a dozen git processes on its way to main.
+
+A child dies with this process, however that dies (kill -9 too): the kernel signals its group when the write
+end of one pipe closes, which this process alone holds. PR_SET_PDEATHSIG would need code between fork and
+exec, and goes by the thread that forked.
 """
 
 import asyncio
 import contextlib
+import fcntl
+import functools
 import os
+import resource
 import signal
 import subprocess
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from typing import IO, BinaryIO
 
@@ -36,6 +44,40 @@ class Drain:
     def kept(self) -> bytes:
         """What was taken, unless it went into a file."""
         return self._sink.getvalue() if isinstance(self._sink, BytesIO) else b""
+
+
+@functools.cache
+def _lifeline(_process: int) -> tuple[int, int]:
+    """A pipe whose write end closes when this process ends."""
+    return os.pipe()
+
+
+@contextlib.contextmanager
+def held(limits: Mapping[int, int]) -> Iterator[tuple[tuple[int, ...], Callable[[int], None]]]:
+    """The files to hand to a new child that leads a process group, and what to call with its number then.
+
+    `limits` are those of the kernel, by their number in `resource`. They hold from the call on: a child that
+    has just been started has not read anything yet.
+    """
+    if not hasattr(fcntl, "F_SETSIG"):  # Linux only
+        yield (), lambda _: None
+        return
+    # A description of its own: the kernel keeps with it whom to tell.
+    end = os.open(f"/proc/self/fd/{_lifeline(os.getpid())[0]}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def hold(pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it is over already
+            fcntl.fcntl(end, fcntl.F_SETOWN, -pid)
+            fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGTERM)  # git removes its lock files
+            fcntl.fcntl(end, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+        for limit, most in limits.items():
+            with contextlib.suppress(OSError):  # the same, or a stricter limit holds that is not ours
+                resource.prlimit(pid, limit, (most, most))
+
+    try:
+        yield (end,), hold
+    finally:
+        os.close(end)
 
 
 class Child:

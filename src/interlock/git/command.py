@@ -6,12 +6,15 @@
    (credentials, filters, line endings), and only with the user's own git dir.
 4. A child gets its own session: Ctrl-C in the terminal is for Interlock to interpret, and ssh finds no
    terminal to ask questions on. One that is in no hurry gets a process group, and speaks to nobody.
+5. A child ends with this process. It has a limit on its memory unless it works for the user, and one that
+   reads what an agent made (`untrusted`) has limits on its time and its output too.
 """
 
 import asyncio
 import contextlib
 import functools
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,7 +24,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from interlock.git.child import Child, Drain
+from interlock.git import bounds
+from interlock.git.child import Child, Drain, held
 from interlock.git.errors import GitFailed
 from interlock.model.errors import EnvironmentProblem
 
@@ -131,8 +135,12 @@ class Git:
     variables: Mapping[str, str] = field(default_factory=dict)
     unhurried: bool = False
     """Others go first when there is more to do than the machine has processors."""
+    untrusted: bool = False
+    """It reads what an agent made: rule 5. More than that is refused with `RejectedObjects`."""
     lookup: Answers | None = None
     """Answers `names` and `changes` without a process of its own for each question, while it is open."""
+    keeps: tuple[int, ...] = ()
+    """Descriptors that its processes keep open: a lock is held until they have ended, too."""
 
     def having(self, **variables: str) -> "Git":
         """The same git with more environment variables."""
@@ -148,8 +156,11 @@ class Git:
         timeout: float = 600.0,
     ) -> Output:
         """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
-        process = _spawn(*_invocation(self, argv), feed, self.unhurried)
-        output = await _finish(process, argv[0], Drain(sink or BytesIO(), limit_bytes), timeout)
+        most = bounds.OUTPUT_BYTES if self.untrusted and limit_bytes is None else limit_bytes
+        process = _spawn(self, argv, feed)
+        output = await _finish(process, argv[0], Drain(sink or BytesIO(), most), timeout)
+        if self.untrusted:
+            _refuse_excess(argv[0], output, said_too_much=output.cut and limit_bytes is None)
         if output.code not in ok and not output.cut:
             raise GitFailed(argv[0], output.err)
         return output
@@ -184,7 +195,7 @@ def named(line: str) -> str | None:
 async def start(git: Git, *argv: str, errors: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
     """Start a git command that stays, to be asked questions."""
     # A start that is given up half-way would leave its pipes open, and git running.
-    starting = asyncio.create_task(_start(*_invocation(git, argv), errors))
+    starting = asyncio.create_task(_start(git, argv, errors))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -206,17 +217,33 @@ def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str,
     return ("git", "--no-pager", *where, *_OPTIONS, *argv), env, git.work_tree or git.git_dir
 
 
+def _limits(git: Git, *, stays: bool = False) -> dict[int, int]:
+    """Rule 5. RLIMIT_DATA and not RLIMIT_AS: packs are mapped, and may be larger than all memory."""
+    if git.as_user:
+        return {}
+    time = {resource.RLIMIT_CPU: bounds.CPU_SECONDS} if git.untrusted and not stays else {}
+    return {resource.RLIMIT_DATA: bounds.MEMORY_BYTES, **time}
+
+
+def _refuse_excess(name: str, output: Output, *, said_too_much: bool) -> None:
+    if said_too_much:
+        raise bounds.too_large(f"git {name} says too much of it", f"{bounds.OUTPUT_BYTES >> 20} MiB")
+    if output.code == -signal.SIGXCPU:
+        raise bounds.too_large(f"git {name} takes too long for it", f"{bounds.CPU_SECONDS} s")
+    if output.code and "out of memory" in output.err.lower():
+        raise bounds.too_large(f"git {name} lacks memory for it", f"{bounds.MEMORY_BYTES >> 20} MiB")
+
+
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
-    process = _spawn(("git", *argv), user_environment(), path, b"", unhurried=False)
+    process = _popen(("git", *argv), user_environment(), path, subprocess.DEVNULL, Git(path, as_user=True))
     return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 
-async def _start(
-    command: Sequence[str], env: dict[str, str], directory: Path, errors: int
-) -> asyncio.subprocess.Process:
-    with _explained(directory):
-        return await asyncio.create_subprocess_exec(
+async def _start(git: Git, argv: Sequence[str], errors: int) -> asyncio.subprocess.Process:
+    command, env, directory = _invocation(git, argv)
+    with _explained(directory), held(_limits(git, stays=True)) as (files, hold):
+        child = await asyncio.create_subprocess_exec(
             *command,
             executable=_program(env.get("PATH", os.defpath)),
             stdin=asyncio.subprocess.PIPE,
@@ -224,14 +251,22 @@ async def _start(
             stderr=errors,
             env=env,
             cwd=directory,
+            pass_fds=files,
             start_new_session=True,
         )
+        hold(child.pid)
+    return child
 
 
-def _spawn(
-    command: Sequence[str], env: dict[str, str], directory: Path, feed: bytes | BinaryIO, unhurried: bool
+def _spawn(git: Git, argv: Sequence[str], feed: bytes | BinaryIO) -> subprocess.Popen[bytes]:
+    with _as_file(feed) as stdin:
+        return _popen(*_invocation(git, argv), stdin, git)
+
+
+def _popen(
+    command: Sequence[str], env: dict[str, str], directory: Path, stdin: int | BinaryIO, git: Git
 ) -> subprocess.Popen[bytes]:
-    with _explained(directory), _as_file(feed) as stdin:
+    with _explained(directory), held(_limits(git)) as (files, hold):
         process = subprocess.Popen(
             command,
             executable=_program(env.get("PATH", os.defpath)),
@@ -241,11 +276,13 @@ def _spawn(
             bufsize=0,
             env=env,
             cwd=directory,
+            pass_fds=(*git.keeps, *files),
             # Linux shares the processors out by session, and niceness counts only within one.
-            start_new_session=not unhurried,
-            process_group=0 if unhurried else None,
+            start_new_session=not git.unhurried,
+            process_group=0 if git.unhurried else None,
         )
-    if unhurried:
+        hold(process.pid)
+    if git.unhurried:
         with contextlib.suppress(OSError):  # it is over already
             os.setpriority(os.PRIO_PROCESS, process.pid, _UNHURRIED)
     return process

@@ -5,16 +5,21 @@ cannot move anything. The blob also names the state folder it belongs to: whoeve
 counting epochs again, and must not be locked out by the old count.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
+from interlock.git.files import mark_of
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
 from interlock.model.errors import StaleEpoch
 
 REF = "refs/interlock/fence"
 _TRIES = 20
+_LOOK_SECONDS = 0.1
+_LOCK_SECONDS = 2.0
+"""Git holds the lock of a ref for a moment only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Fence:
 
     async def to(self, epoch: int) -> None:
         """Raise it. `StaleEpoch` if it already stands higher, or as high for another process."""
+        await self._drop_old_locks()
         for _ in range(_TRIES):
             seen = await self._look()
             if seen.lineage == self._our_lineage() and self._refuses(seen, epoch):
@@ -60,7 +66,26 @@ class Fence:
             if await self._swap(seen.object, epoch):
                 self._raised = epoch
                 return
+            await asyncio.sleep(_LOOK_SECONDS)
         raise GitFailed("update-ref", f"{REF} is being changed all the time: .lock': File exists")
+
+    async def _drop_old_locks(self) -> None:
+        """Remove the locks of git processes of ours that were killed, or died with the power.
+
+        Only we write the refs below this folder, and no write takes long: a lock that stays is left over.
+        """
+        folder = self._place.common_dir / "refs/interlock"
+        before = {lock: mark_of(lock) for lock in folder.rglob("*.lock")}
+        if before:
+            await asyncio.sleep(_LOCK_SECONDS)
+        for lock, mark in before.items():
+            if mark and mark_of(lock) == mark:
+                lock.unlink(missing_ok=True)
+
+    async def epoch(self) -> int:
+        """The epoch that it stands at for our state folder; 0: nothing of ours has raised it."""
+        seen = await self._look()
+        return seen.epoch if seen.lineage == self._our_lineage() else 0
 
     def _refuses(self, seen: _Seen, epoch: int) -> bool:
         if seen.epoch == epoch == self._raised:

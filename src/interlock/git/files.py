@@ -1,9 +1,24 @@
-"""Files on disk: written so that they survive a power cut, removed even when somebody made them read-only."""
+"""Files on disk: written so that they survive a power cut, removed even when somebody made them read-only.
 
+Nothing here recurses: agents make folders as deep as they like, and Python gives up at a thousand.
+"""
+
+import contextlib
+import errno
 import os
 import shutil
 import stat
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
+
+from interlock.git import bounds
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LONG = 1000
+"""Characters of a path; the kernel takes 4,095 bytes."""
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_durably(path: Path, text: str) -> None:
@@ -21,31 +36,188 @@ def write_durably(path: Path, text: str) -> None:
         os.close(folder)
 
 
+def mark_of(path: Path) -> tuple[int, int] | None:
+    """Which file it is, and when it was written: the same again means that nothing has touched it."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def walk(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Everything below `root`, each with its path from there; a folder comes before what is in it.
+
+    Links are not followed, and folders that an agent shut are opened. `RejectedObjects` if it is too much or
+    too deep.
+    """
+    waiting, count = [("", 0)], 0
+    while waiting:
+        above, depth = waiting.pop()
+        for entry in _listed(root / above):
+            path = f"{above}{entry.name}"
+            count += 1
+            if count > bounds.ENTRIES:
+                raise bounds.too_large(
+                    f"there are too many files in {root.name}", f"{bounds.ENTRIES:,} files"
+                )
+            bounds.check_path(path, depth)
+            yield path, entry
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append((f"{path}/", depth + 1))
+
+
+def _listed(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except PermissionError:
+        folder.chmod(folder.stat().st_mode | stat.S_IRWXU)
+        with os.scandir(folder) as entries:
+            return list(entries)
+
+
 def make_readable(root: Path) -> None:
     """Give ourselves every right on everything below `root`, without following links."""
     root.chmod(root.stat().st_mode | stat.S_IRWXU)
-    for folder, folders, names in os.walk(root):
-        for name in folders:
-            path = Path(folder, name)
-            if not path.is_symlink():
-                path.chmod(path.stat().st_mode | stat.S_IRWXU)
-        for name in names:
-            path = Path(folder, name)
-            mode = path.lstat().st_mode
-            if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
-                path.chmod(mode | stat.S_IRUSR)
+    for _, entry in walk(root):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if entry.is_dir(follow_symlinks=False):
+            wanted = mode | stat.S_IRWXU
+        else:
+            wanted = mode | stat.S_IRUSR if stat.S_ISREG(mode) else mode
+        if wanted != mode:
+            Path(entry.path).chmod(wanted)
+
+
+def strip_special_modes(root: Path) -> None:
+    """Take setuid and setgid from all files below `root`: who starts such a file would become its owner."""
+    waiting = [str(root)]
+    while waiting:
+        # What cannot be reached cannot be started by its path.
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    mode = entry.stat(follow_symlinks=False).st_mode
+                    if stat.S_ISDIR(mode):
+                        waiting.append(entry.path)
+                    elif stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID):
+                        Path(entry.path).chmod(stat.S_IMODE(mode) & ~(stat.S_ISUID | stat.S_ISGID))
 
 
 def remove_tree(root: Path) -> None:
-    """Remove a folder and all below it, also folders that were made read-only."""
-    if not root.is_symlink() and root.is_dir():
-        try:
-            shutil.rmtree(root)
-        except PermissionError:
-            make_readable(root)
-            shutil.rmtree(root)
-    else:
+    """Remove a folder and all below it, however deep, also folders that were made read-only."""
+    if root.is_symlink() or not root.is_dir():
         root.unlink(missing_ok=True)
+        return
+    _unshut(str(root), root.stat().st_mode)
+    top = os.open(root, _FOLDER)
+    try:
+        _empty(top)
+    finally:
+        os.close(top)
+    root.rmdir()
+
+
+def _empty(top: int) -> None:
+    """Files first, then folders from the last to the first. One with a long path is moved to the top."""
+    unused, folders = uuid.uuid4().hex, _clear(top)
+    for number, path in enumerate(folders):
+        if len(path) > _LONG:
+            folders[number] = f"{unused}-{number}"
+            os.rename(path, folders[number], src_dir_fd=top, dst_dir_fd=top)
+        folder = os.open(folders[number], _FOLDER, dir_fd=top)
+        try:
+            folders += [f"{folders[number]}/{name}" for name in _clear(folder)]
+        finally:
+            os.close(folder)
+    for path in reversed(folders):
+        os.rmdir(path, dir_fd=top)
+
+
+def _clear(folder: int) -> list[str]:
+    """Remove the files of a folder; the names of the folders in it."""
+    with os.scandir(folder) as entries:
+        listed = list(entries)
+    folders = []
+    for entry in listed:
+        if entry.is_dir(follow_symlinks=False):
+            _unshut(entry.name, entry.stat(follow_symlinks=False).st_mode, folder)
+            folders.append(entry.name)
+        else:
+            os.unlink(entry.name, dir_fd=folder)
+    return folders
+
+
+def _unshut(name: str, mode: int, above: int | None = None) -> None:
+    """One that is shut can be neither read nor moved."""
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, mode | stat.S_IRWXU, dir_fd=above)
+
+
+def open_folder(root: Path, relative: str, *, make: bool = False) -> int:
+    """A descriptor of the folder at `relative` below `root`. A link on the way is an error, not a way."""
+    folder = os.open(root, _FOLDER)
+    for name in filter(None, relative.split("/")):
+        try:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)
+            below = os.open(name, _FOLDER, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = below
+    return folder
+
+
+def copy_beneath(source: Path, target: Path, relative: str) -> bool:
+    """Copy a file or a link as it is, from below one folder to the same place below another.
+
+    No link on the way is followed, on either side: a checkout and a workspace may hold links that an agent
+    made. False if there is nothing of the kind, something is there already, or a link is in the way.
+    """
+    above, _, name = relative.rpartition("/")
+    folders = list[int]()
+    try:
+        folders.append(open_folder(source, above))
+        folders.append(open_folder(target, above, make=True))
+        return _copy(name, *folders)
+    except OSError as problem:
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        return False
+    finally:
+        for folder in folders:
+            os.close(folder)
+
+
+def _copy(name: str, source: int, target: int) -> bool:
+    seen = os.stat(name, dir_fd=source, follow_symlinks=False)
+    if stat.S_ISLNK(seen.st_mode):
+        os.symlink(os.readlink(name, dir_fd=source), name, dir_fd=target)
+        return True
+    if not stat.S_ISREG(seen.st_mode):
+        return False
+    with (
+        open(os.open(name, _PLAIN, dir_fd=source), "rb") as old,  # noqa: PTH123 - a descriptor
+        open(os.open(name, _NEW, 0o600, dir_fd=target), "wb") as new,  # noqa: PTH123 - a descriptor
+    ):
+        shutil.copyfileobj(old, new)
+        new.flush()
+        os.fchmod(new.fileno(), stat.S_IMODE(seen.st_mode) & 0o777)
+        os.utime(new.fileno(), ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    return True
+
+
+def read_regular(path: Path, limit_bytes: int = 1 << 20) -> bytes:
+    """The content of a file, and of nothing that is endless or waits: a clone may hold a link to a device."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "is no file", str(path))
+        content = file.read(limit_bytes + 1)
+    if len(content) > limit_bytes:
+        raise OSError(errno.EFBIG, f"is larger than {limit_bytes} bytes", str(path))
+    return content
 
 
 def read_beneath(root: Path, relative: str, limit_bytes: int = 1 << 20) -> str | None:
@@ -53,17 +225,13 @@ def read_beneath(root: Path, relative: str, limit_bytes: int = 1 << 20) -> str |
 
     For files an agent could have replaced by links or pipes.
     """
+    above, _, name = relative.rpartition("/")
     try:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        folder = open_folder(root, above)
     except OSError:
         return None
     try:
-        *parents, name = relative.split("/")
-        for parent in parents:
-            below = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-            os.close(folder)
-            folder = below
-        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        file = os.open(name, _PLAIN, dir_fd=folder)
     except OSError:
         return None
     finally:

@@ -10,7 +10,6 @@ no agent can change, names files that are wanted all the same.
 import asyncio
 import contextlib
 import os
-import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -19,6 +18,7 @@ from pathlib import Path
 from interlock.git.command import Git, find_repository
 from interlock.git.errors import GitFailed
 from interlock.git.exposed import exposed
+from interlock.git.files import copy_beneath
 from interlock.git.place import FORMER_STATE_FOLDER, Place
 from interlock.model.secret_names import is_secret
 
@@ -224,10 +224,8 @@ def copy_files(root: Path, names: Sequence[str], target: Path) -> None:
     """Copy single files to the same paths below `target`, as far as there is room for them."""
     left = MOST_BYTES
     for name in names:
-        source, copy = root / name, target / name
         with contextlib.suppress(OSError):
-            left -= source.lstat().st_size
+            left -= (root / name).lstat().st_size
             if left < 0:
                 return
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, copy, follow_symlinks=False)
+            copy_beneath(root, target, name)

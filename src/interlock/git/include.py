@@ -3,24 +3,38 @@
 import asyncio
 import hashlib
 import os
-import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from interlock.git.command import Git
+from interlock.git.files import copy_beneath, read_beneath
 from interlock.git.place import FORMER_STATE_FOLDER, Place
 
 FILE = ".worktreeinclude"
 
 
-async def include(place: Place, tree: Path) -> dict[str, str]:
-    """Copy untracked files that match the patterns (in the form of `.gitignore`); their hashes by path."""
+def read_patterns(root: Path) -> str:
+    """The file's text. A link, or anything else that is no file, says nothing."""
+    return read_beneath(root, FILE) or ""
+
+
+async def include(place: Place, tree: Path, may: Callable[[str], bool] = lambda _: True) -> dict[str, str]:
+    """Copy untracked files that match the patterns (in the form of `.gitignore`); their hashes by path.
+
+    `may` is given the patterns, and says whether they count.
+    """
     source = place.work_tree
-    if source is None or not (source / FILE).is_file():
+    patterns = read_patterns(source) if source else ""
+    if source is None or not patterns or not may(patterns):
         return {}
-    # Without the user's configuration: only this file says what is copied.
+    from tempfile import NamedTemporaryFile  # noqa: PLC0415 - 3 ms that `status` need not spend
+
+    # Without the user's configuration: only these patterns say what is copied.
     git = Git(place.common_dir, source, variables=place.checkout_git.variables)
-    said = await git.run("ls-files", "-o", "-i", "-z", f"--exclude-from={source / FILE}")
+    with NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape") as copy:
+        copy.write(patterns)
+        copy.flush()
+        said = await git.run("ls-files", "-o", "-i", "-z", f"--exclude-from={copy.name}")
     names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
     return await asyncio.to_thread(_copy_all, source, tree, names)
 
@@ -31,17 +45,8 @@ def _copy_all(source: Path, tree: Path, names: Iterable[str]) -> dict[str, str]:
         for name in names
         if not name.startswith(f"{FORMER_STATE_FOLDER}/")
         and not name.endswith("/")
-        and _copy(source / name, tree / name)
+        and copy_beneath(source, tree, name)
     }
-
-
-def _copy(source: Path, target: Path) -> bool:
-    """Copy a file or a link as it is; never over something the checkout has."""
-    if os.path.lexists(target) or not (source.is_symlink() or source.is_file()):
-        return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(source, target, follow_symlinks=False)
-    return True
 
 
 def fingerprint(path: Path) -> str:

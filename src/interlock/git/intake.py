@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from interlock.git.bounds import too_large
 from interlock.git.command import Git
 from interlock.git.errors import refused
 from interlock.git.files import remove_tree
@@ -15,6 +16,8 @@ from interlock.git.place import Place
 from interlock.model.errors import RejectedObjects
 
 LIMIT_BYTES = 200 << 20
+_EXPANDED = 10
+"""One file may be so many times larger than all new content when it is packed: 2 GiB, as on the disk."""
 _SMALL = 100
 """Up to this many objects are stored singly: a pack for each attempt would slow every later lookup down."""
 
@@ -32,20 +35,27 @@ async def take_in(
     await _pack(trusted, wanted, base, stream, limit_bytes)
     # Not the durable git of `place`: what is in quarantine may well be lost with the power.
     quarantine = Git(
-        place.common_dir, variables={"GIT_OBJECT_DIRECTORY": str(scratch)}, unhurried=trusted.unhurried
+        place.common_dir,
+        variables={"GIT_OBJECT_DIRECTORY": str(scratch)},
+        unhurried=trusted.unhurried,
+        untrusted=True,
     )
-    if _count(stream) <= _SMALL:
-        await _inspect(quarantine, stream, "unpack-objects", "-q")
-        await asyncio.to_thread(_release_objects, scratch, place.objects)
-    else:
-        await _inspect(quarantine, stream, "index-pack", "--stdin", "--fix-thin", "--threads=1")
-        await asyncio.to_thread(_release_packs, scratch, place.objects)
+    is_small = _count(stream) <= _SMALL
+    words = ("unpack-objects", "-q") if is_small else ("index-pack", "--stdin", "--fix-thin", "--threads=1")
+    try:
+        await _inspect(quarantine, stream, *words)
+    except RejectedObjects:
+        await _refuse_large_file(trusted, wanted, base, limit_bytes)
+        raise
+    release = _release_objects if is_small else _release_packs
+    await asyncio.to_thread(release, scratch, place.objects)
     await asyncio.to_thread(remove_tree, scratch)
 
 
 async def _pack(trusted: Git, wanted: Sequence[str], base: str, stream: Path, limit_bytes: int) -> None:
-    revisions = "".join(f"{commit}\n" for commit in wanted) + f"^{base}\n"
     words = (
+        # What is left out here is missed by the inspection, before it is ever unpacked.
+        f"--filter=blob:limit={_EXPANDED * limit_bytes + 1}",
         "--revs",
         "--thin",
         "--stdout",
@@ -56,12 +66,30 @@ async def _pack(trusted: Git, wanted: Sequence[str], base: str, stream: Path, li
     )
     with stream.open("wb") as sink:
         said = await trusted.run(
-            "pack-objects", *words, feed=revisions.encode(), sink=sink, limit_bytes=limit_bytes, ok=range(256)
+            "pack-objects",
+            *words,
+            feed=_revisions(wanted, base),
+            sink=sink,
+            limit_bytes=limit_bytes,
+            ok=range(256),
         )
     if said.cut:
         raise RejectedObjects(f"the attempt holds more than {limit_bytes / (1 << 20):g} MiB of new content")
     if said.code:
         raise refused("pack-objects", said.err)
+
+
+async def _refuse_large_file(trusted: Git, wanted: Sequence[str], base: str, limit_bytes: int) -> None:
+    """Say so if the reason for a refusal was a file that is huge when it is unpacked."""
+    most = _EXPANDED * limit_bytes
+    words = ("--objects", "--no-object-names", f"--filter=blob:limit={most + 1}", "--filter-print-omitted")
+    said = await trusted.run("rev-list", *words, "--stdin", feed=_revisions(wanted, base), ok=range(256))
+    if b"\n~" in said.out:
+        raise too_large("one of its files is too long", f"{most:,} bytes")
+
+
+def _revisions(wanted: Sequence[str], base: str) -> bytes:
+    return "".join([*(f"{commit}\n" for commit in wanted), f"^{base}\n"]).encode()
 
 
 def _count(stream: Path) -> int:

@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from interlock.git.command import Git
+from interlock.git.files import copy_beneath, remove_tree
 from interlock.git.place import Place
 
 POINTER = b"version https://git-lfs.github.com/spec"
@@ -49,7 +50,7 @@ def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
         stored = place.common_dir / "lfs/objects" / oid[:2] / oid[2:4] / oid
         if _is_link_of(stored, path, size):
             filled.append(name)
-        elif place.work_tree and size <= left and _is_copy_of(place.work_tree / name, path, oid, size):
+        elif place.work_tree and size <= left and _is_copy_of(place.work_tree, name, path, oid, size):
             left -= size
             filled.append(name)
     return filled
@@ -81,20 +82,21 @@ def _is_link_of(stored: Path, path: Path, size: int) -> bool:
     return True
 
 
-def _is_copy_of(source: Path, path: Path, oid: str, size: int) -> bool:
-    """Copy the checkout's file, if it is what the pointer names."""
+def _is_copy_of(root: Path, name: str, path: Path, oid: str, size: int) -> bool:
+    """Copy the checkout's file, if it is what the pointer names. No link on the way there is followed."""
+    fresh = path.with_name(f"{path.name}.interlock-lfs")
+    fresh.mkdir()
+    copy = fresh / name
     try:
-        if source.is_symlink() or source.stat().st_size != size:
+        if (root / name).lstat().st_size != size or not copy_beneath(root, fresh, name) or copy.is_symlink():
             return False
-        fresh = path.with_name(f"{path.name}.interlock-lfs")
-        shutil.copyfile(source, fresh)
-        with fresh.open("rb") as file:
+        with copy.open("rb") as file:
             matches = hashlib.file_digest(file, "sha256").hexdigest() == oid
         if matches:
-            shutil.copymode(path, fresh)
-            fresh.replace(path)
-        else:
-            fresh.unlink()
+            shutil.copymode(path, copy)
+            copy.replace(path)
     except OSError:
         return False
+    finally:
+        remove_tree(fresh)
     return matches

@@ -10,16 +10,26 @@ import uuid
 from pathlib import Path
 
 from interlock.git.files import write_durably
+from interlock.model.errors import EnvironmentProblem
 
 FILE = "lineage"
 
 
 def read_lineage(state: Path) -> str:
     """The lineage of a state folder; '' if it has none yet."""
+    path = state / FILE
     try:
-        return (state / FILE).read_text().strip()
+        text = path.read_bytes().decode("ascii", "replace").strip()
     except (FileNotFoundError, NotADirectoryError):
         return ""
+    except OSError as error:
+        raise EnvironmentProblem(f"{path} cannot be read: {error.strerror}", f"ls -la {path}") from error
+    if re.fullmatch(r"[\w.-]{1,100}", text, re.ASCII):
+        return text
+    # Not replaced by a new one: on a shared server that would be another project, with an empty log.
+    raise EnvironmentProblem(
+        f"{path} is damaged", f"git cat-file blob refs/interlock/fence | cut -d' ' -f2 > '{path}'"
+    )
 
 
 def ensure_lineage(state: Path) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 
+from interlock.git.bounds import OUTPUT_BYTES, too_large
 from interlock.git.command import BATCH_CHECK, Git, named
 from interlock.git.errors import GitFailed
 from interlock.git.resident import Resident, whole_lines
@@ -41,10 +42,12 @@ class Lookup:
         await self._changes.close()
 
     async def _until_the_end(self, answers: asyncio.StreamReader) -> bytes:
-        said = b""
+        said = bytearray()
         while not said.endswith(self._end):
             chunk = await answers.read(_CHUNK_BYTES)
             if not chunk:
                 raise EOFError
             said += chunk
-        return said.removesuffix(self._end)
+            if len(said) > OUTPUT_BYTES:
+                raise too_large("the change has too many names", f"{OUTPUT_BYTES >> 20} MiB of names")
+        return bytes(said).removesuffix(self._end)

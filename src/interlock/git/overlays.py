@@ -10,7 +10,7 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
@@ -26,12 +26,14 @@ from interlock.model.sandbox import Grant, Overlay
 class Overlays:
     """Makes the layers of one repository's workspaces and checks."""
 
-    def __init__(self, place: Place, built: Built = nothing_built) -> None:
-        """`built` knows the layers that a set-up has made for a tree."""
+    def __init__(
+        self, place: Place, built: Built = nothing_built, may_include: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        """`built` knows the layers that a set-up has made for a tree; `may_include`: see `GitWorkspaces`."""
         self._place = place
         self._built = built
         self._trees = Trees(place)
-        self._beside = Beside(place)
+        self._beside = Beside(place, may_include)
 
     async def furnish(self, folder: AttemptFolder, tree: str, *, bare: bool = False) -> Grant:
         """The layers of a folder that has its git dirs already, and what its program may reach.

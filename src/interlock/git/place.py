@@ -144,7 +144,7 @@ class Place:
 
     def ensure_state(self) -> Path | None:
         """Make the state folder. Moves the one of an older version there, and returns where that was."""
-        self.state.mkdir(parents=True, exist_ok=True)
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = self.state.stat()
         if found.st_uid == os.geteuid() and found.st_mode & 0o077:
             # Logs and prompts are the user's own, and so is whatever an agent left there.

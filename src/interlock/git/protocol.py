@@ -1,6 +1,6 @@
 """What the engine asks of a repository."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -83,6 +83,10 @@ class Repository(Protocol):
         """How the branch and its upstream, as last fetched, come together; None: one is part of the other."""
         ...
 
+    async def fence_epoch(self) -> int:
+        """The epoch below which nothing of this state folder may land; 0: there was none yet."""
+        ...
+
     async def raise_fence(self, epoch: int) -> None:
         """From now on only landings that name this epoch (or a later one) can move the branch."""
         ...
@@ -111,6 +115,14 @@ class Repository(Protocol):
 
     async def obstacle(self, landing: Landing) -> str:
         """What holds a landing up (`Move.HELD`), and what the user can do about it."""
+        ...
+
+    async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
+        """Which of these commits are not on the protected branch."""
+        ...
+
+    async def landings(self) -> Mapping[str, Tip]:
+        """What landed for each task and is on the branch, by the word that stands for the task in a ref."""
         ...
 
     async def contains(self, commit: Commit) -> bool:

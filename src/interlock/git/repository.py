@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from interlock.git import checkout, fence, signing, upstream
@@ -13,6 +13,7 @@ from interlock.git.command import Output
 from interlock.git.commits import commit_text
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
+from interlock.git.landings import landed_ref, landings, missing
 from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place, loose_ref
 from interlock.git.protocol import Divergence
@@ -59,6 +60,10 @@ class GitRepository:
     async def fetch(self) -> str:
         """Fast-forward the branch to its upstream where possible; what to tell the user, or nothing."""
         return await upstream.catch_up(self.place, self._branch)
+
+    async def fence_epoch(self) -> int:
+        """The epoch below which nothing of this state folder may land; 0: there was none yet."""
+        return await self._fence.epoch()
 
     async def raise_fence(self, epoch: int) -> None:
         """From now on only landings that name this epoch, or a later one, can move the branch."""
@@ -111,7 +116,12 @@ class GitRepository:
                 return Move.STALE
             await self._refuse_rewind(landing)
         advance = Advance(
-            landing.branch, landing.new, landing.old, "interlock: land", self._fence.object_id(landing.fence)
+            landing.branch,
+            landing.new,
+            landing.old,
+            "interlock: land",
+            self._fence.object_id(landing.fence),
+            landed_ref(self.place, landing.task) if landing.task else "",
         )
         return await self._branch.move(advance)
 
@@ -122,6 +132,17 @@ class GitRepository:
     async def contains(self, commit: Commit) -> bool:
         """Is the commit on the protected branch."""
         return await self._branch.contains(self.place.branch, commit)
+
+    async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
+        """Which of these commits are not on the protected branch."""
+        return await missing(self.place, self.place.branch, commits)
+
+    async def landings(self) -> Mapping[str, Tip]:
+        """What landed for each task and is on the branch, by `ref_word` of the task."""
+        found = await landings(self.place)
+        trees = await self._git.names(*(f"{commit}^{{tree}}" for commit in found.values())) if found else []
+        pairs = zip(found.items(), trees, strict=True)
+        return {task: Tip(self.place.branch, commit, Tree(tree or "")) for (task, commit), tree in pairs}
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """What changed between two commits, as text."""

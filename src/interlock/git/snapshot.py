@@ -10,6 +10,7 @@
 """
 
 import asyncio
+import itertools
 import os
 import re
 import shutil
@@ -19,13 +20,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder, Opened, agent_commits, agent_head, objects_are_plain
+from interlock.git.bounds import REFS
 from interlock.git.command import Git
 from interlock.git.commits import commit_text, write_commit
 from interlock.git.errors import GitFailed, refused
-from interlock.git.files import make_readable, read_beneath
+from interlock.git.files import make_readable, read_beneath, walk
 from interlock.git.making import write_trusted
 from interlock.git.place import Place
-from interlock.git.written import Written, look_at, put_pipes_away, removals, show_steering, tracked
+from interlock.git.tree_size import check_history
+from interlock.git.written import (
+    Written,
+    check_content,
+    look_at,
+    put_pipes_away,
+    removals,
+    show_steering,
+    tracked,
+)
 from interlock.model.errors import RejectedObjects
 
 _LINK = b"160000"
@@ -65,13 +76,18 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
     write_trusted(place, folder)
     alternates = folder.trusted / "objects" / "info" / "alternates"
     alternates.write_text("".join(f"{lender}\n" for lender in lenders), errors="surrogateescape")
-    git = Git(folder.trusted, folder.tree, variables=place.author_variables, unhurried=True)
+    author = place.author_variables
+    git = Git(folder.trusted, folder.tree, variables=author, unhurried=True, untrusted=True)
     history = await _history(git, folder, place, base)
+    if history.commits - {base}:
+        await check_history(git, place, history.commits, base, history.base_tree)
     committed = await _committed(git, history)
     if opened and opened.tree:
         tree, leftovers = await _stage_layer(git, folder, committed, opened)
     else:
-        tree, leftovers = await _stage(git, folder, lambda: _fresh_index(git, folder, committed))
+        written = await asyncio.to_thread(look_at, folder.tree)
+        put_pipes_away(folder.tree, written, layered=False)
+        tree, leftovers = await _stage(git, folder, written, lambda: _fresh_index(git, folder, committed))
     commit = _commit(folder, place, history, tree, message)
     lost = await _lost(git, history, base, commit)
     odd = () if plain else ("commits of the agent, whose object store is gone or has links in it",)
@@ -80,7 +96,9 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
 
 async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> _History:
     head = agent_head(folder.private, place) or base
-    others = sorted({*agent_commits(folder.private, place)} - {head, base})
+    named = list(itertools.islice(agent_commits(folder.private, place), REFS + 1))
+    more = (f"branches of the agent after the first {REFS:,}",) if len(named) > REFS else ()
+    others = sorted({*named[:REFS]} - {head, base})
     base_tree = (await place.git.names(f"{base}^{{tree}}"))[0] or ""
     if head == base and not others:
         return _History(base, base_tree, base, base_tree, builds_on_base=True)
@@ -95,7 +113,7 @@ async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> 
             base, base_tree, leftovers=(f"commits of the agent that cannot be read: {failed.said}",)
         )
     commits = frozenset(commit for commit in found if commit)
-    return _History(base, base_tree, found[0], head_tree, ancestry.code == 0, commits)
+    return _History(base, base_tree, found[0], head_tree, ancestry.code == 0, commits, more)
 
 
 def _commit(folder: AttemptFolder, place: Place, history: _History, tree: str, message: str) -> str:
@@ -159,25 +177,19 @@ async def _stage_layer(
     # What agents commit in a folder of the user's is taken from the commit: its files are in another layer.
     aside = {path for path in lines if any(path.startswith(f"{each}/") for each in opened.shown)}
     _begin_index(below, folder)
-    found = await asyncio.to_thread(_look_into, folder.tree)
-    put_pipes_away(folder.tree, found)
+    found = await asyncio.to_thread(look_at, folder.tree)
+    put_pipes_away(folder.tree, found, layered=True)
+    missing = found.missing(opened.begun)
+    found.gone |= missing
     await show_steering(below, found, {*lines} - aside)
     written = await asyncio.to_thread(look_at, folder.tree)
+    written.gone |= missing
     entries = await tracked(git, known, written.files | written.folders)
-    _, leftovers = await _stage(git, folder, lambda: _listed_index(git, folder, entries))
+    _, leftovers = await _stage(git, folder, written, lambda: _listed_index(git, folder, entries))
     now = (await git.run("ls-files", "--stage", "-z")).out
     gone = await removals(git, opened.tree, written, b"0" * len(opened.tree))
     kept = b"".join(lines[path] + b"\0" for path in sorted(aside))
     return await _tree_with(below, folder, gone + now + kept), leftovers
-
-
-def _look_into(upper: Path) -> Written:
-    """Everything in a layer, also in folders that the agent shut."""
-    try:
-        return look_at(upper)
-    except PermissionError:
-        make_readable(upper)
-        return look_at(upper)
 
 
 async def _tree_with(below: Git, folder: AttemptFolder, changes: bytes) -> str:
@@ -209,15 +221,16 @@ async def _update_index(git: Git, lines: bytes) -> None:
 
 
 async def _stage(
-    git: Git, folder: AttemptFolder, prepare: Callable[[], Awaitable[None]]
+    git: Git, folder: AttemptFolder, written: Written, prepare: Callable[[], Awaitable[None]]
 ) -> tuple[str, tuple[str, ...]]:
     """All files of the folder as a tree, and what could not be part of it. `prepare` makes the index."""
     await prepare()
+    await check_content(git, folder.tree, written)
     said = await git.run("add", "-A", "--", ".", ok=range(256))
     leftovers: tuple[str, ...] = ()
     if said.code or "could not open" in said.err or "embedded git repository" in said.err:
         await asyncio.to_thread(make_readable, folder.tree)
-        nested = _nested(folder.tree, await _links(git, folder))
+        nested = await asyncio.to_thread(_nested, folder.tree, await _links(git, folder))
         with _hidden(nested, folder.home / "nested"):
             await prepare()
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
@@ -249,12 +262,12 @@ async def _links(git: Git, folder: AttemptFolder) -> set[str]:
 
 def _nested(tree: Path, links: set[str]) -> list[Path]:
     """Every `.git` below the top one that belongs to no known link."""
-    folders = [path.parent.relative_to(tree) for path in sorted(tree.rglob(".git")) if path.parent != tree]
+    folders = sorted(path.removesuffix("/.git") for path, _ in walk(tree) if path.endswith("/.git"))
     # What lies inside a git dir moves with it.
     return [
         tree / folder / ".git"
         for folder in folders
-        if str(folder) not in links and ".git" not in folder.parts
+        if folder not in links and ".git" not in folder.split("/")
     ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.command import Git
-from interlock.git.files import remove_tree
+from interlock.git.files import remove_tree, strip_special_modes
 from interlock.git.include import fingerprint
 from interlock.git.place import Place
 from interlock.model.errors import InterlockError
@@ -76,6 +76,7 @@ class Trash:
         with contextlib.suppress(OSError):  # other attempts of the task may still be there
             folder.home.parent.rmdir()
         if keep:
+            await asyncio.to_thread(strip_special_modes, target)
             return target
         self._doomed.append(target)
         if self._clearing is None or self._clearing.done():

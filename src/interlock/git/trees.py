@@ -146,7 +146,7 @@ class Trees:
     def _find(self) -> Pristine | None:
         """The newest one that is there."""
         for folder in reversed(list(self._all())):
-            with contextlib.suppress(OSError, ValueError, LookupError):
+            with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
                 noted = json.loads((folder / _NOTE).read_text())
                 found = Pristine(folder, str(noted["tree"]), tuple(noted["filled"]))
                 self._lock(folder)

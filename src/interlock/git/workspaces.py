@@ -12,6 +12,7 @@ from pathlib import Path
 from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
 from interlock.git.beside import Built, nothing_built
+from interlock.git.bounds import check_files
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
@@ -21,6 +22,7 @@ from interlock.git.place import Place, ref_word
 from interlock.git.protocol import CheckRoom, Collected, Workspace
 from interlock.git.reach import copied_grant
 from interlock.git.trash import Left, Trash
+from interlock.git.written import look_at
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 from interlock.model.sandbox import Grant
 from interlock.model.task import TASK_ID, Commit, TaskId, Tree
@@ -39,9 +41,11 @@ class GitWorkspaces:
         limit_bytes: int = intake.LIMIT_BYTES,
         why_copies: Callable[[], str] = lambda: "nothing was said of overlays",
         built: Built = nothing_built,
+        may_include: Callable[[str], bool] = lambda _: True,
     ) -> None:
         """`why_copies` says why workspaces cannot be overlays here; nothing: they can. It is asked once.
-        `built` knows the layers that a set-up has made for a tree."""
+        `built` knows the layers that a set-up has made for a tree. `may_include` says whether the patterns
+        of `.worktreeinclude` count."""
         self._place = place
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
@@ -49,7 +53,8 @@ class GitWorkspaces:
         """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
-        self._overlays = Overlays(place, built)
+        self._overlays = Overlays(place, built, may_include)
+        self._may_include = may_include
         self._ask_why_copies = why_copies
 
     @cached_property
@@ -85,7 +90,8 @@ class GitWorkspaces:
                 raise problem
         assert isinstance(furnished, _Furnished)  # noqa: S101 - no problem, so that is what it is
         dedicate(self._place, folder, task, base, head)
-        opened = Opened(task, attempt, base, furnished.included, furnished.tree, furnished.shown)
+        begun = tuple(sorted(look_at(folder.tree).files)) if furnished.tree else ()
+        opened = Opened(task, attempt, base, furnished.included, furnished.tree, furnished.shown, begun)
         folder.note(opened)
         return folder.workspace(opened, furnished.path, furnished.grant)
 
@@ -96,7 +102,7 @@ class GitWorkspaces:
             await make_git_dirs(self._place, folder, layered=layered)
             if not layered:
                 await copy_files(folder, head)
-                included = await include.include(self._place, folder.tree)
+                included = await include.include(self._place, folder.tree, self._may_include)
                 return _Furnished(folder.tree, copied_grant(self._place, folder), included)
             tree = (await self._place.git.names(f"{head}^{{tree}}"))[0] or ""
             grant = await self._overlays.furnish(folder, tree, bare=bare)
@@ -132,7 +138,9 @@ class GitWorkspaces:
         except GitFailed as problem:
             raise _damage(workspace, problem) from problem
         ref = _work_ref(workspace.task, workspace.attempt)
-        changes, _ = await asyncio.gather(git.changes(base, taken.commit), self._keep(ref, taken))
+        changes = await git.changes(base, taken.commit)
+        check_files(len(changes))
+        await self._keep(ref, taken)
         folder.note(Kept(taken.commit, ref, taken.leftovers))
         touched = tuple(path.decode("utf-8", "backslashreplace") for _, path in changes)
         return Collected(Commit(taken.commit), ref, bool(touched), touched)
@@ -143,7 +151,7 @@ class GitWorkspaces:
         taken = await snapshot.take(folder, self._place, base, message)
         wanted = [commit for commit in (taken.commit, taken.lost) if commit and commit != base]
         if wanted:
-            trusted = Git(folder.trusted, folder.tree, unhurried=True)
+            trusted = Git(folder.trusted, folder.tree, unhurried=True, untrusted=True)
             await intake.take_in(self._place, trusted, wanted, base, self._limit_bytes)
         return taken
 

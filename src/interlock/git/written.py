@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interlock.git import bounds
 from interlock.git.command import Git
+from interlock.git.files import walk
 
 _REPLACED = "user.overlay.opaque"
 """The mark. A program cannot set it: the kernel keeps this name for itself in what we mount."""
@@ -19,8 +21,6 @@ _AT_ONCE = 400
 """Paths in the words of one command."""
 _STEERING = (".gitignore", ".gitattributes")
 """Files that decide which others count."""
-_MOST = 1_000_000
-"""Entries of one layer: more is not a change to a repository."""
 
 
 @dataclass(slots=True)
@@ -32,6 +32,12 @@ class Written:
     gone: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)
     """Folders that show nothing of what was below them."""
+    content_bytes: int = 0
+    """What there is to read in the files, which may be far more than they take on the disk."""
+
+    def missing(self, begun: Iterable[str]) -> set[str]:
+        """Those of the files that the layer began with that are no longer there."""
+        return set(begun) - self.files - self.folders - self.gone
 
     def shows_below(self, path: str) -> bool:
         """Would the program see the lower layer's file at this path."""
@@ -44,36 +50,51 @@ class Written:
 
 def look_at(upper: Path) -> Written:
     """Everything in the layer. No link is followed; the agent's git dir is not part of it."""
-    found, waiting, count = Written(), [""], 0
-    while waiting:
-        folder = waiting.pop()
-        with os.scandir(upper / folder) as entries:
-            for entry in entries:
-                path = f"{folder}{entry.name}"
-                count += 1
-                if count > _MOST:
-                    raise OSError(f"more than {_MOST} files were written")
-                if path == ".git":
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    found.folders.add(path)
-                    waiting.append(f"{path}/")
-                    if _is_replaced(entry.path):
-                        found.replaced.add(path)
-                elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
-                    found.files.add(path)
-                else:  # a device: it was removed; a pipe or the like: git has none, so what was there is gone
-                    found.gone.add(path)
+    found = Written()
+    for path, entry in walk(upper):
+        if path == ".git" or path.startswith(".git/"):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            found.folders.add(path)
+            if _is_replaced(entry.path):
+                found.replaced.add(path)
+        elif entry.is_symlink():
+            found.files.add(path)
+        elif entry.is_file(follow_symlinks=False):
+            found.files.add(path)
+            found.content_bytes += entry.stat(follow_symlinks=False).st_size
+        else:  # a device: it was removed; a pipe or the like: git has none, so what was there is gone
+            found.gone.add(path)
     return found
 
 
-def put_pipes_away(upper: Path, written: Written) -> None:
-    """Replace a pipe that has the name of a file that git reads: git would wait for a writer."""
+def put_pipes_away(upper: Path, written: Written, *, layered: bool) -> None:
+    """Remove a pipe that has the name of a file that git reads: git would wait for a writer."""
     for path in written.gone:
         spot = upper / path
         if spot.name in (*_STEERING, ".gitmodules") and not spot.is_char_device():
             spot.unlink()
-            os.mknod(spot, stat.S_IFCHR, os.makedev(0, 0))  # what was below stays removed
+            if layered:
+                os.mknod(spot, stat.S_IFCHR, os.makedev(0, 0))  # what was below stays removed
+
+
+async def check_content(git: Git, tree: Path, written: Written) -> None:
+    """Refuse new files that take too long to read. Ignored ones are not read, so they do not count."""
+    if written.content_bytes <= bounds.CONTENT_BYTES:
+        return
+    said = await git.run("ls-files", "-o", "-m", "-z", "--exclude-standard")
+    names = [os.fsdecode(name) for name in said.out.split(b"\0") if name]
+    sizes = {name: _size(tree / name) for name in names}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    bounds.check_content(sum(sizes.values()), largest, sizes.get(largest, 0))
+
+
+def _size(path: Path) -> int:
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
-from interlock.events.record import Recorded
+from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State
 from interlock.model.failure import DIGITS, Symptom, normalised, symptom
 from interlock.model.outcome import WAITS
@@ -89,8 +89,14 @@ class Errors:
 
     def add(self, row: Recorded) -> None:
         """Take in one row of the log."""
-        if read := _READ.get(row.kind):
-            read(self, row.fact, row.time)
+        read = _READ.get(row.kind)
+        if read and not isinstance(fact := row.fact, Unreadable) and self._is_known(fact):
+            read(self, fact, row.time)
+
+    def _is_known(self, fact: f.Fact) -> bool:
+        """Is it about a task of this log, or about none."""
+        task = getattr(fact, "task", None)
+        return task is None or task in self.state.tasks
 
     def troubles(self) -> list[Trouble]:
         """All of them: open ones first, then those of most tasks, then the latest."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from interlock.events.state import TaskState
 from interlock.events.tallies import Sums, Tallies
+from interlock.model.numbers import bounded, exponential, logarithm
 
 P90_SIGMAS = 1.2815515655446004
 """Of a normal distribution."""
@@ -30,7 +31,7 @@ class Amount:
     def at(self, own: float, together: float) -> float:
         """The amount for two draws from a standard normal distribution."""
         noise = math.sqrt(1 - self.common) * own + math.sqrt(self.common) * together
-        return self.median * math.exp(self.sigma * noise)
+        return bounded(self.median * exponential(self.sigma * noise))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,9 @@ def prospect(task: TaskState, tallies: Tallies) -> Prospect:
 
 def _spread(median: float, p90: float, common: float) -> Amount:
     return (
-        Amount(median, max(0.0, math.log(p90 / median) / P90_SIGMAS), common) if median > 0 else Amount(0.0)
+        Amount(median, max(0.0, (logarithm(p90) - logarithm(median)) / P90_SIGMAS), common)
+        if median > 0
+        else Amount(0.0)
     )
 
 
@@ -89,4 +92,4 @@ def _check_spread(sums: Iterable[Sums]) -> Amount:
     """Checks are the repository's own and vary little: their mean says enough."""
     found = [each for each in sums if each.count]
     count = sum(each.count for each in found)
-    return Amount(math.exp(sum(each.y for each in found) / count)) if count else Amount(0.0)
+    return Amount(exponential(sum(each.y for each in found) / count)) if count else Amount(0.0)

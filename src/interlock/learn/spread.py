@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from interlock.events.tallies import Sums, Tally
 from interlock.learn.evidence import Evidence, Kind
 from interlock.learn.student import t_quantile
+from interlock.model.numbers import exponential, logarithm
 
 SPREAD = 0.7
 """Of logarithms, within one kind, until it is known better: two thirds lie within a factor of two."""
@@ -43,12 +44,12 @@ class Spread:
         middle, weight = self.middle, self.weight
         shift = 0.0
         if estimate is not None:
-            x = math.log(estimate)
+            x = logarithm(estimate)
             shift = self.slope * x
             weight += 1
             middle += (x - shift - middle) / weight
         off = self.scale * math.sqrt(1 + 1 / weight) * t_quantile(probability, self.freedom)
-        return math.exp(shift + middle + off)
+        return exponential(shift + middle + off)
 
 
 def spread(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:

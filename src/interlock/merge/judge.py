@@ -9,10 +9,12 @@ Rules:
 4. Such a check must be red in the way it is on main: the same exit status, and beside the report no line that
    main's output does not have. A linter that runs in the same command has no other way to show.
 5. Where its report cannot be read, it is excused only if a person allows that (`red_main: allow`).
-6. A green check in which no test runs any more, where main has some, is not green. Where fewer tests pass
-   than on a green main, that is noted.
+6. A green check in which no test runs any more, where main has some, is not green. Neither is one in which
+   fewer than half as many pass as on a green main. Tests of a green main that no longer pass are named.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -65,7 +67,7 @@ def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Resul
 def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> CheckResult:
     before = base.get(result.command)
     if result.passed:
-        return _counted(_shrunk(result, before or last.get(result.command)))
+        return _shrunk(result, before or last.get(result.command))
     if before is None or before.passed or before.unable or result.command in task.done_when:
         return _counted(result)
     if result.unable or task.red_main == RedMain.STRICT:
@@ -118,15 +120,49 @@ def _other_reason(result: CheckResult, before: CheckResult, now: SuiteResult, wa
 def _shrunk(result: CheckResult, before: CheckResult | None) -> CheckResult:
     """A green check beside the same check on main: red if it hides what ran there."""
     if _is_emptied(result, before):
-        return replace(result, exit_code=1, unable=Unable.NO_TESTS)
+        return _counted(replace(result, exit_code=1, unable=Unable.NO_TESTS))
     if before is None or before.unable or not (before.suite and result.suite):
-        return result
-    fewer = max(0, before.suite.passed_count - result.suite.passed_count)
+        return _counted(result)
+    was, now = before.suite, result.suite
+    fewer = max(0, was.passed_count - now.passed_count)
     if before.passed:
-        return replace(result, fewer_passed=fewer)
-    gone = sorted(set(before.suite.passed) - set(result.suite.passed))
-    found = replace(result, vanished=tuple(gone[:NAMED]), fewer_passed=fewer)
+        return _thinned(result, was, now, fewer)
+    gone = sorted(set(was.passed) - set(now.passed))
+    found = _counted(replace(result, vanished=tuple(gone[:NAMED]), fewer_passed=fewer))
     return replace(found, exit_code=1) if gone or fewer else found
+
+
+def _thinned(result: CheckResult, was: SuiteResult, now: SuiteResult, fewer: int) -> CheckResult:
+    """A green check beside a green main. A test that was moved to another file was not removed."""
+    found = replace(result, fewer_passed=fewer, main_passed=was.passed_count)
+    if was.names_passes and now.names_passes:
+        had, has = set(was.passed), set(now.passed)
+        gone = [name for name in was.passed if name not in has]
+        new = [name for name in now.passed if name not in had]
+        removed = _not_moved(gone, new)
+        found = replace(found, vanished=tuple(removed[:NAMED]), fewer_passed=max(fewer, len(removed)))
+        # With all names where one is gone: main after the landing is known by them.
+        found = replace(found, suite=replace(now, passed=now.passed if gone else tuple(new), beside=()))
+    else:
+        found = _counted(found)
+    return replace(found, exit_code=1) if 2 * now.passed_count < was.passed_count else found
+
+
+def _not_moved(gone: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The names of which no new one has the same last part."""
+    places = Counter(map(_title, new))
+    removed = []
+    for name in gone:
+        if places[_title(name)]:
+            places[_title(name)] -= 1
+        else:
+            removed.append(name)
+    return removed
+
+
+def _title(name: str) -> str:
+    """The test itself, without its file, class or group: `a/test_x.py::TestY::test_z`, `group > test_z`."""
+    return re.split(r"::| > |/", name)[-1].partition(" (")[0].rpartition(" ")[2]
 
 
 def _is_emptied(result: CheckResult, before: CheckResult | None) -> bool:

@@ -11,11 +11,13 @@ from interlock.model.evidence import Evidence, Gap
 from interlock.model.task import Task
 
 SUBJECT_CHARS = 72
+NAMED, NAME_CHARS = 5, 100
+"""How many removed tests a commit names, and how much of each name."""
 _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
-    Gap.FEWER_TESTS: "most tests of main no longer pass",
+    Gap.FEWER_TESTS: "most tests of main were exchanged",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
@@ -36,10 +38,18 @@ def _worth(evidence: Evidence) -> str:
     if evidence.is_verified:
         known = evidence.known_failures
         tests = f", {known} known failing test{'' if known == 1 else 's'} as on main" if known else ""
-        fewer = evidence.fewer_tests
-        less = f", {fewer} test{'' if fewer == 1 else 's'} fewer than on main" if fewer else ""
-        return f"verified on the merged tree{tests}{less}"
-    return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}"
+        untried = ", checks not tried by a break" if evidence.untried else ""
+        return f"verified on the merged tree{tests}{_removed(evidence)}{untried}"
+    return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}{_removed(evidence)}"
+
+
+def _removed(evidence: Evidence) -> str:
+    """Tests of main that no longer pass. Their names are written by others, too."""
+    count = evidence.fewer_tests
+    names = [_plain(" ".join(name.split()))[:NAME_CHARS] for name in evidence.removed_tests[:NAMED]]
+    more = count - len(names)
+    named = f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""
+    return f", without {count} test{'' if count == 1 else 's'} of main{named}" if count else ""
 
 
 def _split(lines: list[str]) -> tuple[str, str]:

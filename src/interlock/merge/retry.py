@@ -1,20 +1,39 @@
 """When trying again makes no sense any more."""
 
-from interlock.events.facts import PhaseFailed, PhaseLost, TaskFailed
+from interlock.events.facts import Paused, PhaseFailed, PhaseLost, TaskFailed
 from interlock.events.state import TaskState
+from interlock.model.backoff import grown
 from interlock.model.outcome import HOPELESS, WAITS
 
-MAX_LOSSES = 5
-"""A task whose holder disappears this often in a row is likely to be what makes it disappear."""
+QUICK_LOSSES = 4
+LOSS_SECONDS, MAX_LOSS_SECONDS = 5.0, 600.0
+MAX_LOSSES = 20
+"""A controller that dies is not the fault of the tasks that it has under way, so losses never fail a task.
+But a task may be what ends the controller: from the fifth loss in a row without any result it waits, twice as
+long each time, and others get on meanwhile; after the twentieth, some two hours later, it waits for a person.
+"""
 
 MAX_WAITS = 12
 """Times in a row that the model could not be had. With growing pauses, about an hour."""
 
 
-def give_up(task: TaskState, setback: PhaseFailed | PhaseLost, agent: str = "") -> TaskFailed | None:
+def loss_delay(task: TaskState) -> float:
+    """How long a task waits after one more loss. `task` is its state before that."""
+    waits = task.losses - QUICK_LOSSES
+    return 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
+
+
+def hold(task: TaskState, loss: PhaseLost) -> Paused | None:
+    """A pause, if this loss is one too many. `task` is its state before that."""
+    losses = task.losses + 1
+    if losses < MAX_LOSSES:
+        return None
+    why = f"{loss.phase} was lost {losses} times in a row without any result (last: {loss.why})"
+    return Paused(loss.task, why, losses)
+
+
+def give_up(task: TaskState, setback: PhaseFailed, agent: str = "") -> TaskFailed | None:
     """The end of a task, if this setback (of `agent`) is one too many. `task` is its state before that."""
-    if isinstance(setback, PhaseLost):
-        return _lost_too_often(task, setback)
     if setback.error in WAITS:
         return _waited_too_often(task, setback)
     return (
@@ -38,14 +57,6 @@ def _waited_too_often(task: TaskState, setback: PhaseFailed) -> TaskFailed | Non
     if waits < MAX_WAITS:
         return None
     why = f"the model could not be had {waits} times in a row (last: {setback.summary})"
-    return TaskFailed(setback.task, setback.attempt, why)
-
-
-def _lost_too_often(task: TaskState, setback: PhaseLost) -> TaskFailed | None:
-    losses = task.losses + 1
-    if losses < MAX_LOSSES:
-        return None
-    why = f"{setback.phase} was lost {losses} times in a row without any result (last: {setback.why})"
     return TaskFailed(setback.task, setback.attempt, why)
 
 

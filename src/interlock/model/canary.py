@@ -31,11 +31,23 @@ class CanaryResult:
     """How long the checks took to notice the last."""
     run: str = ""
     """The run that tried it; empty: none."""
+    given_up: bool = False
+    """Not all places were tried: the checks take too long for that."""
 
     @property
     def is_blind(self) -> bool:
         """Were the checks seen to stay green on code that was broken."""
         return bool(self.places) and not self.noticed
+
+    @property
+    def is_settled(self) -> bool:
+        """Would another trial say the same: a break was noticed, or there is nothing to break."""
+        return self.noticed or not (self.places or self.given_up)
+
+    @property
+    def is_untried(self) -> bool:
+        """Did the checks take too long to be tried on code that is broken."""
+        return self.given_up and not self.places
 
 
 def canary_key(commands: Sequence[str], environment: str) -> str:

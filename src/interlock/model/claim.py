@@ -33,3 +33,8 @@ class Held:
     note: str = ""
     """What the holder last said about it: its heartbeat."""
     renewed_seconds_ago: float = 0.0
+
+    @property
+    def lease_seconds(self) -> float:
+        """How long the lease was when it was last renewed."""
+        return self.expires_in_seconds + self.renewed_seconds_ago

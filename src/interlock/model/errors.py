@@ -11,6 +11,7 @@ InterlockError
     Declined           a person said no, or cancelled (exit 3)
   RejectedObjects      git refused what an agent made
   StaleEpoch           the writer is no longer the holder; nothing was changed
+    Fenced               another controller has raised the fence in the repository
 """
 
 
@@ -67,6 +68,10 @@ class RejectedObjects(InterlockError):
 
 class StaleEpoch(InterlockError):
     """The writer is no longer the holder of what it writes about. Nothing was changed."""
+
+
+class Fenced(StaleEpoch):
+    """Another controller has raised the fence in the repository: nothing of this one lands any more."""
 
 
 class StoreUnavailable(EnvironmentProblem):

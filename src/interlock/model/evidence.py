@@ -31,7 +31,7 @@ class Gap(StrEnum):
     UNREAD = "change-not-read"
     """No check has read a single source file that the change edits."""
     FEWER_TESTS = "fewer-tests"
-    """Fewer than half of the tests pass that pass on main."""
+    """Fewer than half of the tests are left that pass on main: most were exchanged for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,11 @@ class Evidence:
     known_failures: int = 0
     """Tests that fail as they do on main. Every test that passes there passes."""
     fewer_tests: int = 0
-    """How many fewer tests pass than on a green main."""
+    """How many tests of a green main no longer pass."""
+    removed_tests: tuple[str, ...] = ()
+    """Their names, where the report tells them; at most 50 of each check."""
+    untried: bool = False
+    """The checks take too long to be tried on code that was broken on purpose."""
 
     @property
     def is_verified(self) -> bool:
@@ -71,17 +75,11 @@ def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> 
     known = sum(check.suite.failed_count for check in red if check.suite)
     if canary and canary.is_blind:
         return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places, known)
-    fewer = [check for check in checks if check.fewer_passed and check.suite]
-    if few := tuple(check.command for check in fewer if _is_halved(check)):
-        return Evidence(
-            Grade.OBSERVED, Gap.FEWER_TESTS, few, known, sum(check.fewer_passed for check in fewer)
-        )
+    fewer = sum(check.fewer_passed for check in checks if check.suite)
+    removed = tuple(name for check in checks if check.passed for name in check.vanished)
+    if few := tuple(check.command for check in checks if 2 * check.fewer_passed > check.main_passed > 0):
+        return Evidence(Grade.OBSERVED, Gap.FEWER_TESTS, few, known, fewer, removed)
+    untried = canary is not None and canary.is_untried
     if all(check.watched and len(check.unread) == check.watched for check in checks):
-        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known)
-    return Evidence(
-        Grade.VERIFIED, known_failures=known, fewer_tests=sum(check.fewer_passed for check in fewer)
-    )
-
-
-def _is_halved(check: CheckResult) -> bool:
-    return check.suite is not None and check.fewer_passed > check.suite.passed_count
+        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known, fewer, removed)
+    return Evidence(Grade.VERIFIED, None, (), known, fewer, removed, untried)

@@ -206,7 +206,9 @@ class CheckResult:
     vanished: tuple[str, ...] = ()
     """Tests that passed on main and did not pass here."""
     fewer_passed: int = 0
-    """How many fewer tests passed than on main, where the report does not name them."""
+    """How many tests of main did not pass; where the report does not name them, how many fewer passed."""
+    main_passed: int = 0
+    """How many tests passed on main, where main was green."""
     unlike_main: bool = False
     """It is red on main too, but not in this way: no test that is known to fail explains it."""
     other_reason: str = ""
@@ -284,3 +286,5 @@ class Landing:
     """The controller's epoch, compared with the fence ref in the same ref transaction."""
     tree: Tree | None = None
     """The tree that was tested. If `new` holds another one, nothing moves."""
+    task: str = ""
+    """Whose change it is: kept beside the branch, for a log that loses its end."""

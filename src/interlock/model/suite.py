@@ -31,6 +31,8 @@ class Unable(StrEnum):
     TARGET = "target-not-found"
     NETWORK = "network"
     TIMEOUT = "timeout"
+    SETUP = "setup-failed"
+    """What installs its dependencies failed, so it was not started."""
     MACHINE = "machine"
     """It could not even be started: no sandbox, a full disk."""
 
@@ -66,6 +68,11 @@ class SuiteResult:
     def ran(self) -> int:
         """How many tests ran; those that were skipped did not."""
         return self.passed_count + self.failed_count
+
+    @property
+    def names_passes(self) -> bool:
+        """Is each test that passed named."""
+        return len(self.passed) == self.passed_count
 
     @property
     def names_failures(self) -> bool:

@@ -109,18 +109,29 @@ class Rules:
         return any(matches(glob, path) for glob in self.land_files)
 
 
-_COMPILED_NAMES = re.compile(r".*\.(?:py[co]|o|class)$")
-_COMPILED_BEGINNINGS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
-"""Programs and libraries of Linux and macOS."""
+_COMPILED_NAMES = re.compile(
+    r".*\.(?:py[cod]|o|obj|lo|class|rlib|rmeta|pdb|ilk|gch|pch|beam|hi|cm[ioxt]|cmxa|gcda|gcno|profraw|tsbuildinfo"
+    r"|exe|dll|dylib|so(?:\.\d+)*)$"
+)
+_COMPILED_BEGINNINGS = (
+    *(b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
+    *(b"!<arch>\n", b"\0asm", b"BC\xc0\xde"),
+)
+"""Programs and libraries of Linux and macOS, classes of Java, archives of objects, WebAssembly, LLVM."""
+_PRODUCT_FOLDERS = re.compile(r".+\.(?:egg-info|dist-info|dSYM)|CMakeFiles")
 FOLDERS = {
     **dict.fromkeys(("node_modules", "bower_components", ".venv", "site-packages"), Unwanted.DEPENDENCIES),
     **dict.fromkeys(("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"), Unwanted.CACHE),
     **dict.fromkeys((".tox", ".nox", ".gradle", ".next", ".nuxt", ".turbo", ".parcel-cache"), Unwanted.CACHE),
+    **dict.fromkeys((".eggs", ".hypothesis", ".nyc_output", "htmlcov", ".dart_tool"), Unwanted.CACHE),
 }  # fmt: skip # a table
 _BUILD_FOLDERS = {
     "dist": ("package.json", "pyproject.toml", "setup.py", "setup.cfg"),
     "build": ("package.json", "pyproject.toml", "setup.py", "CMakeLists.txt", "build.gradle"),
-    "target": ("Cargo.toml", "pom.xml", "build.sbt"),
+    "target": ("Cargo.toml", "pom.xml", "build.sbt", "project.clj"),
+    "_build": ("dune-project", "mix.exs", "rebar.config"),
+    "zig-out": ("build.zig",),
+    ".build": ("Package.swift",),
 }  # fmt: skip # a table
 """Folders of build output, and the files beside which they are that: `src/build/` may well be source."""
 
@@ -148,9 +159,10 @@ def left_out(
 def _judged(file: NewFile, rules: Rules, products: Collection[str]) -> tuple[Unwanted, str] | None:
     """The reason and what is to be named: the folder, if it is all of it."""
     for folder in _folders(file.path):
-        if kind := FOLDERS.get(folder.rpartition("/")[2]):
+        name = folder.rpartition("/")[2]
+        if kind := FOLDERS.get(name):
             return kind, f"{folder}/"
-        if folder in products:
+        if folder in products or _PRODUCT_FOLDERS.fullmatch(name):
             return Unwanted.BUILD, f"{folder}/"
     for kind, holds in _KINDS.items():
         if holds(file, file.path.rpartition("/")[2]):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from interlock.model.numbers import amount, whole
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -14,6 +16,12 @@ class Usage:
     calls: int = 0
     cost_usd: float | None = None
     """None: nobody has said."""
+
+    def __post_init__(self) -> None:
+        """Programs and servers say these numbers, and are wrong at times: none is negative or without end."""
+        for name in ("input_tokens", "output_tokens", "cached_tokens", "calls"):
+            object.__setattr__(self, name, whole(getattr(self, name)))
+        object.__setattr__(self, "cost_usd", amount(self.cost_usd))
 
     def __add__(self, other: "Usage") -> "Usage":
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]

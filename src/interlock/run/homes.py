@@ -12,6 +12,7 @@ from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.task import TaskId
+from interlock.run.sandbox.folders import remove_folder
 
 
 class Homes:
@@ -117,7 +118,7 @@ class Homes:
             if home.is_symlink():
                 home.unlink(missing_ok=True)
             else:
-                shutil.rmtree(home, ignore_errors=True)
+                remove_folder(str(home))
 
 
 def _lent(home: Path) -> Path:

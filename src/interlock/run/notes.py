@@ -18,6 +18,7 @@ from interlock.model.session import Event, EventKind, Notes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
+from interlock.run.own_files import open_own
 
 DONE, ASKED = "done", "asked"
 LAST_MESSAGES = 5
@@ -89,7 +90,8 @@ class Notebook:
         beside = path.with_suffix(f".{os.getpid()}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(msgspec.json.format(msgspec.json.encode(page), indent=1) + b"\n")
+            with open_own(beside, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(page), indent=1) + b"\n")
             os.link(beside, path)  # whole or not at all, and only if nobody was faster
         except OSError:
             return False  # a full disk; whoever looks after the attempt next writes them

@@ -152,6 +152,6 @@ def _stopped(order: Order, exited: Exit) -> str:
         case Ended.MEMORY:
             return "killed: it took more memory than memory_limit_bytes allows"
         case Ended.DISK:
-            return "stopped: there is more in its folders than disk_limit_bytes allows"
+            return "stopped: it has more on the disk than disk_limit_bytes allows"
         case _:
             return "stopped: its lease was not renewed in time"

@@ -24,13 +24,13 @@ class Output:
     ) -> None:
         self.log_bytes = 0
         self._clean = clean
-        self._unclean = b""
+        self._unclean = bytearray()
         """The beginning of a line: half a secret cannot be told from other text."""
         self._limit_bytes = limit_bytes
         self._on_line = on_line
-        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._tail = b""
-        self._line = b""
+        self._line = bytearray()
         self._after_return = False
 
     def __enter__(self) -> Self:
@@ -70,9 +70,13 @@ class Output:
         """What may be written of it now: whole lines, without secrets, and all else as it came."""
         if not self._clean:
             return chunk
-        chunk = self._unclean + chunk
+        is_whole = last or b"\n" in chunk or len(self._unclean) + len(chunk) > LINE_BYTES
+        self._unclean += chunk
+        if not is_whole:
+            return b""  # a program may write a long line byte by byte
+        chunk = bytes(self._unclean)
         end = len(chunk) if last or len(chunk) > LINE_BYTES else chunk.rfind(b"\n") + 1
-        self._unclean = chunk[end:]
+        self._unclean = bytearray(chunk[end:])
         return self._clean(chunk[:end].decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
     def finish(self) -> None:
@@ -80,20 +84,25 @@ class Output:
         self._write(self._cleaned(b"", last=True))
         if self._line and self._on_line:
             self._on_line(self._line.decode(errors="replace"))
-        self._line = b""
+        self._line = bytearray()
 
     def _hand_on(self, chunk: bytes, on_line: Callable[[str], None]) -> None:
         """CR, LF and CRLF each end a line, so that a progress bar is seen moving."""
         if self._after_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._after_return = chunk.endswith(b"\r")
-        for piece in (self._line + chunk).splitlines(keepends=True):
+        has_end = b"\n" in chunk or b"\r" in chunk
+        self._line += chunk
+        if not has_end and len(self._line) <= LINE_BYTES:
+            return
+        pieces = bytes(self._line).splitlines(keepends=True)
+        self._line = bytearray()
+        for piece in pieces:
             line = piece.rstrip(b"\r\n")
             while len(line) > LINE_BYTES:
                 on_line(line[:LINE_BYTES].decode(errors="replace"))
                 line = line[LINE_BYTES:]
             if piece.endswith((b"\r", b"\n")):
                 on_line(line.decode(errors="replace"))
-                self._line = b""
             else:
-                self._line = line
+                self._line = bytearray(line)

@@ -13,6 +13,7 @@ from interlock.model.sandbox import Door, Grant
 from interlock.run.adapters import ADAPTERS
 from interlock.run.adapters.adapter import Launch, Seat
 from interlock.run.network import Way
+from interlock.run.own_files import open_own
 from interlock.run.program import folders_of
 from interlock.run.workspaces import Workspace
 
@@ -72,9 +73,10 @@ def write_prompt(order: Order, place: Place) -> str:
     """The prompt, in its file and beside the log."""
     prompt = told(order.prompt, order.resume)
     try:
-        (place.state / PROMPT).write_text(prompt, encoding="utf-8")
         place.log.parent.mkdir(parents=True, exist_ok=True)
-        place.log.with_suffix(".prompt.md").write_text(prompt, encoding="utf-8")
+        for path in (place.state / PROMPT, place.log.with_suffix(".prompt.md")):
+            with open_own(path, "wb") as file:
+                file.write(prompt.encode())
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
     return prompt
@@ -99,11 +101,9 @@ def begin_log(order: Order, place: Place, launch: Launch) -> None:
     """The first line says what follows. The prompt is often a word of the command, and is not repeated."""
     words = [word if len(word) < 200 and "\n" not in word else "..." for word in launch.argv]
     try:
-        with place.log.open("a", encoding="utf-8") as file:
-            file.write(
-                f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}: "
-                f"{shlex.join(words)}\n"
-            )
+        with open_own(place.log, "ab") as file:
+            about = f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}"
+            file.write(f"{about}: {shlex.join(words)}\n".encode())
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
 

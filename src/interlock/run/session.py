@@ -140,7 +140,7 @@ class _Bounded:
     def __init__(self, path: Path, limit_bytes: int) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
         self._left = limit_bytes

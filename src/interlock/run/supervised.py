@@ -18,11 +18,11 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
 from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.run.containment import Containment
+from interlock.run.disk_watch import DiskWatch
 from interlock.run.letters import Letters, open_letters
 from interlock.run.output import Output
 from interlock.run.sandbox.ceilings import NO_CEILING, raise_ceiling
 from interlock.run.sandbox.confinement import Confined, Confinement, clear_up
-from interlock.run.sandbox.folders import used_bytes
 from interlock.run.sandbox.refusals import got_nowhere, says_no_program, unstartable
 from interlock.run.spares import Spare
 from interlock.run.starting import Anew, Instructions, Supervisor, open_pipes
@@ -37,8 +37,6 @@ DRAIN_CHUNKS = 1024
 """What may still be in the pipe when all writers are dead: its size, even if the program enlarged it."""
 
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
-DISK_SHARE = 20.0
-"""Counting files takes at most one part in so many of a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Bounds:
     confinement: Confinement | None = None
     limits: Limits = NO_LIMITS
     disk_seconds: float = 10.0
-    """How often its folders are looked at."""
+    """How often its folders are looked at while they are far from full."""
 
 
 def lease_clock() -> float:
@@ -91,6 +89,8 @@ class Supervised:
         self._letters: Letters | None = None
         self._out_of_memory = False
         self._bounds = bounds or Bounds()
+        disk = self._bounds.limits.disk_bytes
+        self._disk = DiskWatch(command.grant, disk, self._bounds.disk_seconds)
         self._confined = self._confine(self._bounds.confinement)
         if self._confined.container:
             # The engine's own namespaces do not nest in ours.
@@ -165,8 +165,8 @@ class Supervised:
         self._loop.add_reader(self._stderr, self._read_status)
         if self._command.idle_seconds:
             self._later(self._command.idle_seconds, self._check_idle)
-        if self._bounds.limits.disk_bytes:
-            self._later(self._bounds.disk_seconds, self._look_at_disk)
+        if self._supervisor:
+            self._disk.begin(self._supervisor.pid, lambda: self.stop(Ended.DISK))
         if self._command.timeout_seconds:
             # The supervisor sees to the timeout; this is for a supervisor that is stuck.
             self._later(self._command.timeout_seconds + self._patience, self._force)
@@ -207,6 +207,8 @@ class Supervised:
             raise got_nowhere(name, self._output.tail)
         if ended == "stopped":
             return self._cause or Ended.EXITED, code
+        if ended == Ended.EXITED and self._cause is Ended.DISK:
+            return Ended.DISK, code  # it ended by itself before it could be stopped
         if ended == Ended.EXITED and code in KILLED and self._out_of_memory:
             return Ended.MEMORY, code
         return Ended(ended), code
@@ -232,6 +234,7 @@ class Supervised:
 
     def close(self) -> None:
         """Give back every descriptor, timer and process."""
+        self._disk.stop()
         for timer in self._timers:
             timer.cancel()
         for fd in (self._stdout, self._stderr):
@@ -319,9 +322,9 @@ class Supervised:
             # Some may have left the process group; and where a supervisor was killed, the kernel may still be
             # ending the tree, or nobody is.
             sweep = self._loop.run_in_executor(None, end_marked, self._mark)
-            sweep.add_done_callback(lambda _: self._end())
+            sweep.add_done_callback(lambda _: self._look_last())
         else:
-            self._end()
+            self._look_last()
 
     def _end(self) -> None:
         if not self._gone.done():
@@ -342,24 +345,17 @@ class Supervised:
         else:
             self._later(self._command.idle_seconds - quiet, self._check_idle)
 
-    def _look_at_disk(self) -> None:
-        """Counting takes a thread and a while; the bigger the folders, the less often they are counted."""
-        grant, most = self._command.grant, self._bounds.limits.disk_bytes
-        if self._gone.done() or grant is None:
-            return
-        began = self._loop.time()
-        counting = self._loop.run_in_executor(None, used_bytes, grant.on_disk, most)
+    def _look_last(self) -> None:
+        """What is over the limit when a program has ended by itself does not land."""
+        if self._cause or self._gone.done():
+            self._end()
+        else:
+            self._disk.look_last(self._looked_last)
 
-        def counted(used: "asyncio.Future[int]") -> None:
-            if self._gone.done():
-                return
-            if used.result() > most:
-                self.stop(Ended.DISK)
-            else:
-                took = self._loop.time() - began
-                self._later(max(self._bounds.disk_seconds, took * DISK_SHARE), self._look_at_disk)
-
-        counting.add_done_callback(counted)
+    def _looked_last(self, is_over: bool) -> None:
+        if is_over:
+            self._cause = Ended.DISK
+        self._end()
 
     def _force(self) -> None:
         """The supervisor does not do its work: kill it, and with it the tree."""

@@ -22,6 +22,8 @@ Usage: supervisor.py KIND TIMEOUT LEASE_END GRACE [WORD...] -- PROGRAM [ARGUMENT
   join=PATH        a cgroup's list of processes, for the program to enter before it is one
   limit=NUMBER=N   a resource limit of each of its processes
   overlay=PATHS    mount an overlay, for this mount namespace only (see sandbox/outside/overlays.py)
+  as=UID=FD        root starts the program as this user, and gives it the paths that `own=`, `show=` and
+                   `see=` name (see sandbox/outside/staged.py); FD maps root to the user
 """
 
 # ruff: noqa: PTH123, PTH208, SIM105 - pathlib and contextlib cost more to import than all the rest here
@@ -196,7 +198,7 @@ def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes])
     stdin = int(words["input"][0]) if "input" in words else os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(stdin, False)
     try:
-        if "join" in words or "limit" in words:
+        if "as" in words or "join" in words or "limit" in words:
             pid = beside("limits").start(argv, env, stdin, words, DEFAULTED)
         else:
             pid = os.posix_spawnp(
@@ -348,7 +350,7 @@ def main(
         become_subreaper()
     poll = select.poll()
     try:
-        for word in words.get("overlay", ()):
+        for word in () if "as" in words else words.get("overlay", ()):
             beside("overlays").mount(word)
     except OSError as error:
         sys.exit(f"overlay: {error.filename}: {error.strerror}")

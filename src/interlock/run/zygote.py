@@ -172,7 +172,7 @@ def take_places(files: "Sequence[int]", places: "Sequence[int]") -> None:
 
 
 def main(kind: str, network: str, hello: int) -> None:
-    for name in ("limits", "doors", "overlays"):
+    for name in ("limits", "doors", "overlays", "staged"):
         supervisor.beside(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the keepers
     wire = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, hello)

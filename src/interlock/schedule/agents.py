@@ -65,7 +65,7 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
         max(0.0, _closed_until(state, task, agent) - now),
         not (task.cut_off and task.who is agent),
         _failures(task, agent),
-        bool(looks) and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
+        looks in COMPLEXITIES and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
         _place(forecast.options if forecast else (), agent),
         _warm(state, task, now) != agent.name,
         task.spec.candidates.index(agent),

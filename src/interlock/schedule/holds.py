@@ -162,9 +162,9 @@ class _Globs:
 
     def remove(self, glob: str, task: TaskId) -> None:
         for place in self._places(stem(glob)):
-            place[glob].discard(task)
-            if not place[glob]:
-                del place[glob]
+            place.get(glob, set()).discard(task)
+            if not place.get(glob):
+                place.pop(glob, None)
 
     def overlapping(self, glob: str) -> Iterator[TaskId]:
         folders = stem(glob)

@@ -112,7 +112,13 @@ def _answer(_: Standing, task: TaskState) -> Reason | None:
 
 
 def _paused(_: Standing, task: TaskState) -> Reason | None:
-    return Reason(Why.PAUSED, "a person paused this task") if task.paused else None
+    if not task.paused:
+        return None
+    if task.held_back:
+        return Reason(
+            Why.PAUSED, f"held back: {task.held_back}; `interlock unpause {task.spec.id}` tries again"
+        )
+    return Reason(Why.PAUSED, "a person paused this task")
 
 
 def _needs(standing: Standing, task: TaskState) -> Reason | None:

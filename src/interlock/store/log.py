@@ -1,5 +1,7 @@
-"""What every store does to a log outside of SQL: chaining new facts, and carrying it to another store."""
+"""What every store does to a log outside of SQL: dating and chaining facts, carrying it to another store."""
 
+import math
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,13 +27,39 @@ class Head:
     time: float = 0.0
 
 
+def steady_seconds() -> float:
+    """Seconds of a clock that no person and no time server can set. On Linux it also counts a suspension."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class LogClock:
+    """The time of a log, as one process reads it: the database's clock, but it never goes back or stops.
+
+    A clock that was ahead for one command dates a fact in the future. The log goes on from that time, and
+    from then on its time passes as fast as a steady clock does. So a wait of N seconds that a fact began ends
+    at the latest N seconds after a process has read that fact, whatever was done to the clock.
+    """
+
+    def __init__(self, ticks: Callable[[], float] = steady_seconds) -> None:
+        self._ticks = ticks
+        self._ahead = -math.inf
+        """The time of the log minus the steady clock. It only grows."""
+
+    def read(self, database: float, newest: float) -> float:
+        """The time now, given the database's clock and the time of the newest fact."""
+        ticks = self._ticks()
+        now = round(max(database, newest, ticks + self._ahead), 3)
+        self._ahead = now - ticks
+        return now
+
+
 def rows_after(head: Head, now: float, actor: str, facts: Sequence[Fact]) -> list[Recorded]:
-    """The facts as the rows that follow `head`. A clock that was set back does not turn the log's back."""
+    """The facts as the rows that follow `head`, at the time that the log's clock shows."""
     rows: list[Recorded] = []
-    seq, previous, time = head.seq, head.hash, max(head.time, now)
+    seq, previous = head.seq, head.hash
     for fact in facts:
         seq += 1
-        row = seal(previous, seq, time, actor, fact)
+        row = seal(previous, seq, now, actor, fact)
         rows.append(row)
         previous = row.hash
     return rows

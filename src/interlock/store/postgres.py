@@ -11,7 +11,7 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
-from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.postgres_listener import Listener
 from interlock.store.postgres_server import SQL, Arguments, Connection, PostgresServer, rows
 from interlock.store.problems import another_owner, not_empty, stale
@@ -122,6 +122,9 @@ class PostgresStore:
 
         return await self._server.transaction(work)
 
+    async def raise_epoch(self, resource: str, epoch: int) -> bool:
+        return bool(await self._rows("raise_epoch", {"resources": [resource], "epochs": [epoch]}))
+
     async def held(self) -> list[Held]:
         return [
             Held(Claim(resource, epoch, holder, generation), expires_in, note, renewed_ago)
@@ -129,7 +132,7 @@ class PostgresStore:
         ]
 
     async def now(self) -> float:
-        return float((await self._rows("now"))[0][0])
+        return self._project.clock.read(*(await self._rows("now"))[0])
 
     async def save_snapshot(self, seq: int, data: bytes) -> None:
         await self._rows("save_snapshot", {"seq": seq, "data": data})
@@ -153,7 +156,7 @@ class PostgresStore:
             if head.seq:
                 raise not_empty(head.seq)
             known: Arguments = {"resources": list(epochs), "epochs": list(epochs.values())}
-            await self._project.rows(connection, "restore_epoch", known)
+            await self._project.rows(connection, "raise_epoch", known)
             await self._project.rows(connection, "drop_snapshot")
             await self._project.insert(connection, restored)
             return len(restored)
@@ -173,6 +176,7 @@ class _Project:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.clock = LogClock()
         # A channel is an identifier of at most 63 bytes; a project may be called anything.
         self.channel = f"interlock_{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
@@ -184,7 +188,7 @@ class _Project:
     async def lock(self, connection: Connection) -> End:
         """Where the log ends, and the time; nobody else changes log or epochs until we are done."""
         *head, now = (await self.rows(connection, "lock_head", {"genesis": GENESIS}))[0]
-        return Head(*head), now
+        return Head(*head), self.clock.read(now, head[2])
 
     async def check(self, connection: Connection, fences: Sequence[Claim]) -> None:
         for fence in fences:

@@ -19,7 +19,8 @@ class Store(Protocol):
        nothing is written and `StaleEpoch` is raised. A fence holds until somebody raises the epoch or
        releases the resource. That its lease is over is not enough: a lease only says when others may take it;
        what keeps two holders apart is the epoch, checked where it is written.
-    3. Times and leases are the database's clock; nobody's own clock matters.
+    3. Leases are the database's clock. The times of facts, and `now`, are the log's clock (`log.LogClock`):
+       the database's, which never goes back and never stops. Nobody's own clock matters.
     4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log, then try again.
     """
 
@@ -73,12 +74,19 @@ class Store(Protocol):
         """Take a resource from whoever holds it: epoch + 1, free, and `facts` written, in one transaction."""
         ...
 
+    async def raise_epoch(self, resource: str, epoch: int) -> bool:
+        """Let the next claim of a resource have an epoch above `epoch`; False if it would have had anyway.
+
+        A claim that stands below it falls. For a log that is older than what it is a log of.
+        """
+        ...
+
     async def held(self) -> list[Held]:
         """All claims that are not released."""
         ...
 
     async def now(self) -> float:
-        """The database's clock, in seconds since 1970."""
+        """The log's clock, in seconds since 1970: never before the newest fact."""
         ...
 
     async def save_snapshot(self, seq: int, data: bytes) -> None: ...

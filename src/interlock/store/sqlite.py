@@ -12,7 +12,7 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
-from interlock.store.log import Head, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import not_empty, stale
 from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
@@ -29,6 +29,7 @@ class SqliteStore:
     def __init__(self, path: str, lock_seconds: float = LOCK_SECONDS) -> None:
         self._file = SqliteFile(path, lock_seconds)
         self._bell = Bell()
+        self._clock = LogClock()
 
     async def identify(self, lineage: str) -> None:
         """Nothing to ask: the file stands in the repository's own folder."""
@@ -36,7 +37,7 @@ class SqliteStore:
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         def work(db: sqlite3.Connection) -> list[Recorded]:
             _check(db, fences)
-            return _append(db, facts, actor)
+            return self._append(db, facts, actor)
 
         return await self._write(work)
 
@@ -85,7 +86,7 @@ class SqliteStore:
             if not taken:
                 return None
             claim = Claim(resource, taken[0][0], holder, fence.epoch if fence else 0)
-            return claim, _append(db, facts(claim.epoch), holder)
+            return claim, self._append(db, facts(claim.epoch), holder)
 
         got = await self._file.transaction(work)
         if got and got[1]:
@@ -103,16 +104,20 @@ class SqliteStore:
             _check(db, fences)
             if not db.execute(SQL["release"], _key(claim)).fetchall():
                 raise stale(claim)
-            return _append(db, facts, actor or claim.holder)
+            return self._append(db, facts, actor or claim.holder)
 
         return await self._write(work)
 
     async def revoke(self, resource: str, facts: Sequence[Fact], actor: str) -> list[Recorded]:
         def work(db: sqlite3.Connection) -> list[Recorded]:
             db.execute(SQL["revoke"], {"resource": resource, "holder": actor})
-            return _append(db, facts, actor)
+            return self._append(db, facts, actor)
 
         return await self._write(work)
+
+    async def raise_epoch(self, resource: str, epoch: int) -> bool:
+        wish = {"resource": resource, "epoch": epoch}
+        return bool(await self._file.transaction(lambda db: db.execute(SQL["raise_epoch"], wish).fetchall()))
 
     async def held(self) -> list[Held]:
         rows = await self._file.rows("held")
@@ -122,7 +127,7 @@ class SqliteStore:
         ]
 
     async def now(self) -> float:
-        return float((await self._file.rows("now"))[0][0])
+        return self._clock.read(*(await self._file.rows("now"))[0])
 
     async def save_snapshot(self, seq: int, data: bytes) -> None:
         await self._file.transaction(lambda db: db.execute(SQL["save_snapshot"], {"seq": seq, "data": data}))
@@ -144,7 +149,8 @@ class SqliteStore:
             if facts := db.execute(SQL["head"]).fetchone()[0]:
                 raise not_empty(facts)
             epochs = [{"resource": resource, "epoch": epoch} for resource, epoch in epochs_in(rows).items()]
-            db.executemany(SQL["restore_epoch"], epochs)
+            for known in epochs:
+                db.execute(SQL["raise_epoch"], known).fetchall()
             db.execute(SQL["drop_snapshot"])
             return _insert(db, rows)
 
@@ -152,6 +158,11 @@ class SqliteStore:
 
     async def close(self) -> None:
         await self._file.close()
+
+    def _append(self, db: sqlite3.Connection, facts: Sequence[Fact], actor: str) -> list[Recorded]:
+        last = db.execute(SQL["last"]).fetchone()
+        now = self._clock.read(*db.execute(SQL["now"]).fetchone())
+        return _insert(db, rows_after(Head(*last) if last else Head(), now, actor, facts))
 
     async def _write(self, work: Work[list[Recorded]]) -> list[Recorded]:
         rows = await self._file.transaction(work)
@@ -168,12 +179,6 @@ def _check(db: sqlite3.Connection, fences: Sequence[Claim]) -> None:
     for fence in fences:
         if not db.execute(SQL["holds"], _key(fence)).fetchall():
             raise stale(fence)
-
-
-def _append(db: sqlite3.Connection, facts: Sequence[Fact], actor: str) -> list[Recorded]:
-    last = db.execute(SQL["last"]).fetchone()
-    now = db.execute(SQL["now"]).fetchone()[0]
-    return _insert(db, rows_after(Head(*last) if last else Head(), now, actor, facts))
 
 
 def _insert(db: sqlite3.Connection, rows: list[Recorded]) -> list[Recorded]:

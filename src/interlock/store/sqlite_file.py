@@ -171,6 +171,7 @@ def _open(path: str) -> sqlite3.Connection:
             f"this Python comes with SQLite {sqlite3.sqlite_version}, which is too old",
             "use a Python built with SQLite 3.37 or newer, or put the log into Postgres",
         )
+    _create_private(path)
     db = sqlite3.connect(path, timeout=INLINE_LOCK_SECONDS, isolation_level=None)
     try:
         _prepare(db, path)
@@ -178,6 +179,16 @@ def _open(path: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _create_private(path: str) -> None:
+    """Make a new file for its owner alone, whatever the umask; SQLite gives the files beside it its mode.
+
+    A file that exists is left alone: to open and close it here would drop the locks of this process on it.
+    """
+    if path != ":memory:":
+        with suppress(OSError):  # SQLite says better why it cannot be made
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _prepare(db: sqlite3.Connection, path: str) -> None:

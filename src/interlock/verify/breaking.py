@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from interlock.verify.sources import Selection, extension
 
-_SAID = "interlock canary: broken on purpose"
+SAID = "interlock canary: broken on purpose"
 _MOST_FILES = 40
 """Files that are looked into closely, the ones that tests speak of most first."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -34,11 +34,11 @@ _HEADERS: Mapping[str, re.Pattern[str]] = {
 }
 """The first line of a function, where it stands on one line."""
 _STATEMENTS: Mapping[str, str] = {
-    "script": f'throw new Error("{_SAID}");',
-    "go": f'panic("{_SAID}")',
-    "rs": f'panic!("{_SAID}");',
-    "rb": f'raise "{_SAID}"',
-    "php": f'throw new \\Exception("{_SAID}");',
+    "script": f'throw new Error("{SAID}");',
+    "go": f'panic("{SAID}")',
+    "rs": f'panic!("{SAID}");',
+    "rb": f'raise "{SAID}"',
+    "php": f'throw new \\Exception("{SAID}");',
 }
 
 
@@ -141,7 +141,7 @@ def _python(text: str) -> Iterator[_Function]:
                 continue
             if at := _begin(inner):
                 indent = lines[at - 1][: len(lines[at - 1]) - len(lines[at - 1].lstrip())]
-                yield f"{owner}{inner.name}", at, indent, f'raise RuntimeError("{_SAID}")'
+                yield f"{owner}{inner.name}", at, indent, f'raise RuntimeError("{SAID}")'
 
 
 def _begin(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -177,13 +177,13 @@ def break_file(path: str, text: str) -> Break | None:
         return None
     kind = extension(path)
     if kind in _C:
-        line = f'#error "{_SAID}"'
+        line = f'#error "{SAID}"'
     elif kind == "py":
-        line = f'raise RuntimeError("{_SAID}")'
+        line = f'raise RuntimeError("{SAID}")'
     elif kind in _SCRIPT:
         line = _STATEMENTS["script"]
     else:
-        line = f")( {_SAID}"
+        line = f")( {SAID}"
     first, rest = _after_first_lines(text, kind)
     return Break(module_name(path) if kind not in _C else path, path, f"{first}{line}\n{rest}")
 

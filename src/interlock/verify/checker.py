@@ -11,6 +11,7 @@ from pathlib import Path
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
+from interlock.model.suite import Unable
 from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
@@ -23,6 +24,9 @@ REPORT_BYTES = 16 << 20
 REPORTING = {"PYTEST_ADDOPTS": "-rfEp", "GOFLAGS": "-v"}
 """Added to what the person has there: the programs then also name the tests that passed. Of pytest's ways to
 report this one needs no file, and reaches it through make and scripts."""
+NAMES_A_PASS = ("PASSED ", "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", "    --- PASS: ")
+"""Lines that are there because of REPORTING. pytest prints them last, after all that failed."""
+TAIL_LINES, TAIL_CHARS = 100, 8_000
 TIMED_OUT = 124
 """What `timeout` exits with, so that people know it."""
 
@@ -156,16 +160,24 @@ def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:
     code, timed_out, suite = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
     suite = accounted(command, output, suite) if suite and code else suite
     why, about = unable(code, timed_out, output, suite) or (None, "")
+    tail = _without_passes(exited.tail, output)
     return CheckResult(
-        command, code, exited.seconds, exited.tail, log, timed_out, suite=suite, unable=why, about=about
+        command, code, exited.seconds, tail, log, timed_out, suite=suite, unable=why, about=about
     )
+
+
+def _without_passes(tail: str, output: str) -> str:
+    """Return the end of the output without the lines that only name a test that passed."""
+    if not any(line.startswith(NAMES_A_PASS) for line in tail.splitlines()):
+        return tail
+    kept = [line for line in output.splitlines() if not line.startswith(NAMES_A_PASS)]
+    return "\n".join(kept[-TAIL_LINES:])[-TAIL_CHARS:].strip("\n")
 
 
 def _unprepared(command: str, failed: CheckResult) -> CheckResult:
     """A check that was not even started: without its dependencies it would say nothing of the change."""
-    why, about = unable(failed.exit_code, failed.timed_out, failed.tail, None) or (None, "")
-    tail = f"the set-up `{failed.command}` exited {failed.exit_code}:\n{failed.tail}"
-    return replace(failed, command=command, tail=tail, unable=why, about=about)
+    tail = f"the set-up `{failed.command}` {failed.how}:\n{failed.tail}"
+    return replace(failed, command=command, tail=tail, unable=Unable.SETUP, about=failed.command)
 
 
 def _reporting(env: dict[str, str]) -> dict[str, str]:

@@ -43,7 +43,7 @@ _OTHERS = (
     (Unable.NETWORK, r"(?:Network is unreachable|error sending request for url)()"),
     (Unable.PROGRAM, r"^(?:\S*sh|env)(?:: line \d+|: \d+)?: '?([^:'\s]+)'?: (?:command )?not found"),
     (Unable.PROGRAM, r"^env: '?([^:'\s]+)'?: No such file or directory"),
-    (Unable.PROGRAM, r"^make(?:\[\d+\])?: (\S+): (?:No such file or directory|Command not found)"),
+    (Unable.PROGRAM, r"^g?make(?:\[\d+\])?: (\S+): (?:No such file or directory|Command not found)"),
     (Unable.SCRIPT, r"Missing script:? [\"']?([^\s\"']+)"),
     (Unable.SCRIPT, r"^(?:error|Usage Error:?) .*?[Cc]ommand \"([^\"]+)\" not found"),
     (Unable.TARGET, r"No rule to make target ['`]([^'`]+)['`]"),
@@ -52,6 +52,13 @@ _OTHERS = (
     (Unable.COLLECTION, r"error: could not compile [`']([^`']+)[`']"),
     (Unable.COLLECTION, r"^FAIL\s+(\S+) \[build failed\]"),
 )
+_NOT_STARTED = re.compile(
+    r"^(?:g?make(?:\[\d+\])?: \*\*\* .*\bError 12[67]\b|npm (?:ERR!|error) (?:code|errno) 12[67]\b"
+    r"|.*\bELIFECYCLE\b.*\bexit code 12[67]\b|error Command failed with exit code 12[67]\b)",
+    re.MULTILINE,
+)
+"""The last words of make, npm, pnpm and yarn about a program that the shell could not start."""
+_PROGRAMS = tuple((kind, pattern) for kind, pattern in _OTHERS if kind is Unable.PROGRAM)
 
 
 def unable(exit_code: int, timed_out: bool, output: str, suite: SuiteResult | None) -> Found | None:
@@ -68,15 +75,22 @@ def _reasons(exit_code: int, text: str, suite: SuiteResult | None) -> Iterator[F
     for kind, about in _matches(_PYTEST, text):
         module = next(_matches([(Unable.MODULE, pattern) for pattern in _MODULE], text), None)
         yield module if kind is Unable.COLLECTION and module else (kind, about)
+    if exit_code in (NOT_FOUND, NOT_EXECUTABLE) or _NOT_STARTED.search(text):
+        yield from _matches(_PROGRAMS, text)
+        yield from _without_name(exit_code, text)
     if suite and suite.passed_count:
         return
     if exit_code == NO_TESTS_EXIT and suite is not None and not suite.ran:
         yield Unable.NO_TESTS, ""
     yield from _matches(_OTHERS, text)
-    if exit_code == NOT_FOUND:
-        yield Unable.PROGRAM, ""
-    if exit_code == NOT_EXECUTABLE:
-        yield Unable.NOT_EXECUTABLE, _after(r"^\S*sh(?:: line \d+|: \d+)?: ([^:]+): ", text)
+
+
+def _without_name(exit_code: int, text: str) -> Iterator[Found]:
+    """A program that could not be started, where no line of a shell says that it was not found."""
+    if refused := _after(r"^\S*sh(?:: line \d+|: \d+)?: ([^:\n]+): Permission denied", text):
+        yield Unable.NOT_EXECUTABLE, refused
+    kind = Unable.NOT_EXECUTABLE if exit_code == NOT_EXECUTABLE else Unable.PROGRAM
+    yield kind, ""
 
 
 def _matches(patterns: "tuple[Found, ...] | list[Found]", text: str) -> Iterator[Found]:

@@ -35,6 +35,8 @@ class Paused(Fact):
 
     task: TaskId | None = None
     why: str = ""
+    losses: int = 0
+    """Not 0: no person paused the task. Interlock holds it back, as it was lost this often in a row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,24 @@ class Landed(PhasePassed):
 
 
 @dataclass(frozen=True, slots=True)
+class LandingLost(Fact):
+    """The commit of a task that has landed is no longer on main: a person moved main back."""
+
+    task: TaskId
+    commit: Commit = Commit("")
+
+
+@dataclass(frozen=True, slots=True)
+class LandingSeen(Fact):
+    """Main has a commit that landed for this task, and the log does not say so (any more)."""
+
+    task: TaskId
+    commit: Commit = Commit("")
+    base: Commit = Commit("")
+    tree: Tree = Tree("")
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateStale(PhaseFact):
     """Main is not, or will never be, where the candidate was built; it is built again on `main`."""
 
@@ -179,6 +197,8 @@ class PhaseLost(PhaseFact):
 
     why: str = ""
     archived: str = ""
+    retry_after_seconds: float = 0.0
+    """Grows with losses in a row: the task may be what ends its holders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +259,8 @@ class CanaryTried(Fact):
     """How long they took to notice the last."""
     tree: Tree = Tree("")
     """Of main, before it was broken."""
+    given_up: bool = False
+    """Not all places were tried: the checks take too long for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +272,8 @@ class BaseChecked(Fact):
     exit_code: int
     tail: str = ""
     result: CheckResult | None = None
-    """All that was observed, with the names of its tests if it is red; None: written by an older version, and
-    not enough to judge by."""
+    """All that was observed, with the names of its tests unless they are too many; None: written by an older
+    version, and not enough to judge by."""
     environment: str = ""
     """A digest of what decides the result besides the tree."""
     promised: bool = False

@@ -46,7 +46,7 @@ _SUBTYPES = {
     "error_max_turns": ErrorClass.TURNS,
     "error_max_budget_usd": ErrorClass.BUDGET,
 }
-_EXIT_CODE = re.compile(r"^Exit code (\d+)")
+_EXIT_CODE = re.compile(r"^Exit code (\d{1,9})")
 _NO_ANSWER = "empty or malformed response"
 _OBJECTED = re.compile(r"^PreToolUse:\S+ hook error:")
 

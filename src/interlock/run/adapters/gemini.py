@@ -27,7 +27,7 @@ TOOLS = Tools({"write_file": "file_path", "replace": "file_path"}, {"run_shell_c
 _EXITS = {41: ErrorClass.AUTH, 42: ErrorClass.BAD_REQUEST, 53: ErrorClass.TURNS, 130: ErrorClass.EXIT}
 _STATUSES = (400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529)
 _BY_EXIT = {status % 256: of_status(status) for status in _STATUSES} | _EXITS
-_RETRY = re.compile(r"Attempt \d+ failed(?: with status (\d{3}))?.*[Rr]etrying")
+_FAILED = re.compile(r"Attempt \d{1,9} failed(?: with status (\d{3}))?")
 _DENIALS = ("policy_violation", "permission_denied", "path_not_in_workspace")
 _DENIED = re.compile(
     r"denied by policy|not in workspace|user (denied|cancelled|did not allow)", re.IGNORECASE
@@ -103,8 +103,8 @@ class GeminiReader:
         return self._tally.note([*self._spoken(), *self._understood(found)])
 
     def _noise(self, line: str) -> Sequence[Event]:
-        retry = _RETRY.search(line)
-        if not retry:
+        retry = _FAILED.search(line)
+        if not retry or "etrying" not in line[retry.end() :]:
             return []
         status = int(retry.group(1) or 0)
         error = of_status(status, line) if status else of_text(line)

@@ -5,6 +5,7 @@ they are killed, and with whatever `node` comes first.
 """
 
 import platform
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -91,7 +92,9 @@ def _version(package: Path) -> str:
         found = msgspec.json.decode((package / "package.json").read_bytes(), type=dict[str, object])
     except (OSError, msgspec.MsgspecError):
         return "unknown"
-    return str(found.get("version", "unknown"))
+    # A name and no way: the package may be one that the repository put on the agent's PATH.
+    version = str(found.get("version", "unknown"))
+    return version if re.fullmatch(r"\w[\w.+-]*", version) else "unknown"
 
 
 def _machine() -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from interlock.model.numbers import MOST, amount, whole
+
 
 @dataclass(frozen=True, slots=True)
 class Json:
@@ -31,19 +33,19 @@ class Json:
         return value if isinstance(value, str) else ""
 
     def number(self, *path: str) -> int:
-        """The whole number there, or 0."""
-        value = self.at(*path)
-        return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
+        """The count there; 0 for what is none, or is negative."""
+        return whole(self.at(*path))
 
     def amount(self, *path: str) -> float | None:
-        """The number there, or None."""
-        value = self.at(*path)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        """The amount there, at least 0; or None."""
+        return amount(self.at(*path))
 
     def code(self, *path: str) -> int | None:
         """The exit status there, or None."""
         value = self.at(*path)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value if -MOST < value < MOST else None
 
     def says(self, *path: str) -> bool:
         """Is `true` there."""

@@ -29,7 +29,8 @@ TOOLS = Tools(
     {"bash": "command"},
 )
 
-_LOGGED = re.compile(r'level=ERROR .*message="stream error".* error\.error="(.*)"')
+_STREAM_ERROR = ("level=ERROR ", 'message="stream error"', ' error.error="')
+"""In this order, in a line of its log about a model that cannot be had."""
 _ASIDE = re.compile(r"\bsmall=true\b")
 """A call beside the work, for a title: that it fails does not matter."""
 _REJECTED = re.compile(
@@ -109,10 +110,14 @@ class OpencodeReader:
         return self._tally.note(self._noise(line) if found is None else self._understood(found))
 
     def _noise(self, line: str) -> Sequence[Event]:
-        logged = _LOGGED.search(line)
-        if not logged or _ASIDE.search(line):
+        text = line
+        for part in _STREAM_ERROR:
+            _, found, text = text.partition(part)
+            if not found:
+                return []
+        text = text.rpartition('"')[0]
+        if _ASIDE.search(line):
             return []
-        text = logged.group(1)
         return [Event(EventKind.RETRY, text, error=of_text(text) or ErrorClass.MODEL)]
 
     def _understood(self, found: Json) -> Sequence[Event]:

@@ -29,7 +29,7 @@ TOOLS = Tools(
 
 _EXITS = {53: ErrorClass.TURNS, 55: ErrorClass.BUDGET}
 _RETRY = re.compile(r"^Retrying (in|provider)")
-_EXIT_CODE = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"^Exit Code: (\d{1,9})$", re.MULTILINE)
 _API_ERROR = "[API Error:"
 
 

@@ -78,6 +78,17 @@ class Account:
         else:
             self.members.pop(me, None)
 
+    def set_back(self, seconds: float) -> None:
+        """Move all times: they were written by a clock that was ahead by so much."""
+        throttle = self.throttle
+        throttle.until -= seconds
+        throttle.limit.cut_at -= seconds
+        pace = throttle.pace
+        pace.next_start, pace.began, pace.last = (
+            at - seconds for at in (pace.next_start, pace.began, pace.last)
+        )
+        self.members = {name: replace(one, seen=one.seen - seconds) for name, one in self.members.items()}
+
     def forget(self, now: float, me: str, is_dead: Callable[[str], bool]) -> None:
         """Drop whoever is gone. A clock that was set back makes nobody live for ever."""
         for name in self._others(me):

@@ -22,6 +22,9 @@ from interlock.run.brake.account import Account
 from interlock.run.brake.known import account_of
 
 T = TypeVar("T")
+OFF_SECONDS = 5.0
+"""Clocks of two processes may differ by this without one of them being wrong."""
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 LOCK_TRIES = 20
 LOCK_PAUSE_SECONDS = 0.0005
 """A change takes a tenth of a millisecond: who holds the lock for longer than all tries stands still."""
@@ -39,6 +42,20 @@ class Page(msgspec.Struct):
 
     provider: str
     account: Account
+    written: float = 0.0
+    """By the clock of whoever wrote it."""
+
+    def read_at(self, now: float) -> Account:
+        """The account, by the clock of whoever reads it."""
+        if self.written > now + OFF_SECONDS:
+            self.account.set_back(self.written - now)
+        return self.account
+
+
+def own_clock() -> Callable[[], float]:
+    """A clock that shows the time of this moment, and then goes on whatever the machine's clock is set to."""
+    ahead = time.time() - time.clock_gettime(CLOCK)
+    return lambda: time.clock_gettime(CLOCK) + ahead
 
 
 @dataclass(slots=True)
@@ -47,7 +64,7 @@ class Books:
 
     folder: Path | None
     tell: Callable[[str], None] = lambda _text: None
-    clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = field(default_factory=own_clock)
     _known: dict[str, Account] = field(default_factory=dict)
     _alone_until: float = 0.0
 
@@ -77,10 +94,11 @@ class Books:
         try:
             _lock(file)
             page = read_page(file)
-            account = page.account if page and page.provider == provider else self._own(provider)
+            is_ours = page and page.provider == provider
+            account = page.read_at(self.clock()) if page and is_ours else self._own(provider)
             result = work(account)
             self._known[provider] = account
-            text = msgspec.json.encode(Page(provider, account))
+            text = msgspec.json.encode(Page(provider, account, self.clock()))
             os.pwrite(file, text, 0)
             os.ftruncate(file, len(text))
             return result
@@ -98,7 +116,7 @@ def look_up(folder: Path, provider: str) -> Account | None:
         page = read_page(file)
     finally:
         os.close(file)
-    return page.account if page and page.provider == provider else None
+    return page.read_at(time.time()) if page and page.provider == provider else None
 
 
 def file_name(provider: str) -> str:

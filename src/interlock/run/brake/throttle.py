@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from interlock.model.backoff import grown
 from interlock.run.brake.gradient import Gradient
 from interlock.run.brake.limit import Limit, Ticket
 from interlock.run.brake.pace import Pace
@@ -121,7 +122,7 @@ class Throttle:
         if self.closed_by is Answer.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
             return
         self.broken = max(BREAKS, self.broken + 1)
-        self._shut(now, min(MOST_DOWN_SECONDS, DOWN_SECONDS * 2.0 ** (self.broken - BREAKS)), Answer.DOWN)
+        self._shut(now, grown(DOWN_SECONDS, MOST_DOWN_SECONDS, self.broken - BREAKS), Answer.DOWN)
         self.why = why[:WHY_CHARACTERS]
 
     def _good(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
@@ -143,15 +144,15 @@ class Throttle:
         before = self.places
         if ending.answer is Answer.QUOTA:
             self.strikes += 1
-            seconds = min(MOST_QUOTA_SECONDS, QUOTA_SECONDS * 2.0 ** (self.strikes - 1))
+            seconds = grown(QUOTA_SECONDS, MOST_QUOTA_SECONDS, self.strikes - 1)
         elif ending.answer is Answer.FAST and self.pace.too_fast(now, ending.retry_after_seconds):
             seconds = self.pace.gap_seconds
         else:
             self.strikes += self.limit.refused(now, ticket)
             self.gradient.forget()
             # The first refusal costs half of the limit, which says enough; only more of them shut the door.
-            backoff = BACKOFF_SECONDS * 2.0 ** (self.strikes - 1)
-            seconds = min(MOST_BACKOFF_SECONDS, backoff) if self.strikes > 1 else 0.0
+            backoff = grown(BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.strikes - 1)
+            seconds = backoff if self.strikes > 1 else 0.0
         self._shut(now, ending.retry_after_seconds or seconds, ending.answer)
         cut = f"; from {before} at once to {self.places}" if self.places < before else ""
         self.why = f"{ending.text[:WHY_CHARACTERS]}{cut}"
@@ -159,7 +160,7 @@ class Throttle:
     def _broke(self, now: float, ending: Ending) -> None:
         self.broken += 1
         if self.broken >= BREAKS:
-            seconds = min(MOST_BACKOFF_SECONDS, 2 * BACKOFF_SECONDS * 2.0 ** (self.broken - BREAKS))
+            seconds = grown(2 * BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.broken - BREAKS)
             self._shut(now, seconds, Answer.BROKEN)
             self.why = f"{self.broken} calls in a row broke: {ending.text[:WHY_CHARACTERS]}"
 

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator
 
+from interlock.model.numbers import whole
+
 
 def dig(value: object, *path: str | int) -> object:
     """What stands at the path; None if it leads nowhere."""
@@ -22,8 +24,7 @@ def text_at(value: object, *path: str | int) -> str:
 
 
 def count_at(value: object, *path: str | int) -> int:
-    found = dig(value, *path)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+    return whole(dig(value, *path))
 
 
 def items_at(value: object, *path: str | int) -> Iterator[object]:

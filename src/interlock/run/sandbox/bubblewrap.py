@@ -27,9 +27,11 @@ from interlock.run.sandbox.environment import NO_HOME, inside
 from interlock.run.sandbox.paths import is_below
 from interlock.run.sandbox.system import ETC, PROC, ROOTS, SYS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
+from interlock.run.sandbox.unprivileged import demotion
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
 TEMPS = (TEMP, "/var/tmp")  # noqa: S108 - likewise; folders both, as a repository may be below either
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - of the sandbox
 TEMP_BYTES = 1 << 30
 """Of what is gone with the program: it is memory."""
 HOST_NAME = "agent"
@@ -65,19 +67,21 @@ class Bubblewrap:
             grant = replace(grant, read=(*grant.read, *DOORKEEPER_NEEDS, *sockets))
         env = {**inside(command.env, grant, self.toolchains, grant.home or NO_HOME, TEMP), **mark}
         granted = list(self._words(command, grant, env))
+        demoted, files = demotion(replace(grant, read=(*grant.read, self.program)), self.toolchains)
         filters = in_memory("seccomp", seccomp.program())
         copies = {os.open(path, os.O_RDONLY): place for path, place in _copied()}
         first = [word for file, place in copies.items() for word in ("--file", str(file), place)]
         words = ["--seccomp", str(filters), *first, *granted]
         listed = in_memory("arguments", b"".join(os.fsencode(word) + b"\0" for word in words))
+        network = (
+            () if self.by_itself else (*map(overlay_word, grant.overlays), *door_words(grant, alone=True))
+        )
         return Confined(
             (self.program, "--args", str(listed), "--", *argv),
             {"PATH": SYSTEM_PATH, **mark},
             "/",
-            ("reports",)
-            if self.by_itself
-            else ("reports", *map(overlay_word, grant.overlays), *door_words(grant, alone=True)),
-            (filters, listed, *copies),
+            ("reports", *network, *demoted),
+            (filters, listed, *copies, *files),
             alone=not self.by_itself,
         )
 
@@ -96,8 +100,9 @@ class Bubblewrap:
         yield from ("--uid", "1000", "--gid", "1000", "--hostname", HOST_NAME)
         yield from ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
         yield from _system()
-        for path in TEMPS:
+        for path in (*TEMPS, SHARED_MEMORY):
             yield from self._temporary(path)
+        yield from ("--remount-ro", "/dev")  # it is memory too, and without a size
         if not grant.home:
             yield from self._temporary(NO_HOME)
         yield from _bound("--ro-bind", self.toolchains.folders)

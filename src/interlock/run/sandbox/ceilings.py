@@ -180,4 +180,5 @@ def ceilings_in_words() -> dict[str, str]:
     return {
         "memory": "cgroup" if MEMORY in parents else "each process by itself",
         "processes": "cgroup" if PROCESSES in parents else processes,
+        "disk": "counted in blocks with open files, more often near the limit and at the end",
     }

@@ -16,6 +16,7 @@ from interlock.run.sandbox.probe import Probed, probe
 from interlock.run.sandbox.refusals import NoSandbox, fix_for, install_command
 from interlock.run.sandbox.toolchains import AUTO, Toolchains, find_toolchains
 from interlock.run.sandbox.unconfined import Unconfined
+from interlock.run.sandbox.unprivileged import is_root
 
 UNSAFE = "--unsafe-no-sandbox"
 UNSAFE_VARIABLE = "INTERLOCK_UNSAFE_NO_SANDBOX"
@@ -117,7 +118,8 @@ def _try_landlock(toolchains: Toolchains, containment: Containment) -> Tried:
         probed = probe(candidate, containment, strict=False)
         if probed.works:
             return Tried(Sandbox.LANDLOCK, confinement=candidate)
-    return Tried(Sandbox.LANDLOCK, probed.message, "a kernel from 6.7 on has what is needed")
+    fix = fix_for(probed.message) or "a kernel from 6.7 on has what is needed"
+    return Tried(Sandbox.LANDLOCK, probed.message, fix)
 
 
 def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Landlock]:
@@ -129,6 +131,10 @@ def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Lan
 def _try_container(image: str) -> Tried:
     if not image:
         return Tried(Sandbox.CONTAINER, "no image is named", 'container_image = "..." in interlock.toml')
+    if is_root():
+        # An engine mounts folders with their owners: only root could write to them in there.
+        message = "root's containers run under root's own number: an unprivileged user could not write there"
+        return Tried(Sandbox.CONTAINER, message, fix_for(message))
     found = find_container(image)
     if found is None:
         return Tried(

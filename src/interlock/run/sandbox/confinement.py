@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Protocol
 
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Overlay, Sandbox
+from interlock.run.sandbox.folders import remove_folder
 from interlock.run.sandbox.toolchains import Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -92,7 +92,7 @@ def close_all(confined: Confined) -> None:
 def clear_up(confined: Confined) -> None:
     """It has ended: remove what was made for it."""
     for folder in confined.leftovers:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
     if confined.container:
         remove_container(*confined.container)
 

@@ -1,15 +1,16 @@
 """The reduced sandbox, where bubblewrap does not work: the kernel's Landlock and the filter of system calls.
 
 What it lacks beside the full one: nothing can be protected inside a folder that may be written, so an agent
-can damage its own git dir; programs can use no unix socket; and where no network namespace can be had either,
-they cannot listen, and reach nothing but their doors. Everything else that was not granted is as far away as
-in the full one.
+can damage its own git dir; programs can use no unix socket; /dev/shm, terminals and System V's shared memory
+would be those of the host, where other attempts and the user's programs are, so they are refused; and where
+no network namespace can be had either, programs cannot listen, and reach nothing but their doors. Everything
+else that was not granted is as far away as in the full one.
 """
 
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.model.errors import CannotStart
@@ -21,16 +22,20 @@ from interlock.run.sandbox.confinement import SYSTEM_PATH, Confined, door_words,
 from interlock.run.sandbox.environment import inside
 from interlock.run.sandbox.system import ETC, NAMES, ROOTS
 from interlock.run.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
+from interlock.run.sandbox.unprivileged import demotion
 
 LAUNCHER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / "landlocked.py"))
 
-MISSING = "an agent could damage its own git dir (its work is still imported safely)"
+MISSING = (
+    "an agent could damage its own git dir (its work is still imported safely); "
+    "there is no /dev/shm and no terminal"
+)
 MISSING_NETWORK = "programs cannot listen on a port"
 
 NO_SYSTEM = {"GIT_CONFIG_NOSYSTEM": "1"}
 """The system's settings for git are there and cannot be read, which git takes for the end of the world."""
 
-_DEVICES = ("null", "zero", "full", "random", "urandom", "shm", "tty", "ptmx", "pts")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,12 @@ class Landlock:
         own = tempfile.mkdtemp(prefix="interlock-")
         home = grant.home or own
         env = {**NO_SYSTEM, **inside(command.env, grant, self.toolchains, home, own), **mark}
-        words = [*self._rules(grant, (home, own)), *(f"env\0{name}={value}" for name, value in env.items())]
+        demoted, files = demotion(replace(grant, write=(*grant.write, own)), self.toolchains)
+        words = [
+            *(word.replace("=", "\0", 1) for word in demoted),
+            *self._rules(grant, (home, own)),
+            *(f"env\0{name}={value}" for name, value in env.items()),
+        ]
         details = in_memory("details", b"".join(os.fsencode(word) + b"\0" for word in words))
         # Landlock does not know of unix sockets that are files: the engine of the containers may be one.
         filters = in_memory("seccomp", seccomp.program(alone=self.alone, by_name=False))
@@ -62,7 +72,7 @@ class Landlock:
             {"PATH": SYSTEM_PATH, **mark},
             command.directory,
             door_words(grant, alone=self.alone),
-            (details, filters),
+            (details, filters, *files),
             alone=self.alone,
             leftovers=(own,),
         )

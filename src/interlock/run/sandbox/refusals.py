@@ -99,8 +99,17 @@ SLAVE = """\
 mounts may not be changed here; in a container, start that with
     docker run --security-opt apparmor=unconfined --security-opt seccomp=unconfined ..."""
 
+AS_ROOT = """\
+Interlock runs as root here, and starts no program under root's own number. Run it as an ordinary user:
+    su --login SOMEBODY --command 'interlock run'
+  in a container:
+    docker run --user "$(id -u):$(id -g)" ...
+  or let root mount (and have the repository on ext4, xfs, btrfs or tmpfs):
+    docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined ..."""
+
 _FIXES = (
     # words of the message, the fix; the first that is in it counts
+    ("unprivileged user", AS_ROOT),
     ("setting up uid map", APPARMOR),
     ("uid_map", APPARMOR),
     ("RTM_NEWADDR", NETWORK),

@@ -81,8 +81,17 @@ NOT_THERE: dict[str, tuple[int, int]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
-    "clone3": (435, 435),  # its flags are in memory, where no filter can look: `clone` is the second way
+    # What these are asked for is in memory, where no filter can look; `clone` and `openat` do the same.
+    "clone3": (435, 435),
+    "openat2": (437, 437),
 }
+NAMED: dict[str, tuple[int, int]] = {
+    "shmget": (29, 194),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
+}
+"""Memory, semaphores and queues that programs find by a name, whoever made them."""
 SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE = (41, 198), (53, 199), (16, 29), (56, 220), (272, 97)
 
 NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
@@ -91,6 +100,26 @@ NEW_IN_CLONE = NAMESPACES & ~0xFF
 """The low byte of clone's flags is the signal to send at the end, so time cannot be asked for there."""
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal."""
+
+MODES: dict[str, tuple[int, int, int]] = {
+    # name: (number on x86_64, number on aarch64, which argument is the mode)
+    "chmod": (90, ABSENT, 1),
+    "fchmod": (91, 52, 1),
+    "fchmodat": (268, 53, 2),
+    "fchmodat2": (452, 452, 2),
+    "mknod": (133, ABSENT, 1),
+    "mknodat": (259, 33, 2),
+    "creat": (85, ABSENT, 1),
+}
+OPENS: dict[str, tuple[int, int, int]] = {
+    # name: (number on x86_64, number on aarch64, which argument is the flags; the mode comes after them)
+    "open": (2, ABSENT, 1),
+    "openat": (257, 56, 2),
+}
+MAKES_A_FILE = 0o100 | 0o20000000
+"""O_CREAT and O_TMPFILE: without them no mode is given, and the argument may hold anything."""
+SPECIAL_MODE = 0o6000
+"""setuid and setgid: such a file, once out of the sandbox, makes the user of whoever starts it its owner."""
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 STREAM = 1
@@ -107,8 +136,8 @@ def program(machine: str = "", *, alone: bool = True, by_name: bool = True) -> b
     """The filter for this processor.
 
     `alone`: the program has a network of its own. Otherwise it must not speak to anybody but by TCP, which
-    others see to: no datagrams, no other program's unix socket. `by_name`: it may use unix sockets, as it
-    sees no file of others that is one.
+    others see to: no datagrams, no other program's unix socket. `by_name`: it may use unix sockets and
+    what is `NAMED`, as it sees none of others.
     """
     return _program(machine or platform.machine(), alone, by_name)
 
@@ -124,12 +153,21 @@ def _program(machine: str, alone: bool, by_name: bool) -> bytes:
     ]
     if machine == "x86_64":
         words += [(_ABOVE, 0, 1, X32_BIT), _give(_ERRNO | ENOSYS)]
-    for numbers, error in ((REFUSED, EPERM), (NOT_THERE, ENOSYS)):
+    named = {} if by_name else NAMED
+    for numbers, error in ((REFUSED | named, EPERM), (NOT_THERE, ENOSYS)):
         for name in numbers:
             if numbers[name][column] != ABSENT:
                 words += [(_EQUAL, 0, 1, numbers[name][column]), _give(_ERRNO | error)]
     words += _if_called(CLONE[column], [_argument(0), (_ANY_BIT, 0, 1, NEW_IN_CLONE), _give(_ERRNO | EPERM)])
     words += _if_called(UNSHARE[column], [_argument(0), (_ANY_BIT, 0, 1, NAMESPACES), _give(_ERRNO | EPERM)])
+    for call in MODES.values():
+        if call[column] != ABSENT:
+            words += _if_called(call[column], _no_special_mode(call[2]))
+    for call in OPENS.values():
+        if call[column] != ABSENT:
+            check = _no_special_mode(call[2] + 1)
+            opens = [_argument(call[2]), (_ANY_BIT, 0, len(check), MAKES_A_FILE), *check]
+            words += _if_called(call[column], opens)
     words += _if_called(IOCTL[column], _terminal_input())
     words += _if_called(SOCKET[column], _sockets(by_name) if alone else _tcp_only())
     words += _if_called(SOCKETPAIR[column], _only_families(AF_UNIX))
@@ -154,6 +192,10 @@ def _if_called(number: int, then: list[Instruction]) -> list[Instruction]:
     """`then` for one system call, and allow what it does not refuse."""
     body = [*then, _give(_ALLOW)]
     return [(_EQUAL, 0, len(body), number), *body]
+
+
+def _no_special_mode(argument: int) -> list[Instruction]:
+    return [_argument(argument), (_ANY_BIT, 0, 1, SPECIAL_MODE), _give(_ERRNO | EPERM)]
 
 
 def _terminal_input() -> list[Instruction]:

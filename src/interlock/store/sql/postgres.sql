@@ -78,8 +78,9 @@ BEGIN ISOLATION LEVEL READ COMMITTED
 -- name: listen — be told of appends to this project
 LISTEN {channel}
 
--- name: now — the database's clock
-SELECT now FROM interlock.clock
+-- name: now — the database's clock, and the time of the newest fact
+SELECT now, coalesce((SELECT time FROM interlock.heads WHERE project = %(project)s), 0)
+FROM interlock.clock
 
 -- name: head — the number of the last fact
 SELECT coalesce((SELECT seq FROM interlock.heads WHERE project = %(project)s), 0)
@@ -95,7 +96,7 @@ RETURNING lineage
 -- name: lock_head — one writer per project at a time, so that the chain has no gap and no fork
 INSERT INTO interlock.heads (project, seq, hash, time) VALUES (%(project)s, 0, %(genesis)s, 0)
 ON CONFLICT (project) DO UPDATE SET seq = heads.seq
-RETURNING seq, hash, time, extract(epoch FROM clock_timestamp())::double precision
+RETURNING seq, hash, time, (SELECT now FROM interlock.clock)
 
 -- name: append — facts, column by column
 INSERT INTO interlock.facts (project, seq, time, actor, kind, body, hash)
@@ -167,14 +168,14 @@ ON CONFLICT (project, resource) DO UPDATE SET
     released = true
 RETURNING epoch
 
--- name: restore_epoch — let epochs go on from where a restored log says they were
+-- name: raise_epoch — let epochs go on above those that were handed out before
 INSERT INTO interlock.claims AS claims
     (project, resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT %(project)s, row.resource, row.epoch, '', 0, now, now, '', true
 FROM interlock.clock, unnest(%(resources)s::text[], %(epochs)s::bigint[]) AS row (resource, epoch)
 ON CONFLICT (project, resource) DO UPDATE SET epoch = excluded.epoch, released = true
 WHERE claims.epoch < excluded.epoch
-RETURNING epoch
+RETURNING claims.epoch
 
 -- name: held — every claim that was not given back
 SELECT resource, epoch, holder, generation, expires - now, note, now - renewed

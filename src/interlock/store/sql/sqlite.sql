@@ -54,8 +54,8 @@ BEGIN IMMEDIATE
 -- name: data_version — changes when another connection has committed
 PRAGMA data_version
 
--- name: now — the database's clock
-SELECT now FROM clock
+-- name: now — the database's clock, and the time of the newest fact
+SELECT now, coalesce((SELECT time FROM facts ORDER BY seq DESC LIMIT 1), 0.0) FROM clock
 
 -- name: head — the number of the last fact
 SELECT coalesce(max(seq), 0) FROM facts
@@ -112,10 +112,11 @@ ON CONFLICT (resource) DO UPDATE SET
     note = '',
     released = 1
 
--- name: restore_epoch — let epochs go on from where a restored log says they were
+-- name: raise_epoch — let epochs go on above one that was handed out before
 INSERT INTO claims (resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT :resource, :epoch, '', 0, now, now, '', 1 FROM clock WHERE true
 ON CONFLICT (resource) DO UPDATE SET epoch = excluded.epoch, released = 1 WHERE claims.epoch < excluded.epoch
+RETURNING epoch
 
 -- name: held — every claim that was not given back
 SELECT resource, epoch, holder, generation, expires - clock.now, note, clock.now - renewed

@@ -13,6 +13,7 @@ from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 from interlock.ui.cli.answer import answer_question
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.reading import Reading, catch_up, read
 from interlock.ui.cli.rows import find
@@ -30,7 +31,6 @@ INSTEAD = {
     (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
     (TaskReset, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
     (TaskCancelled, Stage.DONE): "has landed and cannot be taken back by this",
-    (TaskCancelled, Stage.FAILED): "has failed and does not run; `interlock retry {0}` starts it again",
     (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
 }
 
@@ -87,6 +87,7 @@ async def _act(invocation: Invocation, names: Sequence[str], fact: MakeFact, don
     """Check all of the tasks first, then write the facts."""
     async with opened(invocation) as project:
         reading = await read(project.store)
+        await note_lost_landings(project, reading)
         chosen = [find(reading.state, name) for name in names]
         for task in chosen:
             _must_be_possible(task, fact(task.spec.id))

@@ -17,6 +17,7 @@ from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_jso
 from interlock.ui.cli.reading import Reading, agent_pid, read
 from interlock.ui.cli.rows import in_short, open_permissions
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.status import sandbox_warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,12 @@ def agents_command(invocation: Invocation) -> None:
     """
     reading, rows = run_async(_look(invocation))
     if invocation.wants_json():
-        say_json({"agents": rows, "live": reading.is_live, "time": reading.now})
+        run = reading.state.run
+        sandbox = run.sandbox or None if run else None
+        say_json({"agents": rows, "live": reading.is_live, "sandbox": sandbox, "time": reading.now})
         return
+    if rows and (warning := sandbox_warning(reading.state)):
+        say(paint(warning, "red"))
     for row in rows:
         _print(row)
     if not rows:

@@ -16,7 +16,16 @@ from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
 from interlock.model.garbage import nothing_is_garbage
 from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, go_quiet, note, paint, say_line
+from interlock.ui.cli.output import (
+    Invocation,
+    OutputLost,
+    go_quiet,
+    lost_output,
+    note,
+    open_closed_streams,
+    paint,
+    say_line,
+)
 
 DISK_ERRORS = {
     errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes what is no longer needed)"),
@@ -173,17 +182,20 @@ def main(args: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if args is None else args)
     if COMPLETING in os.environ:
         interlock.main(words, prog_name="interlock")
+    open_closed_streams()
     invocation = Invocation()
     try:
         with interlock.make_context("interlock", words, obj=invocation) as context:
             code = interlock.invoke(context)
             sys.stdout.flush()
-            return int(code or 0)
+            return int(code or (ExitCode.ENVIRONMENT if lost_output() else 0))
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except BrokenPipeError:
         go_quiet()  # Python would complain once more when it closes stdout at the end
         return ExitCode.PIPE_CLOSED
+    except OutputLost as lost:
+        return _tell(lost, as_json=False)  # on stderr: it is stdout that cannot be written
     except (KeyboardInterrupt, click.Abort):
         note("interrupted")
         return ExitCode.INTERRUPTED

@@ -1,12 +1,14 @@
 """What `doctor` says of the checks: each is run on main, and main is broken to see whether they notice."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from interlock.engine.canary import patience
 from interlock.engine.ledger import Tell
 from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project
 from interlock.engine.trying import find_wrong_copy, try_canary
+from interlock.events.evidence import canary_result
+from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
 from interlock.ui.cli.checktext import inability, last_lines, mend
@@ -14,9 +16,14 @@ from interlock.ui.cli.evidencetext import canary_text, wrong_copy_fix, wrong_cop
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import counted
 
+Keep = Callable[[CanaryTried], Awaitable[None]]
 
-async def check_findings(project: Project, canary: bool, tell: Tell) -> AsyncIterator[Finding]:
-    """A row for each command of the graph, and one for each canary. `tell` hears what takes long."""
+
+async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep) -> AsyncIterator[Finding]:
+    """A row for each command of the graph, and one for each canary.
+
+    `tell` hears what takes long. `keep` writes down a canary that was noticed, so that no run tries it again.
+    """
     graph = await project.read_graph()
     if not any(task.verify or task.done_when for task in graph.tasks):
         text = "no task has a check: whatever agents make lands unverified"
@@ -30,10 +37,12 @@ async def check_findings(project: Project, canary: bool, tell: Tell) -> AsyncIte
         yield check_finding(tried[command], is_promise=command not in _verify(graph))
     for commands in dict.fromkeys(task.verify for task in graph.tasks if task.verify):
         if canary and all(tried[command].passed for command in commands):
-            tell("breaking the code on purpose, to see whether the checks notice")
             usual = sum(tried[command].seconds for command in commands)
             limit = max(map(_commands(graph).__getitem__, commands))
-            yield await _canary_finding(project, commands, patience(limit, usual))
+            fact = await try_canary(project, commands, patience(limit, usual), usual, tell)
+            if fact.noticed:
+                await keep(fact)
+            yield await _canary_finding(project, fact)
 
 
 def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
@@ -56,14 +65,15 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
     return Finding("check", Health.BAD, text, "mend main, or name single tests", lines)
 
 
-async def _canary_finding(project: Project, commands: Sequence[str], seconds: float) -> Finding:
-    copy = await find_wrong_copy(project, commands)
-    result = await try_canary(project, commands, seconds)
+async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
+    commands, result = fact.commands, canary_result(fact)
+    if result.is_untried:
+        return Finding("canary", Health.WARNING, canary_text(result, commands), "check with a faster command")
     if not result.places:
         return Finding("canary", Health.OK, "there is no source code that could be broken on purpose")
     if not result.is_blind:
         return Finding("canary", Health.OK, canary_text(result, commands))
-    if copy:
+    if copy := await find_wrong_copy(project, commands):
         text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
         return Finding("canary", Health.BAD, text, wrong_copy_fix(copy))
     fix = "check with a command that runs your tests on the checkout itself"

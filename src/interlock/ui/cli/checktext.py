@@ -23,6 +23,7 @@ _WHAT: dict[Unable, Callable[[CheckResult], str]] = {
     Unable.TARGET: lambda check: f"make has no target {_named(check, '')}",
     Unable.NETWORK: lambda check: f"it needs the network{_of(check)}, and checks have none",
     Unable.TIMEOUT: lambda check: f"it did not end within {check.seconds:.0f} s",
+    Unable.SETUP: lambda check: f"the set-up {_named(check, '')} failed",
     Unable.MACHINE: lambda check: check.about,
 }
 _MEND: dict[Unable, str] = {
@@ -36,6 +37,7 @@ _MEND: dict[Unable, str] = {
     Unable.SCRIPT: "correct the command, or add the script to package.json",
     Unable.TARGET: "correct the command, or add the target to the Makefile",
     Unable.NETWORK: "let `setup:` fetch what is missing before agents start, or check without the network",
+    Unable.SETUP: "run it in your shell and correct what it names (does the lock file fit?), and commit that",
     Unable.MACHINE: "see `interlock doctor`",
     Unable.TIMEOUT: "give it more time with `check_timeout`, or check with something faster",
 }

@@ -11,6 +11,7 @@ from interlock.engine.identity import in_charge
 from interlock.engine.ledger import Tell
 from interlock.engine.project import Project
 from interlock.engine.settings import load, store_address
+from interlock.events.facts import CanaryTried
 from interlock.events.record import verify_chain
 from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
@@ -21,14 +22,15 @@ from interlock.run.containment import strongest
 from interlock.run.sandbox.choice import Wanted
 from interlock.run.sandbox.refusals import NoSandbox
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
-from interlock.ui.cli.check_checkup import check_findings
+from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.commit_hooks import hook_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, counted, note
 from interlock.ui.cli.reading import all_rows, read
 from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
-from interlock.ui.cli.session import opened_fully
+from interlock.ui.cli.session import actor, opened, opened_fully
+from interlock.ui.cli.trust import trust_finding
 
 LOW_BYTES = 1 << 30
 """Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
@@ -49,6 +51,11 @@ class Depth:
 async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
     """Everything that can be looked at; when there is no usable repository, what that is for."""
     findings = [await _git(invocation.project)]
+
+    async def keep(fact: CanaryTried) -> None:
+        async with opened(invocation, create=True) as log:  # before the first run there is none
+            await log.store.append([fact], actor())
+
     tell: Tell = (lambda _text: None) if invocation.wants_json() else note
     try:
         place = await discover(invocation.project)
@@ -56,7 +63,7 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
         async with opened_fully(invocation) as project:
             findings += [finding async for finding in _examine(project)]
             if depth.checks:
-                findings += [finding async for finding in _checks(project, depth, tell)]
+                findings += [finding async for finding in _checks(project, depth, tell, keep)]
             wanted = project.wanted_sandbox
             limits = project.limits
     except UserError as error:
@@ -84,13 +91,13 @@ async def _examine(project: Project) -> AsyncIterator[Finding]:
             yield _bad(name, error)
 
 
-async def _checks(project: Project, depth: Depth, tell: Tell) -> AsyncIterator[Finding]:
+async def _checks(project: Project, depth: Depth, tell: Tell, keep: Keep) -> AsyncIterator[Finding]:
     """The checks of the graph, tried. A run that goes on tries them itself, and has the folders for it."""
     if not (project.root / project.settings.graph).exists() or in_charge(await project.store.held()):
         return
     async with aclosing(project):
         try:
-            async for finding in check_findings(project, depth.canary, tell):
+            async for finding in check_findings(project, depth.canary, tell, keep):
                 yield finding
         except UserError as error:
             yield _bad("checks", error)
@@ -184,6 +191,14 @@ async def _agents(project: Project) -> list[Finding]:
     return findings + await agent_findings(project, list(used.values()), files)
 
 
+async def _trust(project: Project) -> list[Finding]:
+    try:
+        graph = await project.read_graph()
+    except UserError:  # another row is about the graph
+        graph = None
+    return [trust_finding(project.trust, project.widenings(graph))]
+
+
 async def _workspaces(project: Project) -> list[Finding]:
     """Where no sandbox works there is another row for that."""
     try:
@@ -206,6 +221,7 @@ _EXAMINATIONS: dict[str, Examination] = {
     "state": _state_folder,
     "disk": _disk,
     "log": _log,
+    "trust": _trust,
     "workspaces": _workspaces,
     "graph": _agents,
     "commit hook": hook_findings,

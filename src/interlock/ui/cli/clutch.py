@@ -10,7 +10,6 @@ from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.host import LocalHost, Reading
 from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
-from interlock.events.record import Recorded
 from interlock.events.state import Limit, Provider
 from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
@@ -108,7 +107,7 @@ async def _look(invocation: Invocation) -> ClutchView:
 
 
 def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
-    from interlock.engine.experience import state_home  # what runs agents takes long to import
+    from interlock.engine.trust import state_home  # what runs agents takes long to import
     from interlock.run.brake import Account, look_up
 
     agents = limit.limit if limit else None
@@ -133,16 +132,15 @@ async def _decisions(store: Store) -> tuple[Decision, ...]:
     while end > 0 and len(found) < SHOWN:
         start = max(0, end - PAGE)
         rows = [row for row in await store.read(start, PAGE) if row.seq <= end]
-        found = [*(_decision(row) for row in rows if row.kind == ClutchDecided.__name__), *found]
+        said = [(row.time, row.fact) for row in rows if row.kind == ClutchDecided.__name__]
+        found = [*(_decision(time, fact) for time, fact in said if isinstance(fact, ClutchDecided)), *found]
         end = start
     return tuple(found[-SHOWN:])
 
 
-def _decision(row: Recorded) -> Decision:
-    fact = row.fact
-    assert isinstance(fact, ClutchDecided)  # noqa: S101 - asked for by its kind
+def _decision(time: float, fact: ClutchDecided) -> Decision:
     about = fact.provider or fact.category or "all"
-    return Decision(row.time, about, fact.limit, fact.brake, fact.why)
+    return Decision(time, about, fact.limit, fact.brake, fact.why)
 
 
 def _lines(view: ClutchView) -> Iterator[str]:

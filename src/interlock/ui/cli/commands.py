@@ -52,6 +52,7 @@ COMMANDS: dict[str, Entry] = {
     "workspace": Entry("Act", f"{_HERE}.workspace", "Make, list and remove folders for you to work in."),
     "gc": Entry("Act", f"{_HERE}.gc", "Remove what is no longer needed, never unmerged work."),
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and where each comes from."),
+    "trust": Entry("Set up", f"{_HERE}.trust", "Agree to what a repository asks beyond the sandbox."),
     "hooks": Entry("Set up", f"{_HERE}.hooks", "Show your hooks, and which agents they can block."),
     "schema": Entry("Set up", f"{_HERE}.schema", "Print the JSON schema of task-graph.yaml."),
     "completion": Entry("Set up", f"{_HERE}.completion", "Let bash, fish or zsh complete names of tasks."),

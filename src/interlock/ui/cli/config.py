@@ -1,6 +1,7 @@
 """`interlock config`: the settings, where each comes from, and how to change one."""
 
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -71,14 +72,17 @@ def get(invocation: Invocation, key: str) -> None:
 def set_(invocation: Invocation, key: str, value: str) -> None:
     """Write one setting into interlock.toml, keeping the rest of the file as it is.
 
+    A list is written with commas or as TOML: interlock config set land_files "docs/**,*.lock"
     For example: interlock config set max_parallel 5
     """
     root = repository_root(invocation)
     path = root / FILE
-    checked = check(key, value, f"config set {key}")
+    checked = check(key, _plain(value), f"config set {key}")
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     said = value if _field_name(key).endswith("_seconds") else checked
     _write(path, _with(text, key, _toml(said)))
+    loaded = load(root, {})
+    loaded.trust.agree(value for value in loaded.asked if value.key == key)  # the user says it right here
     loaded = load(root, {})
     note(f"set {key} in {path}")
     if not loaded.origins[key].startswith(str(path)):
@@ -116,6 +120,20 @@ def _field_name(key: str) -> str:
     return names[key]
 
 
+def _plain(value: str) -> str:
+    """A list in TOML's form in the form with commas; else the text as it is."""
+    listed = _read(f"value = {value}").get("value") if value.lstrip().startswith("[") else None
+    return ",".join(map(str, listed)) if isinstance(listed, list) else value
+
+
+def _read(text: str) -> dict[str, object]:
+    """TOML; nothing if it is none."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
 def _toml(value: object) -> str:
     """A value as TOML writes it; JSON's form of these types is TOML's too."""
     import msgspec
@@ -128,9 +146,11 @@ def _toml(value: object) -> str:
 def _with(text: str, key: str, value: str) -> str:
     """The file with this key set: its line replaced, or a new one before the first table."""
     line = f"{key} = {value}"
-    pattern = re.compile(rf"^\s*{re.escape(key)}\s*=.*$", re.MULTILINE)
-    if pattern.search(text):
-        return pattern.sub(lambda _: line, text, count=1)
+    if found := re.search(rf"^[ \t]*{re.escape(key)}[ \t]*=", text, re.MULTILINE):
+        ends = [match.start() for match in re.finditer(r"\n|\Z", text) if match.start() > found.start()]
+        # A list may go on over several lines.
+        end = next((end for end in ends if _read(text[found.start() : end])), ends[0])
+        return text[: found.start()] + line + text[end:]
     table = re.search(r"^\s*\[", text, re.MULTILINE)
     at = table.start() if table else len(text)
     before = text[:at] + ("" if not text[:at] or text[:at].endswith("\n") else "\n")

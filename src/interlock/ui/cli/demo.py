@@ -18,6 +18,7 @@ from interlock.engine.foresight import Terms, rehearse
 from interlock.engine.past_script import as_it_stood, as_recorded
 from interlock.engine.project import Project, open_project
 from interlock.engine.rehearsal import Fate
+from interlock.engine.settings import load
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
@@ -93,6 +94,8 @@ async def make_repository(scratch: Path) -> None:
         f"toolchains = [{', '.join(map(_quoted, ('auto', sys.prefix)))}]\n"
     )
     await start_repository(scratch, "A corner shop")
+    loaded = load(scratch, {})
+    loaded.trust.agree(loaded.asked)  # this file is ours, just written
 
 
 def _quoted(text: str) -> str:

@@ -1,5 +1,6 @@
 """`interlock events`: the log itself, to read, follow, verify, and carry elsewhere."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TextIO
@@ -105,13 +106,19 @@ async def _export(invocation: Invocation, target: str) -> None:
 async def _write(store: Store, path: Path) -> int:
     count = 0
     try:
-        with path.open("w", encoding="utf-8") as file:
+        with _private(path) as file:
             async for text in store.export():
                 file.write(text.rstrip("\n") + "\n")
                 count += 1
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {path}: {error.strerror}", "choose another place") from None
     return count
+
+
+def _private(path: Path) -> TextIO:
+    """A file to write; a new one is for its owner alone: the log holds prompts and the output of agents."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8")
 
 
 async def _import(invocation: Invocation, path: Path) -> None:

@@ -10,6 +10,9 @@ from interlock.ui.cli.output import counted, inert
 if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
     from interlock.verify.wrong_copy import WrongCopy
 
+NAMED = 8
+"""How many removed tests a line names; `show --json` has more."""
+
 
 def landed_text(commit: str, evidence: Evidence) -> str:
     """How a change landed. Without a check that covers it, never as if it had passed one."""
@@ -31,7 +34,15 @@ def known_text(evidence: Evidence) -> str:
     """What fails as it does on main, and how many fewer tests pass; empty if all is as it should be."""
     known, fewer = evidence.known_failures, evidence.fewer_tests
     failing = f" but for {counted(known, 'known failing test')} of main" if known else ""
-    return failing + (f", {counted(fewer, 'test')} fewer than on main" if fewer else "")
+    less = f", without {counted(fewer, 'test')} of main{_removed(evidence)}" if fewer else ""
+    return failing + less + (", checks not tried by a break" if evidence.untried else "")
+
+
+def _removed(evidence: Evidence) -> str:
+    """The tests of main that no longer pass, the first by name."""
+    names = [inert(name) for name in evidence.removed_tests[:NAMED]]
+    more = evidence.fewer_tests - len(names)
+    return f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""
 
 
 def gap_text(evidence: Evidence) -> str:
@@ -47,7 +58,8 @@ def gap_text(evidence: Evidence) -> str:
         case Gap.UNREAD:
             return f"the checks never read {named}"
         case Gap.FEWER_TESTS:
-            return f"{counted(evidence.fewer_tests, 'test')} of main no longer pass in {named}"
+            gone = counted(evidence.fewer_tests, "test")
+            return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
         case Gap.BLIND:
             return f"the checks stayed green with {named} broken on purpose"
     return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
@@ -56,10 +68,12 @@ def gap_text(evidence: Evidence) -> str:
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """What the checks said of code that was broken on purpose; '' where there was nothing to break."""
     checks = " and ".join(f"`{command}`" for command in commands)
-    if result.noticed:
-        return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
+    if result.is_untried:
+        return f"{checks} takes too long to be tried by a break"
     if not result.places:
         return ""
+    if result.noticed:
+        return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
     return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
 
 

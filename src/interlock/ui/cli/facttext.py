@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded
+from interlock.model.numbers import bounded
 from interlock.ui.cli.forecasttext import time_text
 from interlock.ui.cli.output import inert
 
@@ -33,7 +34,7 @@ def line(row: Recorded) -> str:
 
 def clock(seconds: float) -> str:
     """A moment in the reader's own time zone."""
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%H:%M:%S")
+    return datetime.fromtimestamp(bounded(seconds), UTC).astimezone().strftime("%H:%M:%S")
 
 
 def describe(fact: Fact) -> str:

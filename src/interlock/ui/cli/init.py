@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from interlock.engine.settings import load
+from interlock.engine.trust import of_agents
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.setup import Setup
+from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.detecting import Detected, detect
 from interlock.ui.cli.found import Found, find_agents
@@ -64,7 +66,8 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
     For example: interlock init
     """
     root = repository_root(invocation)
-    path = root / load(root, {}).settings.graph
+    loaded = load(root, {})
+    path = root / loaded.settings.graph
     if path.exists():
         raise _already(path)
     detected, agents = detect(root), find_agents(os.environ)
@@ -73,6 +76,9 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
     tried = run_async(try_found(invocation, found, detected.setup)) if found else []
     lines = {"setup": _setup_line(detected.setup), "verify": _verify_line(tried, detected)}
     _write_new(path, TEMPLATE.format(schema=schema, agent=_agent_lines(agents), **lines))
+    # The user asked for this file, which names a model server of this machine if there is one.
+    written = [Agent("coder", found.use, url=found.url) for found in agents[:1]]
+    loaded.trust.agree(of_agents(written, path.name, ()))
     if invocation.json:
         verify = next((one.command for one in tried if one.is_usable), None)
         say_json(
@@ -93,6 +99,8 @@ def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
             note(f"every change will be checked with {name}: {one.text}")
         else:
             note(f"{name} was not written as a check: {one.text}; {one.fix}")
+            for line in one.lines:
+                note(f"  | {line}")
     if tried and not tried[-1].is_usable:
         note("set `verify` in it, or nothing is checked before it lands; `interlock doctor` tries it")
 

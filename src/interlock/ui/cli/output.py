@@ -11,13 +11,28 @@ from typing import TextIO
 
 import click
 
+from interlock.model.errors import EnvironmentProblem
+
 AGENT_VARIABLES = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX")
 """Set by coding agents in the shells they open: whoever reads there is a program."""
 
 CONTROL = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    r"\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
-"""Escape sequences and control characters: an agent's output must not steer the reader's terminal."""
+"""Escape sequences, control characters, and those that turn the direction of writing or are not seen: an
+agent's output must not steer the reader's terminal, or hide what it says."""
+
+
+class OutputLost(EnvironmentProblem):
+    """What was printed could not be written: the disk that stdout leads to is full."""
+
+    code = "output-lost"
+    hint = "free some space, or send the output to another place"
+
+
+_lost: list[OutputLost] = []
+"""What got lost of output that nothing waits for. Of the process, as stdout is."""
 
 
 @dataclass(slots=True)
@@ -51,12 +66,38 @@ def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], sett
 
 def say(text: str = "") -> None:
     """A line of data."""
-    click.echo(text, color=_color(sys.stdout))
+    try:
+        click.echo(text, color=_color(sys.stdout))
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        _send_nowhere(sys.stdout)
+        raise OutputLost(f"the output cannot be written: {problem.strerror}") from problem
 
 
 def note(text: str) -> None:
     """A line for people that is not data."""
-    click.echo(text, err=True, color=_color(sys.stderr))
+    try:
+        click.echo(text, err=True, color=_color(sys.stderr))
+    except BrokenPipeError:
+        raise
+    except OSError:  # a full disk: there is no other place to say it
+        _send_nowhere(sys.stderr)
+
+
+def open_closed_streams() -> None:
+    """Give each of stdin, stdout and stderr that was closed (`>&-`) to /dev/null.
+
+    Otherwise the next file that is opened, the log for instance, would be taken for it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
 
 
 def go_quiet() -> None:
@@ -65,16 +106,28 @@ def go_quiet() -> None:
         try:
             stream.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _send_nowhere(stream)
+
+
+def _send_nowhere(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
 def even_if_unread() -> Iterator[None]:
-    """For printing beside work that must go on: a reader who leaves (`| head`) does not end it."""
+    """For printing beside work: neither a reader who leaves (`| head`) nor a full disk ends that."""
     try:
         yield
     except BrokenPipeError:
         go_quiet()
+    except OutputLost as lost:
+        note(f"{lost}; the run goes on, and `interlock status` shows how far")
+        _lost.append(lost)
+
+
+def lost_output() -> bool:
+    """Did something that was printed with `even_if_unread` get lost on the way to its file."""
+    return bool(_lost)
 
 
 def say_json(value: object) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.evidence import canary_result
 from interlock.events.record import Recorded
 from interlock.events.state import State
-from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.ui.cli.checktext import main_text
@@ -31,6 +31,12 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
+    f.LandingLost: lambda fact: (
+        "red",
+        f"{fact.task}: its commit {fact.commit[:12]} is no longer on main. To do it again: interlock retry "
+        f"{fact.task}; to accept that: interlock cancel {fact.task}",
+    ),
+    f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
         f"{fact.task}: {fact.why}; retrying on main"
@@ -56,7 +62,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.CanaryTried: lambda fact: (
         "" if fact.noticed else "red",
-        _canary(canary_text(CanaryResult(fact.noticed, fact.places, fact.seconds), fact.commands), fact),
+        _canary(canary_text(canary_result(fact), fact.commands), fact),
     ),
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",
@@ -137,7 +143,7 @@ def _of_what(fact: f.ClutchDecided) -> str:
 
 
 def _canary(text: str, fact: f.CanaryTried) -> str:
-    worth = "" if fact.noticed else ", and what lands is not verified"
+    worth = ", and what lands is not verified" if fact.places and not fact.noticed else ""
     return f"canary: {text}{worth}" if text else ""
 
 

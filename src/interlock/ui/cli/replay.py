@@ -11,6 +11,7 @@ from interlock.learn.past import PastRun
 from interlock.model.claim import CONTROLLER, Claim, Held
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
+from interlock.model.numbers import bounded
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.events import as_object
 from interlock.ui.cli.facttext import clock, line
@@ -62,7 +63,7 @@ def _list(invocation: Invocation, runs: list[PastRun]) -> None:
         note("nothing has run in this repository yet; next: interlock run")
         return
     for number, run in enumerate(runs, 1):
-        began = datetime.fromtimestamp(run.started, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        began = datetime.fromtimestamp(bounded(run.started), UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
         what = (
             f"{counted(run.landed, 'task')} landed, {run.failed} failed, {counted(run.attempts, 'attempt')}"
         )

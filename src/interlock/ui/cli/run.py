@@ -15,7 +15,7 @@ from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.environment import environment
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state
+from interlock.engine.loading import load_state, verify_log
 from interlock.engine.options import Options
 from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
@@ -28,7 +28,7 @@ from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.run.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
-from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere
+from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere, refuse_absent_programs
 from interlock.ui.cli.checktext import obstacle_lines, obstacles
 from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
@@ -44,6 +44,7 @@ from interlock.ui.cli.run_view import RunView, run_view
 from interlock.ui.cli.session import actor, run_async
 from interlock.ui.cli.setting_up import set_up_main
 from interlock.ui.cli.summary import tell_summary
+from interlock.ui.cli.trust import ask_trust
 from interlock.ui.cli.wrong_copy import refuse_wrong_copy
 
 
@@ -123,12 +124,15 @@ async def _run(
 ) -> int:
     if consent.may_ask:
         flags = replace(flags, settings=await ask_branch(invocation.project, flags.settings))
-    async with open_project(invocation.project, flags.settings) as opened:
+        await ask_trust(invocation, path)
+    async with open_project(invocation.project, flags.settings, note) as opened:
         settings = replace(opened.settings, graph=str(path.absolute())) if path else opened.settings
         project = replace(opened, unsafe=flags.unsafe, settings=settings)
         graph = await project.read_graph()
+        project.refuse_unagreed(graph)
         selection = selected(graph, flags.chosen)
         await _refuse_unready(project)
+        await refuse_absent_programs(project, graph)
         _tell_of_sandbox(project.processes.sandbox)
         _ask_about_removals(await load_state(project.store), graph, consent)
         await refuse_wrong_copy(project, graph, await load_state(project.store))
@@ -181,6 +185,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
 
 async def _refuse_unready(project: Project) -> None:
     """Say before anything starts what would only hold up the first landing."""
+    await verify_log(project.store)
     if row := in_charge(await project.store.held()):
         raise refuse_second(row)
     await project.repository.try_signing()

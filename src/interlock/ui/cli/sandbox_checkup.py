@@ -6,6 +6,7 @@ from interlock.model.errors import UserError
 from interlock.model.sandbox import Limits
 from interlock.run.sandbox.ceilings import ceilings_in_words
 from interlock.run.sandbox.choice import UNSAFE_VARIABLE, Tried, Wanted, none_is_wanted, try_all
+from interlock.run.sandbox.unprivileged import unprivileged
 from interlock.ui.cli.findings import Finding, Health
 
 NAMED = 6
@@ -29,9 +30,11 @@ def sandbox_findings(wanted: Wanted, limits: Limits) -> Iterator[Finding]:
     if works is None:
         return
     if works.missing:
-        yield Finding("sandbox", Health.WARNING, f"reduced ({works.kind.value}): {works.missing}")
+        yield Finding("sandbox", Health.WARNING, f"reduced sandbox ({works.kind.value}): {works.missing}")
     else:
-        text = f"{works.kind.value}: a program was confined by it just now, as agents are"
+        user = unprivileged()
+        whom = f", as user {user.uid} and not as root" if user else ""
+        text = f"{works.kind.value}: a program was confined by it just now, as agents are{whom}"
         yield Finding("sandbox", Health.OK, text)
     yield _toolchains(works.toolchains.folders)
     yield _limits(limits)
@@ -66,6 +69,6 @@ def _limits(limits: Limits) -> Finding:
         if limits.memory_bytes
         else "",
         f"{limits.processes} processes ({holds['processes']})" if limits.processes else "",
-        f"disk {limits.disk_bytes / (1 << 30):.3g} GiB (looked at now and then)" if limits.disk_bytes else "",
+        f"disk {limits.disk_bytes / (1 << 30):.3g} GiB ({holds['disk']})" if limits.disk_bytes else "",
     ]
     return Finding("limits", Health.OK, ", ".join(filter(None, parts)) or "none are set")

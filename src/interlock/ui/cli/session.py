@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from interlock.engine.settings import Settings, load, project_name, store_address
+from interlock.engine.settings import Loaded, Settings, load, project_name, store_address
 from interlock.events.facts import StateMoved
 from interlock.model.errors import EnvironmentProblem
 from interlock.store import Store, open_store
-from interlock.ui.cli.output import Invocation
+from interlock.ui.cli.output import Invocation, note
 
 if TYPE_CHECKING:
     from interlock.engine.project import Project
     from interlock.git.place import Place
 
 Result = TypeVar("Result")
+CHECKOUT_JOURNAL = "checkout.json"
+"""As `git.journal` calls it: named here too, so that a reader need not load it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,12 @@ class ProjectLog:
     store: Store
     is_bare: bool
     """There is no checkout, so `init` has nothing to look at."""
-    origins: Mapping[str, str]
-    """Where each setting comes from."""
+    loaded: Loaded
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Where each setting comes from."""
+        return self.loaded.origins
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
@@ -55,8 +61,10 @@ def _wait_for_children_without_threads() -> None:
 async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[ProjectLog]:
     """The project around us. Without `create`, a repository without a log looks empty and stays untouched."""
     place = await locate(invocation.project)
+    await _finish_move(invocation.project, place)
     root = place.work_tree or place.common_dir
     loaded = load(root, invocation.settings)
+    loaded.refuse_log()
     settings = loaded.settings
     invocation.color = settings.color
     former = place.ensure_state() if place.former_state else None
@@ -66,9 +74,27 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
         await store.identify(lineage)
         if former:
             await store.append([StateMoved(str(former), str(place.state))], actor())
-        yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded.origins)
+        yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded)
     finally:
         await store.close()
+
+
+async def _finish_move(path: Path, place: "Place") -> None:
+    """A checkout that a crash left behind is brought along before a command judges it or its settings.
+
+    A run that is in the middle of a landing is not waited for.
+    """
+    if not (place.state / CHECKOUT_JOURNAL).exists():
+        return
+    from interlock.git.branch import finish_move
+    from interlock.git.discover import discover
+
+    try:
+        text = await finish_move(await discover(path), patience_seconds=0.0)
+    except EnvironmentProblem as problem:
+        text = str(problem)
+    if text:
+        note(text)
 
 
 def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]:
@@ -92,7 +118,10 @@ async def opened_fully(invocation: Invocation) -> AsyncIterator["Project"]:
 
     async with opened(invocation) as project:
         place = await discover(invocation.project, project.settings.branch)
-        yield Project(place, project.settings, project.store, project.origins)
+        loaded = project.loaded
+        yield Project(
+            place, loaded.settings, project.store, loaded.origins, trust=loaded.trust, asked=loaded.asked
+        )
 
 
 async def locate(path: Path) -> "Place":

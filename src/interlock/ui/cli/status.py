@@ -18,6 +18,7 @@ from interlock.ui.cli.brakes import brake_line, brake_object
 from interlock.ui.cli.checktext import red_main_objects, red_main_text
 from interlock.ui.cli.eta import Eta
 from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
 from interlock.ui.cli.pool import pool_line, pool_object
 from interlock.ui.cli.reading import Reading, read
@@ -64,7 +65,9 @@ def _without_graph(is_bare: bool) -> str:
 
 async def _read(invocation: Invocation) -> tuple[Reading, bool]:
     async with opened(invocation) as project:
-        return await read(project.store), project.is_bare
+        reading = await read(project.store)
+        await note_lost_landings(project, reading)
+        return reading, project.is_bare
 
 
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
@@ -182,13 +185,13 @@ def headline(reading: Reading) -> str:
             parts.append(to_go)
     else:
         parts.append("no run is going on")
-    if reading.is_live and (warning := sandbox_warning(state)):
+    if warning := sandbox_warning(state):
         parts.insert(0, paint(warning, "red"))
     return " | ".join(parts)
 
 
 def sandbox_warning(state: State) -> str:
-    """What must be on every screen while agents can reach more than they should; else nothing."""
+    """The words that every screen shows if agents of the last run could reach more than they should."""
     kind = state.run.sandbox if state.run else ""
     return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
 

@@ -14,7 +14,7 @@ from interlock.ui.cli.footprints import drift_line
 from interlock.ui.cli.output import Invocation, inert, paint, say, say_line
 from interlock.ui.cli.reading import Reading, all_rows
 from interlock.ui.cli.rows import HELPS, Row, rows
-from interlock.ui.cli.status import COLORS, table
+from interlock.ui.cli.status import COLORS, sandbox_warning, table
 
 LISTED = 20
 WORTH_SAYING = 1.1
@@ -28,10 +28,14 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     metrics = measure([row async for row in all_rows(project.store, before.seq)], before)
     found = rows(reading)
     if invocation.json:
-        say_line({"summary": {"metrics": metrics, "tasks": found, "logs": str(project.state_dir / "logs")}})
+        run, logs = reading.state.run, str(project.state_dir / "logs")
+        sandbox = run.sandbox or None if run else None
+        say_line({"summary": {"metrics": metrics, "tasks": found, "logs": logs, "sandbox": sandbox}})
         return
     for line in _lines(found, metrics):
         say(line)
+    if warning := sandbox_warning(reading.state):
+        say(paint(warning, "red"))
     if red := red_main_text(reading.state):
         say(paint(red, "yellow"))
     for line in _left_out(reading.state, began):
@@ -50,6 +54,9 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     )
     if grades := grades_text(row.evidence for row in of["done"] if row.evidence):
         yield f"evidence: {grades}"
+    thinner = [row for row in of["done"] if row.evidence and row.evidence.fewer_tests]
+    for row in thinner[:LISTED]:
+        yield f"{paint('removed tests', 'yellow')}: {row.id}: {row.reason}"
     left = {state: of[state] for state in ("failed", "cancelled", "waiting", "running")}
     if listed := [row for members in left.values() for row in members[:LISTED]]:
         yield from table(listed, 0)

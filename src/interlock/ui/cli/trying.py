@@ -9,7 +9,7 @@ from interlock.engine.project import Project, open_project
 from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
 from interlock.model.setup import Setup
-from interlock.ui.cli.checktext import inability, mend
+from interlock.ui.cli.checktext import inability, last_lines, mend
 from interlock.ui.cli.output import Invocation, counted, note
 
 TRY_SECONDS = 300.0
@@ -28,6 +28,8 @@ class Tried:
     text: str
     """How it ended, in words."""
     fix: str = ""
+    lines: tuple[str, ...] = ()
+    """The end of its output, or of the set-up's, where it could not run."""
 
 
 async def try_command(project: Project, command: str, seconds: float = TRY_SECONDS) -> Tried:
@@ -42,7 +44,7 @@ def in_words(check: CheckResult) -> Tried:
     if check.passed:
         return Tried(check.command, True, f"passed {took}")
     if check.unable:
-        return Tried(check.command, False, inability(check), mend(check))
+        return Tried(check.command, False, inability(check), mend(check), tuple(last_lines(check)))
     if check.suite and check.suite.failed:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
         return Tried(check.command, True, f"{failing} fail on main, and are known from now on")

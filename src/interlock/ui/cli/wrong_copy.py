@@ -5,7 +5,7 @@ from interlock.engine.environment import environment
 from interlock.engine.preflight import try_checks
 from interlock.engine.project import Project
 from interlock.engine.trying import find_wrong_copy, try_canary
-from interlock.events.facts import CanaryTried
+from interlock.events.evidence import canary_result
 from interlock.events.state import State
 from interlock.model.canary import canary_key
 from interlock.model.errors import EnvironmentProblem
@@ -33,9 +33,8 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
         if not all(check.passed for check in on_main):
             continue  # a check that is not green on main is told of by the run itself
         usual = sum(check.seconds for check in on_main)
-        result = await try_canary(project, commands, patience(limit, usual))
-        fact = CanaryTried(commands, inside, result.noticed, result.places, result.seconds)
+        fact = await try_canary(project, commands, patience(limit, usual), usual)
         await project.store.append([fact], actor())
-        if result.is_blind:
+        if (result := canary_result(fact)).is_blind:
             text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
             raise EnvironmentProblem(text, wrong_copy_fix(copy))

@@ -14,7 +14,7 @@ from interlock.verify.reports.gotest import read_go
 from interlock.verify.reports.jest import read_jest
 from interlock.verify.reports.junit import read_junit
 from interlock.verify.reports.mocha import read_mocha
-from interlock.verify.reports.naming import plain
+from interlock.verify.reports.naming import plain, short_lines
 from interlock.verify.reports.node import read_node
 from interlock.verify.reports.pytests import read_pytest
 from interlock.verify.reports.session import accounted
@@ -32,8 +32,10 @@ READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
 
 def read_report(text: str) -> SuiteResult | None:
     """All reports in the output of one command, taken together."""
-    lines = plain(text)
-    found = [suite for reader in READERS if (suite := reader(lines))]
+    whole = plain(text)
+    lines = short_lines(whole)
+    # A document of XML is often one line.
+    found = [suite for reader in READERS if (suite := reader(whole if reader is read_junit else lines))]
     return reduce(_together, found) if found else None
 
 

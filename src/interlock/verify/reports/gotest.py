@@ -25,7 +25,7 @@ def _from_json(lines: list[str]) -> Iterator[tuple[str, bool]]:
             continue
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if event.get("Action") in ("pass", "fail") and event.get("Test"):
             yield f"{event.get('Package')} {event['Test']}", event["Action"] == "pass"

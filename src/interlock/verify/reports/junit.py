@@ -7,13 +7,27 @@ from xml.etree import ElementTree
 from interlock.model.suite import SuiteResult
 from interlock.verify.reports.naming import suite_of
 
-_DOCUMENT = re.compile(r"<testsuites\b.*?</testsuites>|<testsuite\b.*?</testsuite>", re.DOTALL)
+_BEGIN = re.compile(r"<(testsuites?)\b")
 
 
 def read_junit(text: str) -> SuiteResult | None:
     """Tests by class and name; None if there is no such document."""
-    tests = [test for document in _DOCUMENT.findall(text) for test in _tests(document)]
+    tests = [test for document in _documents(text) for test in _tests(document)]
     return suite_of(tests) if tests else None
+
+
+def _documents(text: str) -> Iterator[str]:
+    """From each opening tag to the first closing one. A tag without an end is looked for only once."""
+    at, endless = 0, set[str]()
+    while found := _BEGIN.search(text, at):
+        closing = f"</{found[1]}>"
+        end = -1 if closing in endless else text.find(closing, found.end())
+        if end < 0:
+            endless.add(closing)
+            at = found.end()
+        else:
+            at = end + len(closing)
+            yield text[found.start() : at]
 
 
 def _tests(document: str) -> Iterator[tuple[str, bool]]:

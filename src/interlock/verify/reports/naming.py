@@ -11,9 +11,19 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 """The address of an object in a test's name differs from run to run."""
 
 
+LINE_CHARS = 1_000
+"""What a line of a report may have. Patterns look at a line again and again, and programs print lines of any
+length: without an end, reading one line would take hours."""
+
+
 def plain(text: str) -> str:
     """Output without colours and addresses, with one kind of line end."""
     return _ADDRESS.sub("0x", _COLOURS.sub("", text)).replace("\r\n", "\n")
+
+
+def short_lines(text: str) -> str:
+    """The same text with every line cut to `LINE_CHARS`."""
+    return "\n".join(line[:LINE_CHARS] for line in text.split("\n"))
 
 
 def suite_of(

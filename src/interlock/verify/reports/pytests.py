@@ -5,9 +5,9 @@ import re
 from interlock.model.suite import SuiteResult
 
 _SUMMARY = re.compile(
-    r"^=*\s*(\d+ [a-z ]+(?:, \d+ [a-z ]+)*) in [\d.]+ ?s(?: \([\d:, a-z]+\))?\s*=*$", re.MULTILINE
+    r"^=*[ \t]*(\d+ [a-z ]+(?:, \d+ [a-z ]+)*) in [\d.]+ ?s(?: \([\d:, a-z]+\))?[ \t]*=*$", re.MULTILINE
 )
-_NOTHING = re.compile(r"^=*\s*no tests ran in [\d.]+ ?s\s*=*$", re.MULTILINE)
+_NOTHING = re.compile(r"^=*[ \t]*no tests ran in [\d.]+ ?s[ \t]*=*$", re.MULTILINE)
 _LISTED = "short test summary info"
 _LINE = re.compile(r"^(PASSED|FAILED|ERROR) (\S.*)$")
 
@@ -42,8 +42,10 @@ def _counts(text: str) -> dict[str, int]:
 
 def _node(text: str) -> str:
     """The name of a test without the message behind it; a parameter may hold the same dash."""
+    depth, at = 0, 0
     for match in re.finditer(" - ", text):
-        name = text[: match.start()]
-        if name.count("[") <= name.count("]"):
-            return name
+        part = text[at : match.start()]
+        depth, at = depth + part.count("[") - part.count("]"), match.start()
+        if depth <= 0:
+            return text[:at]
     return text.rstrip()

@@ -16,7 +16,7 @@ from itertools import chain
 
 from interlock.model.failure import normalised
 from interlock.model.suite import SuiteResult
-from interlock.verify.reports.naming import plain
+from interlock.verify.reports.naming import plain, short_lines
 
 BESIDE_LINES = 500
 """With more the output is a log, and the fact about main would be one too."""
@@ -43,7 +43,7 @@ class _Session:
 
 _DOTS = r"(?=[.FEsxXu]*\.\.)[.FEsxXu]{6,}"
 """Progress, also where the log of a test stands in the same line. A path begins with fewer of these."""
-_PYTEST_END = r"=*\s*(\d+ [a-z ]+(, \d+ [a-z ]+)*|no tests ran) in [\d.]+ ?s( \([\d:, a-z]+\))?\s*=*$"
+_PYTEST_END = r"=*[ \t]*(\d+ [a-z ]+(, \d+ [a-z ]+)*|no tests ran) in [\d.]+ ?s( \([\d:, a-z]+\))?[ \t]*=*$"
 _SESSIONS = (
     _Session(  # pytest
         r"=+ test session starts =+$|(\S+\.py )?[.FEsxX]+ *(\[ *\d+%\])?$|\S+\.py::\S+ "
@@ -132,7 +132,7 @@ _OPTIONS = (
 
 def accounted(command: str, output: str, suite: SuiteResult) -> SuiteResult:
     """The result of a red check with why its report does not account for that, or what was printed beside."""
-    text = plain(output)
+    text = short_lines(plain(output))
     outside = list(_outside(text))
     # npm and make print the commands that they run.
     commands = [command, *(line.removeprefix("> ") for line in outside)]

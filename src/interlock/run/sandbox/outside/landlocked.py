@@ -5,10 +5,13 @@
 DETAILS and FILTER are numbers of open files: words with a NUL after each, two by two, and the filter's bytes.
 
   env NAME=VALUE   write PATH   read PATH   connect PORT   network shared|own
+  as UID=FD   own PATH   see PATH: root starts the program as that user (see staged.py)
 
 1. All or nothing: whatever cannot be done ends this process before the program is one.
 2. Rights can only be given up here. After the last step nothing of this process can undo any of it.
 """
+
+# ruff: noqa: PTH101, PTH108, PTH109, PTH123 - pathlib costs more to import than all the rest here
 
 import ctypes
 import os
@@ -32,6 +35,20 @@ SCOPES = 3
 
 NO_NEW_PRIVILEGES, SECCOMP, FILTER_MODE, DROP_BOUNDING, AMBIENT, CLEAR_ALL = 38, 22, 2, 24, 47, 4
 CAPABILITY_VERSION = 0x20080522
+
+SHARED = "/dev/shm"  # noqa: S108 - one of its own
+SHARED_BYTES = 1 << 30
+"""It is memory."""
+BIND_MOUNT = 0x1000
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from interlock.run.sandbox.outside import staged
+else:
+    sys.path.append(__file__.removesuffix("/landlocked.py"))
+    import staged
+
+    sys.path.pop()
 
 kernel = ctypes.CDLL(None, use_errno=True)
 
@@ -102,11 +119,46 @@ class Rules:
         os.close(self._rules)
 
 
-def give_up_capabilities() -> None:
-    """Root without them is somebody who owns root's files; and no file's owner gets them back."""
+def introduce(uid: int) -> None:
+    """Give the user a name: programs (git, node) fail if they find none for the user they run as."""
+    for name, line in (("passwd", f"agent:x:{uid}:{uid}:agent:/:/bin/sh"), ("group", f"agent:x:{uid}:")):
+        copy, place = f"{SHARED}/{name}", f"/etc/{name}"
+        if os.access(place, os.R_OK):
+            with open(place, "rb") as file:
+                known = file.read().rstrip(b"\n")
+            with open(copy, "wb") as file:
+                file.write(known + f"\n{line}\n".encode())
+            os.chmod(copy, 0o644)
+            staged.must(
+                kernel.mount(copy.encode(), place.encode(), None, ctypes.c_ulong(BIND_MOUNT), None), place
+            )
+            os.unlink(copy)
+
+
+def stage(said: "list[tuple[bytes, bytes]]", uid: int) -> None:
+    """Have what was granted be the user's, and a /dev/shm that no other program sees."""
+    words: dict[str, list[str]] = {}
+    for kind, value in said:
+        words.setdefault(os.fsdecode(kind), []).append(os.fsdecode(value))
+    directory = os.getcwd()
+    try:
+        staged.stage(words)
+        staged.empty(SHARED, f"mode=1777,size={SHARED_BYTES}")
+        introduce(uid)
+        os.chdir(directory)
+    except OSError as error:
+        what = f"landlock: root cannot give {error.filename} to an unprivileged user"
+        os.write(2, f"{what}: {error.strerror}\n".encode())
+        os._exit(1)
+
+
+def give_up_capabilities(uid: int) -> None:
+    """No file's owner gets them back. With a `uid`, be that user from now on."""
     for number in range(64):
         kernel.prctl(DROP_BOUNDING, number, 0, 0, 0)
     kernel.prctl(AMBIENT, CLEAR_ALL, 0, 0, 0)
+    if uid:
+        staged.become(uid)
     call = CAPSET_X86 if os.uname().machine == "x86_64" else CAPSET_ARM
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     must(
@@ -129,6 +181,9 @@ def main(details: bytes, filters: bytes, program: "list[str]") -> None:
     said = list(zip(words[::2], words[1::2], strict=False))
     if (version := abi()) < LEAST_ABI:
         must(-1, "this kernel's Landlock is too old")
+    uid = next((int(value.partition(b"=")[0]) for kind, value in said if kind == b"as"), 0)
+    if uid:
+        stage(said, uid)
     rules = Rules(version, (b"network", b"shared") in said)
     for kind, value in said:
         if kind == b"write":
@@ -139,7 +194,7 @@ def main(details: bytes, filters: bytes, program: "list[str]") -> None:
             rules.allow_connecting(int(value))
     env = dict(value.partition(b"=")[::2] for kind, value in said if kind == b"env")
     must(kernel.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0), "giving up privileges")
-    give_up_capabilities()
+    give_up_capabilities(uid)
     rules.restrict()
     filter_calls(filters)
     try:

@@ -50,12 +50,21 @@ class Stage:
         """The repository."""
         return self.folder / "repository"
 
+    @property
+    def _config(self) -> Path:
+        return self.folder / "config"
+
     async def make(self, graph: str, files: Mapping[str, str] | None = None, extra: str = "") -> None:
         """A repository with this task graph."""
         self.root.mkdir(parents=True)
-        settings = "".join(f"{line}\n" for line in (*_sandbox_lines(self.settings), *QUIET, extra) if line)
+        settings = "".join(f"{line}\n" for line in (*QUIET, extra) if line)
         for name, text in {"task-graph.yaml": graph, "interlock.toml": settings, **(files or {})}.items():
             (self.root / name).write_text(text)
+        # As the user's own settings: what a repository says of the sandbox would need an agreement.
+        own = self._config / "interlock" / "config.toml"
+        own.parent.mkdir(parents=True)
+        lines = (*_sandbox_lines(self.settings), f"trust_folders = [{_quoted(str(self.folder))}]")
+        own.write_text("".join(f"{line}\n" for line in lines))
         await start_repository(self.root, "A place to prove things in")
 
     async def begin(self, *words: str) -> asyncio.subprocess.Process:
@@ -91,7 +100,7 @@ class Stage:
             return [row async for row in all_rows(project.store)]
 
     def project(self) -> AbstractAsyncContextManager[Project]:
-        """The project, with the settings that the commands here see."""
+        """The project, to look at its log and its commits."""
         return open_project(self.root, {"store": "", "branch": "main"})
 
     async def facts(self, kind: type[SomeFact]) -> list[tuple[Recorded, SomeFact]]:
@@ -138,7 +147,7 @@ class Stage:
     def _environment(self) -> dict[str, str]:
         """The user's, without what would make this another project than the one that was written."""
         own = {
-            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "XDG_CONFIG_HOME": str(self._config),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "NO_COLOR": "1",
             MARK: self.mark,

@@ -1,0 +1,43 @@
+"""Compares what the log and main say of landings: main may be moved back, and the log may lose its end."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from interlock.events.facts import Fact, LandingLost, LandingSeen
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.git.place import ref_word
+from interlock.git.protocol import Repository
+from interlock.model.task import Commit
+
+
+class _Looks(Protocol):
+    async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]: ...
+
+
+async def lost_landings(repository: _Looks, state: State, branch: str) -> list[Fact]:
+    """Tasks that are done although their commit is not on the branch any more."""
+    landed = {
+        name: task.landed.commit
+        for name, task in state.tasks.items()
+        if task.stage is Stage.DONE and task.landed and task.landed.branch == branch
+    }
+    gone = await repository.missing(set(landed.values()))
+    return [LandingLost(name, commit) for name, commit in landed.items() if commit in gone]
+
+
+async def found_landings(repository: Repository, state: State) -> list[Fact]:
+    """Tasks that are not done although a commit of theirs is on the branch.
+
+    Not those whose candidate it is: between the move of main and the fact there is always a moment, and
+    whoever recovers the task looks it up.
+    """
+    open_tasks = {ref_word(name): task for name, task in state.tasks.items() if task.stage is not Stage.DONE}
+    if not open_tasks:
+        return []
+    found = []
+    for word, tip in (await repository.landings()).items():
+        task = open_tasks.get(word)
+        if task and (task.candidate is None or task.candidate.commit != tip.commit):
+            found.append(LandingSeen(task.spec.id, tip.commit, tree=tip.tree))
+    return list(found)

@@ -1,0 +1,106 @@
+"""Limits for the numbers and object ids of a fact. They hold for what is written, and again for what is
+read: a log of an older version, or one that a forged line went into, may hold anything.
+
+Rules:
+1. No number is less than 0 or more than `MOST`, except those that say so here.
+2. A number beyond a limit becomes the limit. The fact counts all the same.
+3. What does not name an object of git names none: commits and trees become words of git commands.
+"""
+
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+from interlock.events.facts import Fact
+from interlock.model.numbers import MOST, bounded
+from interlock.model.task import Commit, Tree
+
+AGENTS = 10_000
+"""More are never at work at once. The clutch looks at each number up to the largest."""
+_RANGES: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(("exit_code", "x", "y", "xy"), (-MOST, MOST)),
+    **dict.fromkeys(("probability", "success"), (0, 1)),
+    **dict.fromkeys(("limit", "goodput", "max_parallel", "slots", "lane_depth"), (0, AGENTS)),
+}
+_OBJECT = re.compile(r"(?!-)[\w./-]*", re.ASCII)
+"""An object of git, as the fakes of tests name them too; never an option of git, or words."""
+
+# Any: a value of any type that a field of a fact has.
+Mend = Callable[[Any], Any]
+
+
+def within_limits(fact: Fact) -> Fact:
+    """The fact with every number inside its limits; the very same one if they are."""
+    hint: object = type(fact)
+    mend = _mend_for(hint)
+    return mend(fact) if mend else fact
+
+
+@cache
+def _mend_for(hint: object, name: str = "") -> Mend | None:
+    """What puts a value of this type right; None: there is no number in it."""
+    if hint in (Commit, Tree):
+        return lambda value: value if _OBJECT.fullmatch(value) else type(value)()
+    if hasattr(hint, "__supertype__"):
+        return _mend_for(hint.__supertype__, name)
+    if hint in (int, float):
+        return _number(*_RANGES.get(name, (0, MOST)))
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _object(hint)
+    given = typing.get_args(hint)
+    match typing.get_origin(hint):
+        case typing.Union | types.UnionType:
+            return _optional([_mend_for(each, name) for each in given])
+        case origin if origin in (tuple, list):
+            return _sequence(origin, _mend_for(given[0], name))
+        case origin if origin is dict:
+            return _mapping(_mend_for(given[0], name), _mend_for(given[1], name))
+        case _:
+            return None
+
+
+def _number(least: float, most: float) -> Mend:
+    return lambda value: value if least <= value <= most else type(value)(bounded(value, least, most))
+
+
+def _object(kind: type) -> Mend | None:
+    hints = typing.get_type_hints(kind)
+    found = {each.name: _mend_for(hints[each.name], each.name) for each in fields(kind)}
+    mends = {name: mend for name, mend in found.items() if mend}
+    if not mends:
+        return None
+
+    def mend_object(value: Any) -> Any:  # Any: an instance of `kind`
+        changed = {}
+        for name, mend in mends.items():
+            before = getattr(value, name)
+            if (after := mend(before)) is not before:
+                changed[name] = after
+        return replace(value, **changed) if changed else value
+
+    return mend_object
+
+
+def _optional(mends: list[Mend | None]) -> Mend | None:
+    """Of `X | None`; a fact has no other union with numbers in it."""
+    mend = next((each for each in mends if each), None)
+    return (lambda value: None if value is None else mend(value)) if mend else None
+
+
+def _sequence(kind: type, mend: Mend | None) -> Mend | None:
+    return (lambda value: _changed(value, kind(map(mend, value)))) if mend else None
+
+
+def _mapping(key: Mend | None, mend: Mend | None) -> Mend | None:
+    if mend is None:
+        return None
+    name = key or (lambda value: value)
+    return lambda value: _changed(value, {name(each): mend(value[each]) for each in value})
+
+
+def _changed(before: Any, after: Any) -> Any:  # Any: a tuple, a list or a dict
+    return before if after == before else after

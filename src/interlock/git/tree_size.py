@@ -1,0 +1,203 @@
+"""Counts what an agent's commits stand for, without expanding them: each tree object is read once.
+
+Trees can name each other many times over, so that a dozen of them list a billion files. What git itself does
+with such a commit has no end, so it is counted here first. Trees that the base has at the same path are
+passed over: the cost follows the change, and not the repository.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from interlock.git import bounds
+from interlock.git.command import Git
+from interlock.git.place import Place
+from interlock.git.resident import Resident
+from interlock.model.errors import RejectedObjects
+
+_FOLDER = b"40000"
+_COMPARED = 5_000_000
+"""Names in the folders that a history changes, over all of its commits: some seconds."""
+
+
+class _Entry(NamedTuple):
+    name: bytes
+    is_folder: bool
+    object_id: str
+
+
+class _Size(NamedTuple):
+    """What a tree comes to when it is expanded."""
+
+    files: int
+    depth: int
+    path: bytes
+    """The longest one in it."""
+
+
+async def check_history(git: Git, place: Place, heads: Collection[str], base: str, base_tree: str) -> None:
+    """Refuse commits that are more than a change: `heads`, and all between `base` and them."""
+    feed = "".join(f"{word}\n" for word in (*sorted(heads), f"^{base}")).encode()
+    room = bounds.COMMITS * (2 * place.id_bytes + 1)
+    said = await git.run("rev-list", "--stdin", feed=feed, limit_bytes=room, ok=range(256))
+    if said.cut:
+        raise bounds.too_large("the agent made too many commits", f"{bounds.COMMITS:,} commits")
+    if said.code:
+        return  # something is missing or broken: the import says what
+    resident = Resident(git, "cat-file", "--batch")
+    try:
+        objects = _Objects(resident, place)
+        trees = await objects.trees_of(said.line.split())
+        for tree in trees:
+            await _check_tree(objects, tree, base_tree)
+    finally:
+        await resident.close()
+
+
+async def _check_tree(objects: "_Objects", tree: str, base_tree: str) -> None:
+    await asyncio.sleep(0)  # others go on between two commits
+    files, fresh = await _changed(objects, tree, base_tree)
+    await _measure(objects, {entry.object_id for _, entry in fresh})
+    for path, entry in fresh:
+        size = objects.sizes[entry.object_id]
+        files += size.files
+        bounds.check_path(path + b"/" + size.path, path.count(b"/") + size.depth)
+    bounds.check_files(files)
+
+
+async def _changed(objects: "_Objects", tree: str, base_tree: str) -> tuple[int, list[tuple[bytes, _Entry]]]:
+    """Files that differ in folders that both have, and folders that the base has not."""
+    files, fresh, pairs = 0, list[tuple[bytes, _Entry]](), [(b"", tree, base_tree)]
+    while pairs:
+        await objects.load({name for _, *both in pairs for name in both})
+        below = []
+        for above, new, old in pairs:
+            before = {entry.name: entry for entry in objects.trees[old]}
+            objects.count(len(before) + len(objects.trees[new]))
+            for entry in objects.trees[new]:
+                if before.get(entry.name) == entry:
+                    continue
+                path = above + entry.name
+                bounds.check_path(path, path.count(b"/"))
+                was = before.get(entry.name)
+                if not entry.is_folder:
+                    files += 1
+                elif was is not None and was.is_folder:
+                    below.append((path + b"/", entry.object_id, was.object_id))
+                else:
+                    fresh.append((path, entry))
+        pairs = below
+    return files, fresh
+
+
+async def _measure(objects: "_Objects", roots: set[str]) -> None:
+    """The size of each of these trees, from the leaves up. None is inside itself: its id is a hash of it."""
+    wave, seen = roots - objects.sizes.keys(), set[str]()
+    waiting = list(wave)
+    while wave:
+        seen |= wave
+        await objects.load(wave)
+        wave = {name for tree in wave for name in objects.below(tree)} - seen - objects.sizes.keys()
+    while waiting:
+        missing = objects.below(waiting[-1]) - objects.sizes.keys()
+        if missing:
+            waiting += missing
+        else:
+            tree = waiting.pop()
+            objects.sizes[tree] = _size(objects.trees[tree], objects.sizes)
+
+
+def _size(entries: Iterable[_Entry], known: Mapping[str, _Size]) -> _Size:
+    files, depth, longest = 0, 1, b""
+    for entry in entries:
+        path = entry.name
+        if len(path) > bounds.NAME_BYTES:
+            bounds.check_path(path, 0)
+        if entry.is_folder:
+            below = known[entry.object_id]
+            files += below.files
+            depth = max(depth, 1 + below.depth)
+            path += (
+                b"/" + below.path[: bounds.PATH_BYTES]
+            )  # longer ones are refused: no need to know all of it
+        else:
+            files += 1
+        longest = max(longest, path, key=len)
+    return _Size(files, depth, longest)
+
+
+@dataclass(slots=True)
+class _Objects:
+    """The agent's commits and trees, as they were read."""
+
+    resident: Resident
+    place: Place
+    trees: dict[str, tuple[_Entry, ...]] = field(default_factory=dict)
+    sizes: dict[str, _Size] = field(default_factory=dict)
+    read_bytes: int = 0
+    compared: int = 0
+
+    def count(self, entries: int) -> None:
+        """So many more names were compared."""
+        self.compared += entries
+        if self.compared > _COMPARED:
+            raise bounds.too_large("its commits change too many folders", f"{_COMPARED:,} compared names")
+
+    def below(self, tree: str) -> set[str]:
+        """The trees that this one names."""
+        return {entry.object_id for entry in self.trees[tree] if entry.is_folder}
+
+    async def trees_of(self, commits: Iterable[str]) -> list[str]:
+        """The tree of each commit, every one once."""
+        texts = await self._read(list(commits), b"commit", bounds.COMMIT_BYTES)
+        found = (text.partition(b"\n")[0].removeprefix(b"tree ").decode("ascii", "replace") for text in texts)
+        return [tree for tree in dict.fromkeys(found) if self.place.is_object_id(tree)]
+
+    async def load(self, trees: Iterable[str]) -> None:
+        """Have these trees read."""
+        wanted = [tree for tree in trees if tree not in self.trees]
+        for tree, content in zip(wanted, await self._read(wanted, b"tree", bounds.TREE_BYTES), strict=True):
+            self.trees[tree] = tuple(_parsed(content, self.place.id_bytes))
+
+    async def _read(self, names: list[str], kind: bytes, most: int) -> list[bytes]:
+        """The content of each; empty for what is missing or of another kind, which the import refuses."""
+        if not names:
+            return []
+        question = "".join(f"{name}\n" for name in names).encode()
+
+        async def read(answers: asyncio.StreamReader) -> list[bytes]:
+            return [await self._one(answers, name, kind, most) for name in names]
+
+        return await self.resident.ask(question, read)
+
+    async def _one(self, answers: asyncio.StreamReader, name: str, kind: bytes, most: int) -> bytes:
+        head = (await answers.readuntil(b"\n")).split()
+        if len(head) != 3:
+            return b""
+        size = int(head[2])
+        self.read_bytes += size
+        if size > most:
+            what = f"the {head[1].decode()} {name[:12]} has {size:,} bytes"
+            raise bounds.too_large(what, f"{most:,} bytes")
+        if self.read_bytes > bounds.TREE_BYTES:
+            raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
+        content = (await answers.readexactly(size + 1))[:-1]
+        if head[1] != kind:
+            return b""
+        if self.place.object_id(kind.decode(), content) != name:
+            raise RejectedObjects(f"git refuses what the agent made: the object {name} is damaged")
+        return content
+
+
+def _parsed(content: bytes, id_bytes: int) -> Iterable[_Entry]:
+    """The entries of a tree object; those of a broken one as far as they go."""
+    at = 0
+    while at < len(content):
+        mode, _, _ = content[at : at + 8].partition(b" ")
+        end = content.find(b"\0", at)
+        if end < 0:
+            return
+        name = content[at + len(mode) + 1 : end]
+        at = end + 1 + id_bytes
+        yield _Entry(name, mode.lstrip(b"0") == _FOLDER, content[end + 1 : at].hex())

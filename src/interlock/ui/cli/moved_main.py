@@ -1,0 +1,31 @@
+"""A person moved main back while no run was there to notice: written down by the next command that looks."""
+
+from contextlib import suppress
+
+from interlock.events.lifecycle import Stage
+from interlock.model.errors import EnvironmentProblem
+from interlock.ui.cli.reading import Reading, catch_up
+from interlock.ui.cli.session import ProjectLog, actor
+
+
+async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
+    """Bring `reading` up to what main says. A run that is going on does this itself.
+
+    Costs a look at one file while main is where it was.
+    """
+    state = reading.state
+    landed = any(task.stage is Stage.DONE and task.landed for task in state.tasks.values())
+    if reading.is_live or not landed or not state.branch:
+        return
+    from interlock.engine.landings import lost_landings
+    from interlock.git.place import Place, loose_ref
+    from interlock.git.repository import GitRepository
+
+    place = Place(project.state_dir.parent, None, state.branch, "", (0, 0), {})
+    if loose_ref(place) == state.main:
+        return
+    with suppress(EnvironmentProblem):  # it is told by whoever must write: a reader only looks
+        lost = await lost_landings(GitRepository(place), state, state.branch)
+        if lost:
+            await project.store.append(lost, actor())
+            await catch_up(project.store, state)

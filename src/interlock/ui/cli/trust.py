@@ -1,0 +1,142 @@
+"""`interlock trust`: what a repository asks for beyond the sandbox, and the user's agreement to it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from interlock.engine.settings import Loaded, load
+from interlock.engine.trust import Trust, Widening, of_agents, of_include
+from interlock.git.discover import discover
+from interlock.git.include import read_patterns
+from interlock.model.errors import Declined, GraphError, UsageError
+from interlock.model.task import Agent
+from interlock.plan import parse
+from interlock.ui.cli.app import Command
+from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
+from interlock.ui.cli.session import run_async
+
+FIX = "interlock trust"
+
+
+@click.command("trust", cls=Command)
+@click.option("--yes", is_flag=True, help="Agree without a question.")
+@click.option("--revoke", is_flag=True, help="Take back every agreement for this repository.")
+@click.option("--list", "everywhere", is_flag=True, help="Show the agreements for all repositories.")
+@click.pass_obj
+def trust_command(invocation: Invocation, yes: bool, revoke: bool, everywhere: bool) -> None:
+    """Show what this repository asks for beyond the sandbox, and agree to it.
+
+    The agreement is for these values in this repository. It is kept in your own state folder, and a changed
+    value needs a new one. For example: interlock trust
+    """
+    loaded, asked = run_async(widenings(invocation))
+    if everywhere:
+        _list(invocation, loaded)
+    elif revoke:
+        _revoke(invocation, loaded)
+    else:
+        _agree(invocation, loaded, asked, yes)
+
+
+async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[Loaded, list[Widening]]:
+    """The settings of the repository around us, and all its values that widen the sandbox. Opens no log."""
+    place = await discover(invocation.project)
+    root = place.work_tree or place.common_dir
+    loaded = load(root, invocation.settings)
+    path = graph.absolute() if graph else root / loaded.settings.graph
+    agents = of_agents(_agents(path), path.name, loaded.settings.key_hosts)
+    return loaded, [value for value in (*loaded.asked, *agents, of_include(read_patterns(root))) if value]
+
+
+def _agents(graph: Path) -> Sequence[Agent]:
+    """Of a task graph. One that cannot be read starts no agent either."""
+    try:
+        return parse(graph.read_bytes(), graph.name, ()).agents
+    except FileNotFoundError:
+        return ()
+    except (OSError, GraphError):
+        note(f"{graph.name} cannot be read, so its agents are left out: see `interlock plan`")
+        return ()
+
+
+async def ask_trust(invocation: Invocation, graph: Path | None) -> None:
+    """At a terminal: ask for the agreement that a run needs. Nothing is asked if nothing is missing."""
+    loaded, asked = await widenings(invocation, graph)
+    if missing := loaded.trust.missing(asked):
+        _ask(loaded, missing)
+
+
+def _ask(loaded: Loaded, missing: Sequence[Widening]) -> None:
+    note("this repository widens the sandbox:")
+    for value in missing:
+        note(f"  {value.text}")
+    if not click.confirm("Do you agree? Say no if you do not know who wrote this", err=True):
+        raise Declined("nothing was started, and nothing of this counts", FIX)
+    loaded.trust.agree(missing)
+
+
+def _agree(invocation: Invocation, loaded: Loaded, asked: Sequence[Widening], yes: bool) -> None:
+    missing = loaded.trust.missing(asked)
+    if missing and yes:
+        loaded.trust.agree(missing)
+    elif missing and not invocation.wants_json():
+        if not sys.stdin.isatty():
+            for value in missing:
+                say(value.text)
+            raise UsageError(f"{counted(len(missing), 'value')} without your agreement", "say --yes to agree")
+        _ask(loaded, missing)
+    if invocation.wants_json():
+        say_json([_document(loaded, value) for value in asked])
+        return
+    for value in asked:
+        say(value.text)
+    note(f"agreed to {counted(len(asked), 'value')}" if asked else "nothing here widens the sandbox")
+
+
+def _document(loaded: Loaded, value: Widening) -> dict[str, object]:
+    return {
+        "key": value.key,
+        "value": value.shown,
+        "place": value.place,
+        "does": value.does,
+        "agreed": loaded.trust.allows(value),
+    }
+
+
+def _revoke(invocation: Invocation, loaded: Loaded) -> None:
+    gone = loaded.trust.revoke()
+    if invocation.wants_json():
+        say_json({"repository": loaded.trust.repository, "revoked": gone})
+        return
+    note("every agreement for this repository is taken back" if gone else "there was no agreement")
+    if loaded.trust.everything:
+        note("`trust_folders` in your own settings still names a folder around it")
+
+
+def _list(invocation: Invocation, loaded: Loaded) -> None:
+    found = loaded.trust.everywhere()
+    if invocation.wants_json():
+        say_json([{"repository": where, "agreed": agreed} for where, agreed in found])
+        return
+    for where, agreed in found:
+        say(paint(where, "cyan"))
+        for one in agreed:
+            say(f"  {one['key']} = {one['value']}")
+    if not found:
+        note("there is no agreement for any repository")
+
+
+def trust_finding(trust: Trust, asked: Sequence[Widening]) -> Finding:
+    """The row of `doctor`."""
+    missing = trust.missing(asked)
+    if missing:
+        names = ", ".join(dict.fromkeys(value.key for value in missing))
+        return Finding("trust", Health.BAD, f"not agreed to, so it does not count: {names}", FIX)
+    if not asked:
+        return Finding("trust", Health.OK, "nothing in this repository widens the sandbox")
+    names = ", ".join(dict.fromkeys(value.key for value in asked))
+    why = "by your `trust_folders`" if trust.everything else "by you"
+    return Finding("trust", Health.OK, f"agreed to {why}: {names}")

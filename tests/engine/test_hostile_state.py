@@ -1,0 +1,92 @@
+"""Whatever a log adds up to, everything that is worked out from it comes to an answer (issue 10, item 4)."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.engine.clutch import Clutch, category_views
+from interlock.engine.decide import decide
+from interlock.engine.foresight import Terms, foresee, planned, remaining_seconds
+from interlock.engine.host import IdleHost
+from interlock.engine.options import Options
+from interlock.events import facts as f
+from interlock.events.fold import apply
+from interlock.events.record import Recorded, decode, encode
+from interlock.events.snapshot import pack, unpack
+from interlock.events.state import State
+from interlock.learn.drift import drifts
+from interlock.learn.errors import Errors, alike
+from interlock.learn.estimate import Estimator, differs
+from interlock.learn.lessons import offer
+from interlock.learn.meter import Meter
+from interlock.learn.past import past_runs
+from interlock.learn.usefulness import retirements
+from interlock.model.forecast import Forecast
+from interlock.model.task import TaskId
+from interlock.schedule import Board
+from tests.events.hostile import Villain
+
+ROWS, FACTS = 200, int(os.environ.get("INTERLOCK_HOSTILE_FACTS", "1_000_000"))
+pytestmark = pytest.mark.slow
+
+
+def worked_out(state: State, rows: list[Recorded], now: float) -> None:
+    """Ask everything that decides, foresees or learns."""
+    board = Board(state, now)
+    board.update(state.tasks)
+    steps = decide(state, board, now, ())
+    assert len({step.task for step in steps}) == len(steps)
+    for name in state.tasks:
+        assert board.reason(name, now).text
+        offer(state, state.tasks[name], 1)
+    board.next_wakeup(now)
+    made: list[f.Fact] = [*Clutch(IdleHost(), Options(auto=True)).ask(state, now), *retirements(state)]
+    made += [f.TaskEstimated(name, forecast) for name, forecast in _forecasts(state)]
+    assert all(decode(*encode(fact)) for fact in made)
+    list(category_views(state, "hour"))
+    remaining_seconds(state, now)
+    foresee(planned(state, []), Terms(now, 2))
+    drifts(state.tasks.values())
+    alike(state)
+    _looked_back(state, rows)
+    assert unpack(pack(state), state.hash) == state
+
+
+def _forecasts(state: State) -> list[tuple[TaskId, Forecast]]:
+    estimator = Estimator(state)
+    found = [(name, estimator.forecast(task.spec)) for name, task in state.tasks.items()]
+    assert all(differs(forecast, state.tasks[name].forecast) in (True, False) for name, forecast in found)
+    return found
+
+
+def _looked_back(state: State, rows: list[Recorded]) -> None:
+    past_runs(rows)
+    errors, meter, again = Errors(state), Meter(0.0), State()
+    for row in rows:
+        errors.add(row)
+        meter = meter.after(row, again, apply(again, row))
+    errors.troubles()
+    meter.figures(3, 3)
+    assert again == state
+
+
+def play(seed: int, rows: int = ROWS) -> None:
+    villain = Villain(seed)
+    log = [villain.tell() for _ in range(rows)]
+    worked_out(villain.state, log, villain.state.time)
+
+
+@pytest.mark.property
+@settings(max_examples=15)
+@given(st.integers(0, 2**32))
+def test_everything_is_worked_out_from_whatever_a_log_holds(seed: int) -> None:
+    play(seed)
+
+
+@pytest.mark.night
+@pytest.mark.property
+def test_a_million_hostile_facts_are_folded_and_worked_with() -> None:
+    for seed in range(FACTS // ROWS):
+        play(seed)

@@ -1,0 +1,60 @@
+"""A log that was lost or restored is older than its repository: the next run works at the first try."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import WAIT, Scratch
+
+pytestmark = pytest.mark.slow
+
+TASKS = "  a: {goal: x}\n  b: {goal: x}\n  c: {goal: x}\n"
+
+NEW_EACH_TIME = 'date +%s%N > "$INTERLOCK_TASK_ID.txt"'
+"""What the log no longer knows may be done once more."""
+
+
+def _lose_log(scratch: Scratch) -> None:
+    for path in (scratch.root / ".git" / "interlock").glob("log.db*"):
+        path.unlink()
+
+
+def test_a_restored_log_goes_on_above_the_fence_at_the_first_try(scratch: Scratch) -> None:
+    scratch.graph(TASKS, NEW_EACH_TIME)
+    scratch.interlock("run", "--only", "a")
+    scratch.interlock("events", "--export", "../export")
+    scratch.interlock("run", "--only", "b")
+    scratch.interlock("run", "--only", "b")
+    _lose_log(scratch)
+    scratch.interlock("events", "--import", "../export")
+    said = scratch.interlock("run")
+    assert "the log is older than the repository" in said
+    assert set(scratch.states().values()) == {"done"}
+    assert "older" not in scratch.interlock("run"), "it is said once"
+    scratch.interlock("events", "--verify")
+
+
+def test_after_the_loss_of_the_whole_log_the_next_run_works(scratch: Scratch) -> None:
+    scratch.graph(TASKS, NEW_EACH_TIME)
+    scratch.interlock("run", "--only", "a")
+    scratch.interlock("run", "--only", "b")
+    _lose_log(scratch)
+    assert "the log is older than the repository" in scratch.interlock("run", "--only", "c")
+    assert scratch.states()["c"] == "done"
+
+
+def test_a_controller_that_is_alive_with_the_old_log_lands_nothing_more(
+    scratch: Scratch, gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = (
+        f'if test "$INTERLOCK_TASK_ID" = a; then {WAIT.format(gate=gate)}; fi\necho x > $INTERLOCK_TASK_ID'
+    )
+    scratch.graph(TASKS, waits)
+    old = scratch.start("run", "--only", "a")
+    old.wait_for_line("a: implement started")
+    monkeypatch.setenv("INTERLOCK_STORE", str(tmp_path / "new.db"))
+    assert "the log is older than the repository" in scratch.interlock("run", "--only", "b")
+    main = scratch.git("rev-parse", "main")
+    gate.touch()
+    assert old.wait() != 0, old.output
+    assert scratch.git("rev-parse", "main") == main

@@ -1,0 +1,82 @@
+"""Every command over a log that holds anything at all: an answer, and never the end of the program."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interlock.events.facts import PhaseStarted, TaskAccepted, WorkFinished
+from interlock.events.fold import apply
+from interlock.events.record import GENESIS, Recorded, chain, encode
+from interlock.model.task import Agent, Task, TaskId
+from interlock.model.usage import Usage
+from interlock.ui.cli.exits import ExitCode
+from tests.events.hostile import Villain
+from tests.ui.conftest import Lab
+
+pytestmark = pytest.mark.slow
+
+ROWS = 400
+ROW = ("seq", "time", "actor", "kind", "body", "hash")
+LOOKS = (
+    *("status", "status --json", "doctor", "agents", "clutch", "errors", "lessons", "slots", "inbox"),
+    *("metrics", "replay", "what-if --max-parallel 2", "plan", "plan --estimate", "events", "footprints"),
+    *("gc", "show a", "explain a", "explain b", "prompt a", "logs a", "diff a", "show b", "footprints a"),
+    *("replay 1", "wait --timeout 0", "config", "hooks"),
+)
+ACTS = ("say a hello", "answer a yes", "pause a", "unpause a", "cancel b", "retry a", "retry b", "reset a")
+GRAPH = """
+version: 1
+agents: {coder: {use: command, run: ["true"]}}
+tasks:
+  a: {goal: one, agent: coder}
+  b: {goal: two, agent: coder}
+"""
+
+
+def hostile_log(seed: int, path: Path) -> Path:
+    """An export with an honest chain over rows that no honest program wrote."""
+    villain, before = Villain(seed), GENESIS
+    with path.open("w") as export:
+        while villain.state.seq < ROWS:
+            row = villain.row()
+            time = row.time if 0 <= row.time < 1e300 else 5.0
+            sealed = chain(before, row.seq, time, row.actor, row.kind, row.body)
+            row = Recorded(row.seq, time, row.actor, row.kind, row.body, sealed)
+            apply(villain.state, row)
+            before = sealed
+            export.write(json.dumps({key: getattr(row, key) for key in ROW}) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: Lab, tmp_path: Path) -> None:
+    (lab.root / "task-graph.yaml").write_text(GRAPH)
+    assert lab.run("events", "--import", str(hostile_log(seed, tmp_path / "log.ndjson"))).code == 0
+    for words in (*LOOKS, *ACTS, *LOOKS):
+        done = lab.run(*words.split())
+        assert done.code != ExitCode.INTERNAL, (words, done.err)
+        assert "Traceback" not in done.err
+
+
+def test_a_forged_sum_of_tokens_in_an_old_log_stops_no_command(lab: Lab, tmp_path: Path) -> None:
+    """One line of an agent's output bricked the project: a sum of tokens below 0 has no logarithm."""
+    (lab.root / "task-graph.yaml").write_text(GRAPH)
+    accepted = TaskAccepted(Task(TaskId("a"), "one", Agent("coder", "command", ("true",))))
+    started = PhaseStarted(TaskId("a"), 1, "implement", 1)
+    kind, body = encode(WorkFinished(TaskId("a"), 1, "implement", 1, usage=Usage(1, 1), seconds=1.0))
+    forged = body.replace('"input_tokens":1', '"input_tokens":-5000')
+    assert forged != body
+    path, before = tmp_path / "log.ndjson", GENESIS
+    with path.open("w") as export:
+        for seq, (name, said) in enumerate((encode(accepted), encode(started), (kind, forged)), 1):
+            row = Recorded(
+                seq, 5.0 + seq, "old", name, said, chain(before, seq, 5.0 + seq, "old", name, said)
+            )
+            export.write(json.dumps({key: getattr(row, key) for key in ROW}) + "\n")
+            before = row.hash
+    assert lab.run("events", "--import", str(path)).code == 0
+    for words in ("status", "doctor", "plan --estimate", "show a", "reset a", "run"):
+        done = lab.run(*words.split())
+        assert done.code != ExitCode.INTERNAL, (words, done.err)
+    assert lab.run("status").code == 0
