@@ -65,7 +65,7 @@ class Acts:
         self._performer = Performer(env, ledger, main, claim, options.stale_seconds, self._lease_left)
         self.under_way: dict[TaskId, Act] = {}
         self._troubles: dict[TaskId, int] = {}
-        """How often in a row an act of a task has failed unexpectedly."""
+        """The number of unexpected failures in a row, for each task."""
         self._fenced: Fenced | None = None
         self._ended: list[TaskId] = []
         """Acts that are over, but whose last facts may not have been read yet."""

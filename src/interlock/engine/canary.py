@@ -90,14 +90,14 @@ def patience(limit_seconds: float, usual_seconds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CanaryTrial:
-    """Where and how canaries are tried."""
+    """The means to try a canary with."""
 
     check: Callable[[Tree], Awaitable[Sequence[CheckResult]]]
     """Runs the project's checks on a tree."""
     main: Tree
     """The tree that nothing is broken in."""
     usual_seconds: float
-    """What the checks take on it."""
+    """The time that the checks take on it."""
     tell: Callable[[str], None] = lambda _text: None
 
 

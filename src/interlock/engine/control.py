@@ -72,7 +72,7 @@ async def _dead(env: Env, row: Held, tell: Callable[[str], None]) -> int | None:
 async def _go_on_above_fence(env: Env, tell: Callable[[str], None]) -> None:
     """A log that was restored or lost knows less than the repository: its next epoch must still be a new one.
 
-    Whoever goes by the other log stands below the fence as soon as this one has raised it.
+    A controller with the other log is below the fence as soon as this one has raised it.
     """
     standing = await env.repository.fence_epoch()
     if standing and await env.store.raise_epoch(CONTROLLER, standing):

@@ -30,7 +30,7 @@ async def found_landings(repository: Repository, state: State) -> list[Fact]:
     """Tasks that are not done although a commit of theirs is on the branch.
 
     Not those whose candidate it is: between the move of main and the fact there is always a moment, and
-    whoever recovers the task looks it up.
+    recovery of the task looks it up.
     """
     open_tasks = {ref_word(name): task for name, task in state.tasks.items() if task.stage is not Stage.DONE}
     if not open_tasks:

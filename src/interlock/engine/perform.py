@@ -58,12 +58,12 @@ class Performer:
     offering: Offering = field(default_factory=Offering)
 
     async def claim(self, step: Start) -> Turn | None:
-        """Claim a task for its phase; nothing if somebody else has it, or if main moves in this moment."""
+        """Claim a task for its phase; nothing if another controller has it, or if main is moving."""
         task = self.ledger.state.tasks[step.task]
         offer = self.offering.make(self.env, self.ledger.state, task, step.attempt)
 
         def facts(epoch: int) -> Sequence[f.Fact]:
-            # Asked for inside of the transaction: no agent starts on a main that nobody has looked at yet.
+            # Asked for inside of the transaction: no agent starts on a main that was not looked at yet.
             if task.phase.kind is PhaseKind.AGENT and self.ledger.main_has_moved:
                 raise MainMoved
             key = (step.task, step.attempt, step.phase, epoch)

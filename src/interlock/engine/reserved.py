@@ -26,7 +26,7 @@ AGENT_SETTINGS = re.compile(
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
 GIT_SETTINGS = (".gitmodules", ".lfsconfig")
-"""Where the person's git fetches from."""
+"""Addresses that the person's git fetches from."""
 ATTRIBUTES = ".gitattributes"
 MOST_LINKS = 40
 """As far as the kernel follows them."""

@@ -36,9 +36,9 @@ class Widening:
     key: str
     value: str
     does: str
-    """What agents or the host can do with it."""
+    """The effect on agents or the host."""
     place: str
-    """Where the repository says it."""
+    """The file and key that ask for it."""
 
     @property
     def digest(self) -> str:
@@ -76,13 +76,13 @@ OWN = {
     "trust_folders": "says which repositories you trust",
     "setup_hosts": "opens the network to the commands of a repository",
 }
-"""What no file of a repository may say, and why."""
+"""Settings that no file of a repository may have, and why."""
 GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
     *("land_files", "max_file_bytes"),
 )
-"""What agents may reach, or where that is said: a graph names keys, and whom they are sent to. Not in a file
+"""Settings that widen what agents may reach: a graph names keys, and servers to send them to. Not in a file
 that they may change: the change would count at the next run."""
 
 
@@ -100,7 +100,7 @@ def refuse_misplaced(key: str, place: str, origin: str, paths: Sequence[Path]) -
 
 
 def state_home(environ: Mapping[str, str]) -> Path:
-    """Where programs of this user keep what they want to remember."""
+    """The folder in which programs of this user keep their state."""
     home = Path(environ.get("HOME") or "~").expanduser()
     return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "interlock"
 
@@ -110,7 +110,7 @@ class Trust:
     """The agreements of a user for one repository."""
 
     folder: Path | None = None
-    """Where agreements are kept; None: there are none."""
+    """The file of agreements; None: there are none."""
     repository: str = ""
     everything: bool = False
     """The user's own settings name a folder around the repository."""
@@ -241,7 +241,7 @@ def of_setting(key: str, value: object, place: str, root: Path) -> Widening | No
 
 
 def of_agents(agents: Iterable[Agent], source: str, key_hosts: Sequence[str]) -> Iterator[Widening]:
-    """What a task graph asks for: servers to send to, keys of yours, your accounts."""
+    """Wishes of a task graph: servers to send to, keys of yours, your accounts."""
     for agent in agents:
         place = f"{source} agents.{agent.name}"
         if agent.login:

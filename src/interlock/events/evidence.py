@@ -16,7 +16,7 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
 
 
 def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
-    """What the fact says."""
+    """The evidence in the fact."""
     return CanaryResult(fact.noticed, fact.places, fact.seconds, run, fact.given_up)
 
 

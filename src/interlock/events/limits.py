@@ -42,7 +42,7 @@ def within_limits(fact: Fact) -> Fact:
 
 @cache
 def _mend_for(hint: object, name: str = "") -> Mend | None:
-    """What puts a value of this type right; None: there is no number in it."""
+    """Return the function that bounds values of this type; None: it holds no number."""
     if hint in (Commit, Tree):
         return lambda value: value if _OBJECT.fullmatch(value) else type(value)()
     if hasattr(hint, "__supertype__"):

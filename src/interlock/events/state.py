@@ -81,7 +81,7 @@ class Candidate:
     results: tuple[CheckResult, ...] = ()
     """What they will have shown of main once it lands."""
     branch: str = ""
-    """Where it landed."""
+    """The commit that it landed as."""
 
 
 @dataclass(frozen=True, slots=True)

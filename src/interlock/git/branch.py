@@ -197,7 +197,7 @@ class Branch:
     async def _move_locked(
         self, advance: Advance, trees: Sequence[Worktree], lock: int, locks: ExitStack
     ) -> tuple[Move, bool]:
-        """What came of it, and whether nothing is left to do for `settle`."""
+        """Return the result, and True if `settle` has nothing left to do."""
         for held in map(self._index_lock, trees):
             locks.callback(held.release)
             if not held.take():

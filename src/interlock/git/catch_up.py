@@ -92,7 +92,7 @@ class CatchUp:
         return plan.edited
 
     async def _changes(self) -> list[_Change]:
-        """What the move changes, as far as the commit that is checked out has it."""
+        """List the changes of the move, as far as the commit that is checked out has them."""
         git, old, new = self._place.git, self._pending.old, self._pending.new
         said = await git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
         head = (await self._tree.git.run("rev-parse", "--verify", "HEAD^{commit}")).line
@@ -158,7 +158,7 @@ class CatchUp:
         return plan
 
     async def _holds(self, change: _Change, gone: Collection[bytes] = ()) -> _Holds:
-        """What the file in the checkout holds now; `gone` are files that will be removed before."""
+        """Return the content of the file in the checkout; `gone` are files that will be removed before."""
         path = os.path.join(self._root, change.path)  # noqa: PTH118 - names from git are bytes
         for parent in _parents(change.path):
             if _is_no_folder(os.path.join(self._root, parent)):  # noqa: PTH118 - bytes again

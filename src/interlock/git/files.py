@@ -1,4 +1,4 @@
-"""Files on disk: written so that they survive a power cut, removed even when somebody made them read-only.
+"""Files on disk: written so that they survive a power cut, removed even when they are read-only.
 
 Nothing here recurses: agents make folders as deep as they like, and Python gives up at a thousand.
 """

@@ -78,7 +78,7 @@ class Journal:
         self._path.unlink(missing_ok=True)
 
     def read(self) -> Pending | None:
-        """What is still to be done. A file that makes no sense counts as none: see `put_aside`."""
+        """Read the moves still to be done. A file that makes no sense counts as none: see `put_aside`."""
         try:
             return _checked(self._place, json.loads(self._path.read_text()))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -1,4 +1,4 @@
-"""What landed for which task, as the repository knows it: the log may lose its end, and main may move back.
+"""Landed commits of each task, as refs of the repository: the log may lose its end, and main may move back.
 
 The ref of a task moves in the same transaction as the branch, so it says no less and no more than the truth.
 Agents cannot write it, as they can write a trailer. It names the lineage, because a new state folder begins

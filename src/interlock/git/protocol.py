@@ -122,7 +122,7 @@ class Repository(Protocol):
         ...
 
     async def landings(self) -> Mapping[str, Tip]:
-        """What landed for each task and is on the branch, by the word that stands for the task in a ref."""
+        """List the commits that landed for each task and are on the branch, by `ref_word` of the task."""
         ...
 
     async def contains(self, commit: Commit) -> bool:

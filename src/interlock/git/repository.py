@@ -138,7 +138,7 @@ class GitRepository:
         return await missing(self.place, self.place.branch, commits)
 
     async def landings(self) -> Mapping[str, Tip]:
-        """What landed for each task and is on the branch, by `ref_word` of the task."""
+        """List the commits that landed for each task and are on the branch, by `ref_word` of the task."""
         found = await landings(self.place)
         trees = await self._git.names(*(f"{commit}^{{tree}}" for commit in found.values())) if found else []
         pairs = zip(found.items(), trees, strict=True)

@@ -28,7 +28,7 @@ class _Entry(NamedTuple):
 
 
 class _Size(NamedTuple):
-    """What a tree comes to when it is expanded."""
+    """The size of a tree when it is checked out."""
 
     files: int
     depth: int

@@ -33,7 +33,7 @@ class Written:
     replaced: set[str] = field(default_factory=set)
     """Folders that show nothing of what was below them."""
     content_bytes: int = 0
-    """What there is to read in the files, which may be far more than they take on the disk."""
+    """The bytes to read in the files, which may be far more than they take on the disk."""
 
     def missing(self, begun: Iterable[str]) -> set[str]:
         """Those of the files that the layer began with that are no longer there."""

@@ -12,7 +12,7 @@ from interlock.model.task import Task
 
 SUBJECT_CHARS = 72
 NAMED, NAME_CHARS = 5, 100
-"""How many removed tests a commit names, and how much of each name."""
+"""The most removed tests that a commit message names, and the most characters of each."""
 _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",

@@ -18,7 +18,7 @@ MAX_WAITS = 12
 
 
 def loss_delay(task: TaskState) -> float:
-    """How long a task waits after one more loss. `task` is its state before that."""
+    """Return the wait after one more loss. `task` is its state before that."""
     waits = task.losses - QUICK_LOSSES
     return 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
 

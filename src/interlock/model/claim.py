@@ -36,5 +36,5 @@ class Held:
 
     @property
     def lease_seconds(self) -> float:
-        """How long the lease was when it was last renewed."""
+        """The length of the lease when it was last renewed."""
         return self.expires_in_seconds + self.renewed_seconds_ago

@@ -45,7 +45,7 @@ class Evidence:
     known_failures: int = 0
     """Tests that fail as they do on main. Every test that passes there passes."""
     fewer_tests: int = 0
-    """How many tests of a green main no longer pass."""
+    """The number of tests of a green main that no longer pass."""
     removed_tests: tuple[str, ...] = ()
     """Their names, where the report tells them; at most 50 of each check."""
     untried: bool = False

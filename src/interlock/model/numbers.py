@@ -24,7 +24,7 @@ def logarithm(value: float) -> float:
 
 
 def exponential(power: float) -> float:
-    """What has this natural logarithm, from 0 to `MOST`."""
+    """Return e to this power, from 0 to `MOST`."""
     return math.exp(bounded(power, -_LARGEST, _LARGEST))
 
 

@@ -206,9 +206,9 @@ class CheckResult:
     vanished: tuple[str, ...] = ()
     """Tests that passed on main and did not pass here."""
     fewer_passed: int = 0
-    """How many tests of main did not pass; where the report does not name them, how many fewer passed."""
+    """The number of main's tests that did not pass; in a report without names, how many fewer passed."""
     main_passed: int = 0
-    """How many tests passed on main, where main was green."""
+    """The number of tests that passed on main, where main was green."""
     unlike_main: bool = False
     """It is red on main too, but not in this way: no test that is known to fail explains it."""
     other_reason: str = ""

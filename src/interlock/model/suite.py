@@ -32,7 +32,7 @@ class Unable(StrEnum):
     NETWORK = "network"
     TIMEOUT = "timeout"
     SETUP = "setup-failed"
-    """What installs its dependencies failed, so it was not started."""
+    """Its set-up failed, so the check was not started."""
     MACHINE = "machine"
     """It could not even be started: no sandbox, a full disk."""
 

@@ -138,5 +138,5 @@ class Task:
         return next((agent for agent in self.candidates if agent.name == name), self.agent)
 
     def phase_index(self, name: str) -> int:
-        """Where `name` stands in the pipeline; the beginning, for a phase that is not in it."""
+        """Return the position of `name` in the pipeline; the beginning, for a phase that is not in it."""
         return next((i for i, phase in enumerate(self.pipeline) if phase.name == name), 0)

@@ -46,7 +46,7 @@ class Bounds:
     confinement: Confinement | None = None
     limits: Limits = NO_LIMITS
     disk_seconds: float = 10.0
-    """How often its folders are looked at while they are far from full."""
+    """The seconds between two looks at its folders while they are far from full."""
 
 
 def lease_clock() -> float:
@@ -346,7 +346,7 @@ class Supervised:
             self._later(self._command.idle_seconds - quiet, self._check_idle)
 
     def _look_last(self) -> None:
-        """What is over the limit when a program has ended by itself does not land."""
+        """Measure once more after the end: a workspace over the limit does not land."""
         if self._cause or self._gone.done():
             self._end()
         else:

@@ -1,4 +1,4 @@
-"""How long tasks wait for what others hold (`lease_timeout`): for ever, if nothing else is said.
+"""The time limit for waiting on a lease (`lease_timeout`): none by default.
 
 The end of a wait fails a task, so a clock that jumps ahead must not bring it about. The loop looks every
 second: if more than JUMP_SECONDS seem to have passed between two looks, they did not pass for the tasks.

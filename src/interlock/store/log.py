@@ -1,4 +1,4 @@
-"""What every store does to a log outside of SQL: dating and chaining facts, carrying it to another store."""
+"""Operations on a log that every store shares: date facts, chain them, copy a log to another store."""
 
 import math
 import time

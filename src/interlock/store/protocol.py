@@ -20,7 +20,7 @@ class Store(Protocol):
        releases the resource. That its lease is over is not enough: a lease only says when others may take it;
        what keeps two holders apart is the epoch, checked where it is written.
     3. Leases are the database's clock. The times of facts, and `now`, are the log's clock (`log.LogClock`):
-       the database's, which never goes back and never stops. Nobody's own clock matters.
+       the database's, which never goes back and never stops. No process's own clock matters.
     4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log, then try again.
     """
 

@@ -43,10 +43,10 @@ class Page(msgspec.Struct):
     provider: str
     account: Account
     written: float = 0.0
-    """By the clock of whoever wrote it."""
+    """By the clock of the process that wrote it."""
 
     def read_at(self, now: float) -> Account:
-        """The account, by the clock of whoever reads it."""
+        """The account, by the clock of the reading process."""
         if self.written > now + OFF_SECONDS:
             self.account.set_back(self.written - now)
         return self.account

@@ -24,7 +24,7 @@ IN_MEMORY = ("/memfd:", "/SYSV", "/dev/zero", "anon_inode:")
 
 
 def used_bytes(folders: Iterable[str], most: int, supervisor: int = 0) -> int:
-    """What they take on the disk, with nameless files of a supervisor's processes; counting ends once it is
+    """Sum up their blocks on disk, with nameless files of a supervisor's processes; counting ends once it is
     more than `most`. More than that, too, if it cannot be counted: nothing else is known of it."""
     total = _nameless_bytes(supervisor) if supervisor else 0
     roots = [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]

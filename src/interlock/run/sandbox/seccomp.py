@@ -91,7 +91,7 @@ NAMED: dict[str, tuple[int, int]] = {
     "msgget": (68, 186),
     "mq_open": (240, 180),
 }
-"""Memory, semaphores and queues that programs find by a name, whoever made them."""
+"""Memory, semaphores and queues that any program finds by name."""
 SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE = (41, 198), (53, 199), (16, 29), (56, 220), (272, 97)
 
 NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
@@ -119,7 +119,7 @@ OPENS: dict[str, tuple[int, int, int]] = {
 MAKES_A_FILE = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE: without them no mode is given, and the argument may hold anything."""
 SPECIAL_MODE = 0o6000
-"""setuid and setgid: such a file, once out of the sandbox, makes the user of whoever starts it its owner."""
+"""setuid and setgid: outside the sandbox, such a file gives its owner's rights to all users who start it."""
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 STREAM = 1

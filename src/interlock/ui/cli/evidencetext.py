@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # every command that shows a task comes by here, and none of 
     from interlock.verify.wrong_copy import WrongCopy
 
 NAMED = 8
-"""How many removed tests a line names; `show --json` has more."""
+"""The most removed tests that a line names; `show --json` has more."""
 
 
 def landed_text(commit: str, evidence: Evidence) -> str:

@@ -24,7 +24,7 @@ async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
     place = Place(project.state_dir.parent, None, state.branch, "", (0, 0), {})
     if loose_ref(place) == state.main:
         return
-    with suppress(EnvironmentProblem):  # it is told by whoever must write: a reader only looks
+    with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
         lost = await lost_landings(GitRepository(place), state, state.branch)
         if lost:
             await project.store.append(lost, actor())

@@ -25,14 +25,14 @@ agent's output must not steer the reader's terminal, or hide what it says."""
 
 
 class OutputLost(EnvironmentProblem):
-    """What was printed could not be written: the disk that stdout leads to is full."""
+    """Output could not be written: the disk that stdout leads to is full."""
 
     code = "output-lost"
     hint = "free some space, or send the output to another place"
 
 
 _lost: list[OutputLost] = []
-"""What got lost of output that nothing waits for. Of the process, as stdout is."""
+"""The first error of output that was dropped. One for the process, as stdout is."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class ProjectLog:
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """Where each setting comes from."""
+        """The source of each setting."""
         return self.loaded.origins
 
 

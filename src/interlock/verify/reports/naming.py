@@ -12,8 +12,8 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
 
 LINE_CHARS = 1_000
-"""What a line of a report may have. Patterns look at a line again and again, and programs print lines of any
-length: without an end, reading one line would take hours."""
+"""The most characters of a report's line that are read. Patterns look at a line again and again, and programs
+print lines of any length: without a limit, reading one line would take hours."""
 
 
 def plain(text: str) -> str:
