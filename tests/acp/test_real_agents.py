@@ -17,6 +17,7 @@ from interlock.run.adapters.adapter import Dialogue, Seat
 from scripts.agent_programs import PROGRAMS, cache_folder, command, install
 from tests.acp.bench import Talk, seated, talk
 from tests.agents.model_server import RunningModel, running_model
+from tests.agents.programs import CHOSEN_BY, chosen
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 
@@ -79,6 +80,8 @@ def model() -> Iterator[RunningModel]:
 
 
 def sit_down(name: str, place: Path, permissions: str = "allow", resume: str = "") -> Seat:
+    if name not in chosen():
+        pytest.skip(f"{name} is not among {CHOSEN_BY}")
     install(PROGRAMS[name], cache_folder(), lambda _line: None)
     agent = Agent(name, "acp", (*command(name), *WORDS[name]), permissions=permissions)
     seat = seated(place, agent, PROMPT, resume)
