@@ -1,6 +1,7 @@
 """A crash between "main moved" and "the checkout followed", seen through the real commands."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -46,3 +47,52 @@ def test_a_damaged_journal_is_no_internal_error(landed: Scratch) -> None:
     assert "was damaged" in landed.interlock("status")
     (landed.root / ".git/interlock/checkout.json").write_text('{"branch": 7}')
     assert "was damaged" in landed.interlock("run")
+
+
+BOTH_WAYS = "echo new > one.txt; echo new > two.txt; echo new > added.txt; rm gone.txt"
+
+
+@pytest.fixture
+def taken_back(scratch: Scratch) -> Scratch:
+    """A person did as git says after a crash: removed the lock, and committed half of a landing."""
+    scratch.write(one__txt="old\n", two__txt="old\n", gone__txt="old\n", mine__txt="old\n")
+    scratch.graph("  a: {goal: x}\n", BOTH_WAYS)
+    scratch.interlock("run")
+    old, new = scratch.git("rev-parse", "main~1"), scratch.git("rev-parse", "main")
+    state = scratch.root / ".git/interlock"
+    journal = {"branch": "main", "old": old, "new": new, "trees": [str(scratch.root)]}
+    (state / "checkout.json").write_text(json.dumps(journal))
+    scratch.git("read-tree", old)
+    scratch.write(
+        two__txt="old\n", gone__txt="old\n", mine__txt="mine\n"
+    )  # one.txt and added.txt are written
+    (scratch.root / ".git/index.lock").unlink(missing_ok=True)
+    scratch.git("commit", "-qam", "wip")
+    return scratch
+
+
+def test_a_commit_that_takes_back_a_part_is_named_until_it_is_brought_back(taken_back: Scratch) -> None:
+    """Nothing was said, because `one.txt` was still as it had landed."""
+    wip, new = taken_back.git("rev-parse", "main"), taken_back.git("rev-parse", "main~1")
+    for said in (taken_back.interlock("status"), taken_back.interlock("run")):
+        assert f"commit {wip[:12]} on main takes back a part of what landed as {new[:12]}" in said
+        assert "added.txt, gone.txt, two.txt" in said
+        assert "one.txt" not in said.replace("gone.txt", "")
+    command = taken_back.interlock("status").split("again: ")[1].splitlines()[0]
+    subprocess.run(command, shell=True, cwd=taken_back.root, env=taken_back.env, check=True)  # noqa: S602 - as a person pastes it
+    assert taken_back.git("diff", "--name-only", new, "main") == "mine.txt"
+    assert taken_back.git("status", "--porcelain") == ""
+    assert "takes back" not in taken_back.interlock("status")
+
+
+def test_who_means_to_take_it_back_says_so_once(taken_back: Scratch) -> None:
+    said = taken_back.interlock("status")
+    new = taken_back.git("rev-parse", "main~1")
+    assert f"git commit --allow-empty -m 'Without {new[:12]}'" in said
+    taken_back.git("commit", "-q", "--allow-empty", "-m", f"Without {new[:12]}")
+    assert "takes back" not in taken_back.interlock("status")
+
+
+def test_an_uncommitted_edit_is_named_before_the_command_that_would_overwrite_it(taken_back: Scratch) -> None:
+    taken_back.write(added__txt="new, and edited since\n")
+    assert "First commit your edits of added.txt" in taken_back.interlock("status")

@@ -1,9 +1,11 @@
 """A move of main that was interrupted is finished by the next look, whatever a crash or a power cut left."""
 
 import json
+import subprocess
 
 import pytest
 
+from interlock.git.branch import finish_move
 from interlock.git.index_lock import IndexLock
 from interlock.model.outcome import Landing, Move
 from interlock.model.task import Commit
@@ -169,10 +171,34 @@ def test_a_person_who_went_to_another_branch_takes_nothing_back_there(
 def test_a_commit_that_takes_back_what_landed_is_named(moved: tuple[World, Commit, Commit]) -> None:
     world, _, new = moved
     git(world.root, "commit", "-qam", "as I was told")
-    said = run(world.repository.settle())
+    said = run(finish_move(world.place))
     assert f"takes back what landed as {new[:12]}" in said
-    git(world.root, "cherry-pick", new[:12])
-    assert (world.root / "a.txt").read_text() == NEW["a.txt"]
+    command = said.split("again: ")[1].splitlines()[0]
+    subprocess.run(command, shell=True, cwd=world.root, check=True)  # noqa: S602 - as a person pastes it
+    assert git(world.root, "diff", "--name-only", new, "main") == "mine.txt"
+    assert world.status() == ""
+    assert run(finish_move(world.place)) == ""
+
+
+def test_many_files_that_a_commit_takes_back_are_all_brought_back(world: World) -> None:
+    """Also on a branch of the person's, from where a merge would take them back on main."""
+    files: dict[str, str | None] = {f"file {number}*.txt": "x\n" for number in range(9)}
+    old = world.main
+    new = world.made(files, old)
+    git(world.root, "update-ref", "refs/heads/main", new, old)
+    world.place.ensure_state()
+    journal = {"branch": "main", "old": old, "new": new, "trees": [str(world.root)]}
+    (world.place.state / "checkout.json").write_text(json.dumps(journal))
+    git(world.root, "symbolic-ref", "HEAD", "refs/heads/mine")
+    git(world.root, "update-ref", "refs/heads/mine", new)
+    git(world.root, "commit", "-qm", "wip")
+    said = run(finish_move(world.place))
+    assert f"in {world.root} takes back what landed as {new[:12]}" in said
+    assert "and 4 more" in said
+    subprocess.run(said.split("again: ")[1].splitlines()[0], shell=True, cwd=world.root, check=True)  # noqa: S602 - as above
+    assert git(world.root, "diff", "--name-only", new, "mine") == ""
+    assert run(finish_move(world.place)) == ""
+    assert not (world.place.state / "taken_back").exists()
 
 
 def test_a_person_who_moved_main_back_is_left_alone(moved: tuple[World, Commit, Commit]) -> None:

@@ -22,6 +22,7 @@ from interlock.git.index_lock import IndexLock
 from interlock.git.journal import PATIENCE_SECONDS, Journal, Pending, StillMoving
 from interlock.git.place import Place
 from interlock.git.settle import Settler, in_use
+from interlock.git.taken_back import TakenBack
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
 
@@ -71,10 +72,11 @@ async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) 
 
     Every command calls this, so it costs one look at a file where nothing is left to do.
     """
-    if not Journal(place).is_there:
+    taken_back = TakenBack(place)
+    if not Journal(place).is_there and not taken_back.is_there:
         return ""
     try:
-        return await Branch(place).settle(patience_seconds)
+        return await Branch(place).settle(patience_seconds) or await taken_back.told()
     except (EnvironmentProblem, OSError) as problem:
         return f"the checkout was not brought up to {place.branch} yet: {problem}"
 

@@ -72,7 +72,7 @@ class _Plan:
 class CatchUp:
     """One checkout that has to follow a move that was interrupted."""
 
-    def __init__(self, place: Place, tree: Worktree, pending: Pending, lock: int) -> None:
+    def __init__(self, place: Place, tree: Worktree, pending: Pending, lock: int | None = None) -> None:
         self._place = place
         self._tree = tree
         self._pending = pending
@@ -91,15 +91,24 @@ class CatchUp:
             await self._carry_out(plan, indexed)
         return plan.edited
 
+    async def edited_since(self, paths: Collection[bytes]) -> list[str]:
+        """Those of these files that hold neither the old content nor the new."""
+        changes = [change for change in await self._move() if change.path in paths]
+        return [os.fsdecode(it.path) for it in changes if await self._holds(it) is _Holds.OTHER]
+
     async def _changes(self) -> list[_Change]:
         """List the changes of the move, as far as the commit that is checked out has them."""
-        git, old, new = self._place.git, self._pending.old, self._pending.new
-        said = await git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+        new = self._pending.new
         head = (await self._tree.git.run("rev-parse", "--verify", "HEAD^{commit}")).line
-        since = {path for _, path in await git.changes(new, head)} if head != new else set()
-        words = said.out.split(b"\0")
-        found = (_change(raw, path) for raw, path in zip(words[::2], words[1::2], strict=False))
-        return [change for change in found if change.path not in since]
+        since = {path for _, path in await self._place.git.changes(new, head)} if head != new else set()
+        return [change for change in await self._move() if change.path not in since]
+
+    async def _move(self) -> list[_Change]:
+        """List the changes of the move."""
+        words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+        said = await self._place.git.run(*words, self._pending.old, self._pending.new)
+        items = said.out.split(b"\0")
+        return [_change(raw, path) for raw, path in zip(items[::2], items[1::2], strict=False)]
 
     async def _indexed(self) -> dict[bytes, _Indexed]:
         if not self._is_index_whole():

@@ -22,10 +22,12 @@ _SYNC_EACH = 200
 class IndexCopy:
     """A copy of a checkout's index, to work on."""
 
-    def __init__(self, tree: Worktree, lock: int) -> None:
+    def __init__(self, tree: Worktree, lock: int | None) -> None:
         self._tree = tree
         self.path = tree.git_dir / "index.interlock"
-        self.git = replace(tree.git.having(GIT_INDEX_FILE=str(self.path)), keeps=(lock,))
+        self.git = replace(
+            tree.git.having(GIT_INDEX_FILE=str(self.path)), keeps=() if lock is None else (lock,)
+        )
         """Keeps the journal's lock as long as it runs, however this process ends."""
 
     def make(self) -> "IndexCopy":

@@ -47,10 +47,10 @@ class Pending:
 class Journal:
     """The journal of one repository."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, file: str = FILE) -> None:
         self._place = place
         self._state = place.state
-        self._path = self._state / FILE
+        self._path = self._state / file
 
     @asynccontextmanager
     async def alone(self, patience_seconds: float = PATIENCE_SECONDS) -> AsyncIterator[int]:
@@ -70,7 +70,7 @@ class Journal:
 
     def write(self, pending: Pending) -> None:
         """Before the branch moves."""
-        self._state.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(self._path, json.dumps(asdict(pending)))
 
     def clear(self) -> None:

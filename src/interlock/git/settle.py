@@ -15,6 +15,7 @@ from interlock.git.files import mark_of
 from interlock.git.index_lock import IndexLock
 from interlock.git.journal import Journal, Pending
 from interlock.git.place import Place
+from interlock.git.taken_back import TakenBack
 
 _LOCK_SECONDS = 2.0
 """A person's git process has its locks for a moment. One that hangs is named after this long."""
@@ -62,7 +63,9 @@ class Settler:
         edited: dict[str, str] = {}
         for tree in trees:
             if not await self._take(tree):
-                return in_use(tree.index_lock)
+                return (
+                    f"{in_use(tree.index_lock)}, then run `interlock status` before you commit anything there"
+                )
             try:
                 edited |= await CatchUp(self._place, tree, pending, lock).finish()
             except MergeUnderWay:
@@ -77,8 +80,9 @@ class Settler:
         if edited:
             self._journal.write(replace(pending, edited=edited))
             return _to_merge(pending, sorted(edited))
+        await TakenBack(self._place).look(pending)
         self._journal.clear()
-        return await self._taken_back(pending)
+        return ""
 
     async def _take(self, tree: Worktree) -> bool:
         for _ in range(round(_LOCK_SECONDS / _LOOK_SECONDS)):
@@ -107,17 +111,6 @@ class Settler:
         for path, mark in before.items():
             if mark_of(path) == mark and _text(branch) in ("", pending.new):
                 path.unlink(missing_ok=True)
-
-    async def _taken_back(self, pending: Pending) -> str:
-        """Say it if commits made since put all files back to where they were before the move."""
-        git, tip = self._place.git, f"refs/heads/{pending.branch}"
-        landed = {path for _, path in await git.changes(pending.old, pending.new)}
-        if not landed or landed & {path for _, path in await git.changes(pending.old, tip)}:
-            return ""
-        return (
-            f"a commit on {pending.branch} takes back what landed as {pending.new[:12]}: it was made in a "
-            f"checkout that had not followed. To have it again: git cherry-pick {pending.new[:12]}"
-        )
 
 
 def in_use(lock: Path) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from interlock.git.place import Place
 
 Result = TypeVar("Result")
-CHECKOUT_JOURNAL = "checkout.json"
-"""As `git.journal` calls it: named here too, so that a reader need not load it."""
+UNFINISHED_MOVES = ("checkout.json", "taken_back")
+"""As `git.journal` and `git.taken_back` call them: named here too, so that a reader need not load those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ async def _finish_move(path: Path, place: "Place") -> None:
 
     A run that is in the middle of a landing is not waited for.
     """
-    if not (place.state / CHECKOUT_JOURNAL).exists():
+    if not any((place.state / name).exists() for name in UNFINISHED_MOVES):
         return
     from interlock.git.branch import finish_move
     from interlock.git.discover import discover
