@@ -25,6 +25,8 @@ def test_status_says_that_main_was_moved_back_and_both_ways_out_work(landed: Scr
     landed.git("reset", "-q", "--hard", "HEAD~2")
     said = landed.interlock("status", "--exit-code", code=1)
     assert "is no longer on main" in said
+    assert f"main at {landed.git('rev-parse', '--short=12', 'main')}" in said
+    assert landed.status()["main"]["commit"] == landed.git("rev-parse", "main")
     assert "interlock retry b" in said
     assert "interlock cancel" in said
     assert landed.states() == {"a": "done", "b": "failed", "c": "failed"}
@@ -37,8 +39,10 @@ def test_status_says_that_main_was_moved_back_and_both_ways_out_work(landed: Scr
 
 
 def test_run_says_it_and_a_main_that_is_brought_back_is_noticed_too(landed: Scratch) -> None:
+    landed.git("commit", "-q", "--allow-empty", "-m", "a person goes on")
     tip = landed.git("rev-parse", "main")
-    landed.git("reset", "-q", "--hard", "HEAD~1")
+    assert f"main at {tip[:12]}" in landed.interlock("status")
+    landed.git("reset", "-q", "--hard", "HEAD~2")
     assert "c: its commit" in landed.interlock("run", code=1)
     assert landed.states()["c"] == "failed"
     landed.git("reset", "-q", "--hard", tip)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.merge import Verdict, judge
+from interlock.merge import Verdict, judge, refusal
 from interlock.model.evidence import Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult, Unable
@@ -63,6 +63,18 @@ def test_a_change_that_mends_a_known_failure_passes() -> None:
 def test_a_test_that_fails_only_with_the_change_is_held_against_it() -> None:
     verdict = against(ran("a b", "c"), ran("a", "b c"))
     assert not verdict.passed and verdict.red[0].newly_failing == ("b",) and not verdict.red[0].vanished
+
+
+def test_a_refusal_says_how_many_tests_it_is_about_however_many_it_names() -> None:
+    """50 names are kept, and "and 47 more" was said of 57."""
+    many = " ".join(f"t{number}" for number in range(60))
+    newly = against(ran("", "known"), ran("", f"known {many}")).red[0]
+    assert refusal(newly) == "fails tests that do not fail on main (t0, t1, t2 and 57 more)"
+    assert refusal(newly, in_full=True).endswith("t49 and 10 more)")
+    gone = against(ran(many, "known"), ran("new", "known")).red[0]
+    assert refusal(gone) == "did not pass tests that pass on main (t0, t1, t10 and 57 more)"
+    hidden = against(ran(many, "known"), ran("new")).red[0]
+    assert refusal(hidden) == "did not pass tests that pass on main (t0, t1, t10 and 57 more)"
 
 
 @pytest.mark.parametrize("now", ["a", "a renamed"])

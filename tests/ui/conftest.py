@@ -38,6 +38,7 @@ GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
 }
+RED = CheckResult("make test", 2, 1.5, log="logs/checks/2.log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,11 @@ class Lab:
         self.write(Landed(key, 1, "land", epoch, base, Commit(commit), Tree("t" * 40)))
         self.release(task_resource(name))
 
-    def fail(self, name: str, why: str) -> None:
+    def fail(self, name: str, why: str, check: CheckResult = RED) -> None:
         """Let a task's first attempt fail for good."""
         epoch = self.start(name).epoch
-        checks = (CheckResult("make test", 2, 1.5, log="logs/checks/2.log"),)
         self.write(
-            PhaseFailed(TaskId(name), 1, "implement", epoch, ErrorClass.EXIT, why, "f1", checks=checks),
+            PhaseFailed(TaskId(name), 1, "implement", epoch, ErrorClass.EXIT, why, "f1", checks=(check,)),
             TaskFailed(TaskId(name), 1, why),
         )
         self.release(task_resource(name))

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried, WorkspaceArchived
+from interlock.model.outcome import CheckResult
+from interlock.model.suite import Unable
 from interlock.model.task import Commit, TaskId
 from tests.ui.conftest import Lab, task
 
@@ -46,7 +50,39 @@ def test_a_failed_task_shows_the_red_check_and_where_its_output_is(lab: Lab) -> 
     lab.fail("api", "`make test` exited 2")
     text = explain(lab, "api")
     assert "attempt 1: implement failed" in text
-    assert "`make test` exited 2; its output: logs/checks/2.log" in text
+    assert f"`make test` exited 2; its output: {lab.root}/.git/interlock/logs/checks/2.log" in text
+
+
+def test_paths_of_evidence_open_from_where_the_person_is(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were relative to the state folder, which nothing said."""
+    lab.accept(task("api"))
+    lab.fail("api", "`make test` exited 2")
+    log = lab.root / ".git/interlock/logs/checks/2.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("the output\n")
+    monkeypatch.chdir(lab.root)
+    words = " ".join(lab.run(name, "api").out for name in ("show", "explain")).split()
+    named = [word for word in words if word.endswith("2.log")]
+    assert named == [".git/interlock/logs/checks/2.log"] * 2
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"vanished": ("a", "b"), "fewer_passed": 2}, "did not pass tests that pass on main (a, b)"),
+        ({"fewer_passed": 7}, "passed 7 fewer tests than main"),
+        ({"unable": Unable.NO_TESTS}, "ran no tests"),
+    ],
+)
+def test_a_check_that_is_refused_for_its_tests_did_not_exit_1(
+    lab: Lab, found: dict[str, Any], said: str
+) -> None:
+    lab.accept(task("api"))
+    lab.fail("api", "refused", CheckResult("make test", 1, **found))
+    for command in ("show", "explain"):
+        text = lab.run(command, "api").out
+        assert f"`make test` {said}" in text
+        assert "exit 1" not in text and "exited" not in text
 
 
 def test_a_landed_task_tells_its_way_to_main(lab: Lab) -> None:
@@ -96,9 +132,10 @@ def test_show_has_the_evidence_with_commands_exit_codes_and_logs(lab: Lab) -> No
         ("land", "landed"),
     ]
     check = phases[1]["checks"][0]
-    assert (check["command"], check["exit_code"], check["log"]) == ("make test", 0, "logs/checks/1.log")
+    log = f"{lab.root}/.git/interlock/logs/checks/1.log"
+    assert (check["command"], check["exit_code"], check["log"]) == ("make test", 0, log)
     text = lab.run("show", "api").out
-    assert "ok  `make test` exit 0, logs/checks/1.log" in text
+    assert f"ok  `make test` exit 0, {log}" in text
     assert f"landed as {'d' * 40}" in text
 
 

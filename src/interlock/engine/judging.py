@@ -8,17 +8,14 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Work
-from interlock.merge import Verdict, judge
+from interlock.merge import Verdict, judge, refusal
 from interlock.model.backoff import grown
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
-from interlock.model.suite import Unable
 
 FEEDBACK_CHARS = 8_000
 WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
-NAMED = 3
-"""How many tests a summary names."""
 
 
 async def arrived(turn: Turn) -> Tip | None:
@@ -103,36 +100,3 @@ def _told(red: CheckResult) -> str:
 
 def _is_compared(red: CheckResult) -> bool:
     return bool(red.newly_failing or red.vanished or red.fewer_passed or red.unlike_main)
-
-
-def refusal(check: CheckResult, in_full: bool = False) -> str:
-    """How a red check ended, as the rest of a sentence about its command."""
-    if check.unable is Unable.NO_TESTS:
-        return "ran no tests"
-    how = check.how
-    if check.timed_out:
-        return how
-    if check.unable:
-        return f"cannot run any more ({how})"
-    parts = [
-        _listed("fails tests that do not fail on main", check.newly_failing, in_full),
-        _listed("did not pass tests that pass on main", check.vanished, in_full),
-        f"passed {check.fewer_passed} fewer tests than main" if _is_only_counted(check) else "",
-        f"keeps fewer than half of the {check.main_passed} tests of main" if check.main_passed else "",
-        f"failed for another reason than on main{_because(check)}" if check.unlike_main else "",
-    ]
-    return " and ".join(part for part in parts if part) or how
-
-
-def _because(check: CheckResult) -> str:
-    return f": {check.other_reason}" if check.other_reason else ""
-
-
-def _is_only_counted(check: CheckResult) -> bool:
-    return check.fewer_passed > 0 and not check.newly_failing and not check.vanished
-
-
-def _listed(what: str, names: Sequence[str], in_full: bool) -> str:
-    shown = names if in_full else names[:NAMED]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return f"{what} ({', '.join(shown)}{more})" if names else ""

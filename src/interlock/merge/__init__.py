@@ -6,6 +6,7 @@ Pure: it says what to do next with finished work and never touches a repository.
 from interlock.merge.judge import Verdict, judge
 from interlock.merge.lane import is_forsaken, moves
 from interlock.merge.message import message
+from interlock.merge.refusal import refusal
 from interlock.merge.retry import give_up, hold, loss_delay
 
-__all__ = ["Verdict", "give_up", "hold", "is_forsaken", "judge", "loss_delay", "message", "moves"]
+__all__ = ["Verdict", "give_up", "hold", "is_forsaken", "judge", "loss_delay", "message", "moves", "refusal"]

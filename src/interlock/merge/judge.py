@@ -96,7 +96,9 @@ def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> Che
     found = replace(
         result,
         newly_failing=tuple(newly[:NAMED]),
+        newly_failing_count=len(newly),
         vanished=tuple(gone[:NAMED]),
+        vanished_count=len(gone),
         fewer_passed=max(0, was.passed_count - now.passed_count),
         unlike_main=bool(other) or not now.names_failures,
         other_reason=other,
@@ -128,8 +130,12 @@ def _shrunk(result: CheckResult, before: CheckResult | None) -> CheckResult:
     if before.passed:
         return _thinned(result, was, now, fewer)
     gone = sorted(set(was.passed) - set(now.passed))
-    found = _counted(replace(result, vanished=tuple(gone[:NAMED]), fewer_passed=fewer))
+    found = _counted(_without(result, gone, fewer))
     return replace(found, exit_code=1) if gone or fewer else found
+
+
+def _without(result: CheckResult, gone: Sequence[str], fewer: int) -> CheckResult:
+    return replace(result, vanished=tuple(gone[:NAMED]), vanished_count=len(gone), fewer_passed=fewer)
 
 
 def _thinned(result: CheckResult, was: SuiteResult, now: SuiteResult, fewer: int) -> CheckResult:
@@ -140,7 +146,7 @@ def _thinned(result: CheckResult, was: SuiteResult, now: SuiteResult, fewer: int
         gone = [name for name in was.passed if name not in has]
         new = [name for name in now.passed if name not in had]
         removed = _not_moved(gone, new)
-        found = replace(found, vanished=tuple(removed[:NAMED]), fewer_passed=max(fewer, len(removed)))
+        found = _without(found, removed, max(fewer, len(removed)))
         # With all names where one is gone: main after the landing is known by them.
         found = replace(found, suite=replace(now, passed=now.passed if gone else tuple(new), beside=()))
     else:

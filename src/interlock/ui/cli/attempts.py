@@ -1,7 +1,8 @@
 """A task's attempts, put together from its facts: what each phase did, said and left behind."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
@@ -56,6 +57,23 @@ class AttemptStory:
     def log(self) -> str:
         """Where the agent's output is."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
+
+
+def openable(state: Path, path: str) -> str:
+    """A file of the state folder, named so that it opens from where the person is."""
+    if not path:
+        return ""
+    whole, here = state / path, Path.cwd()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+
+
+def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
+    """The attempts with the files that they name as a person can open them."""
+    found = list(stories)
+    for phase in (phase for story in found for phase in story.phases):
+        phase.log, phase.notes = openable(state, phase.log), openable(state, phase.notes)
+        phase.checks = tuple(replace(check, log=openable(state, check.log)) for check in phase.checks)
+    return found
 
 
 def left_out_lines(phase: PhaseStory) -> list[str]:

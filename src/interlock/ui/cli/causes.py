@@ -2,16 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
+from interlock.merge.refusal import refusal
 from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, left_out_lines
+from interlock.ui.cli.attempts import (
+    AttemptStory,
+    PhaseStory,
+    attempts_of,
+    in_groups,
+    left_out_lines,
+    located,
+)
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
 from interlock.ui.cli.output import counted
@@ -42,12 +51,12 @@ class Cause:
     text: str
 
 
-def explain(reading: Reading, task: TaskState, history: list[Recorded]) -> list[Cause]:
-    """The chain for one task, from where it stands back to what started it."""
+def explain(reading: Reading, task: TaskState, history: list[Recorded], state: Path) -> list[Cause]:
+    """The chain for one task, from where it stands back to what started it. `state`: the state folder."""
     board = Board(reading.state)
     reason = _reason(reading, board, task)
     head = Cause(0, task.spec.id, _stand(task, reason))
-    stories = attempts_of(history)
+    stories = located(attempts_of(history), state)
     return [
         head,
         *_past(task, stories, history),
@@ -98,7 +107,7 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
     what = phase.outcome if phase.outcome == "landed" else f"{phase.phase} {phase.outcome}"
     text = f"{clock(phase.started)} attempt {attempt}: {what}{took}"
     below = [
-        f"`{check.command}` {check.how}; its output: {check.log or 'not kept'}"
+        f"`{check.command}` {refusal(check)}; its output: {check.log or 'not kept'}"
         for check in phase.checks
         if not check.passed
     ]

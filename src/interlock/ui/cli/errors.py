@@ -1,6 +1,7 @@
 """`interlock errors`: the same failure in several tasks as one line, and what fixed it if anything did."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -10,6 +11,7 @@ from interlock.learn.errors import Errors, Trouble
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempts import openable
 from interlock.ui.cli.facttext import clock
 from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
 from interlock.ui.cli.reading import all_rows, read
@@ -31,9 +33,9 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
 
     With ID, every time that it happened. For example: interlock errors --run
     """
-    state, found = run_async(_read(invocation, last_run))
+    state, found, folder = run_async(_read(invocation, last_run))
     if error is not None:
-        _show_one(invocation, state, _pick(found, error))
+        _show_one(invocation, state, _pick(found, error), folder)
         return
     shown = [trouble for trouble in found if everything or trouble.open]
     if invocation.wants_json():
@@ -50,13 +52,13 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
         note("nothing has failed")
 
 
-async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble]]:
+async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble], Path]:
     async with opened(invocation) as project:
         state = (await read(project.store)).state
         errors = Errors(state, last_run)
         async for row in all_rows(project.store):
             errors.add(row)
-    return state, errors.troubles()
+        return state, errors.troubles(), project.state_dir
 
 
 def _pick(found: list[Trouble], name: str) -> Trouble:
@@ -117,14 +119,14 @@ def _document(state: State, trouble: Trouble) -> dict[str, object]:
     }
 
 
-def _show_one(invocation: Invocation, state: State, trouble: Trouble) -> None:
+def _show_one(invocation: Invocation, state: State, trouble: Trouble, folder: Path) -> None:
     if invocation.wants_json():
         say_json(_document(state, trouble) | {"cases": trouble.cases})
         return
     for line in _lines(state, trouble):
         say(line)
     for case in trouble.cases:
-        log = f"  {case.log}" if case.log else ""
+        log = f"  {openable(folder, case.log)}" if case.log else ""
         past = f" ({case.ended})" if case.ended else ""
         where = f"{case.task} attempt {case.attempt}, {case.phase}"
         say(f"  {clock(case.time)}  {where}: {inert(case.summary)}{past}{log}")

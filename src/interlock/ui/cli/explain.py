@@ -52,7 +52,7 @@ async def _explain(invocation: Invocation, what: str) -> list[Cause]:
                     f"no attempt made a commit {what}", f"git show {what} tells who did"
                 ) from None
             raise
-        return explain(reading, task, await history(project.store, task.spec.id))
+        return explain(reading, task, await history(project.store, task.spec.id), project.state_dir)
 
 
 async def _commit(store: Store, reading: Reading, commit: str) -> list[Cause]:

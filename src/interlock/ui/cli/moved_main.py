@@ -1,8 +1,7 @@
-"""A person moved main back while no run was there to notice: written down by the next command that looks."""
+"""A person moved main while no run was there to notice: the next command that looks shows it."""
 
 from contextlib import suppress
 
-from interlock.events.lifecycle import Stage
 from interlock.model.errors import EnvironmentProblem
 from interlock.ui.cli.reading import Reading, catch_up
 from interlock.ui.cli.session import ProjectLog, actor
@@ -14,8 +13,7 @@ async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
     Costs a look at one file while main is where it was.
     """
     state = reading.state
-    landed = any(task.stage is Stage.DONE and task.landed for task in state.tasks.values())
-    if reading.is_live or not landed or not state.branch:
+    if reading.is_live or not state.branch:
         return
     from interlock.engine.landings import lost_landings
     from interlock.git.place import Place, loose_ref
@@ -25,7 +23,9 @@ async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
     if loose_ref(place) == state.main:
         return
     with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
-        lost = await lost_landings(GitRepository(place), state, state.branch)
-        if lost:
+        repository = GitRepository(place)
+        tip = await repository.tip()
+        if lost := await lost_landings(repository, state, state.branch):
             await project.store.append(lost, actor())
             await catch_up(project.store, state)
+        state.main = tip.commit  # as it is shown; the next run writes it down

@@ -6,12 +6,20 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of
+from interlock.merge.refusal import refusal
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, left_out_lines
+from interlock.ui.cli.attempts import (
+    AttemptStory,
+    PhaseStory,
+    attempts_of,
+    in_groups,
+    left_out_lines,
+    located,
+)
 from interlock.ui.cli.causes import waited_text
 from interlock.ui.cli.evidencetext import evidence_text
 from interlock.ui.cli.facttext import clock
@@ -60,7 +68,8 @@ async def _look(invocation: Invocation, name: str) -> _Look:
     async with opened(invocation) as project:
         reading = await read(project.store)
         found = find(reading.state, name)
-        stories = attempts_of(await history(project.store, found.spec.id))
+        rows_of_task = await history(project.store, found.spec.id)
+        stories = located(attempts_of(rows_of_task), project.state_dir)
         return found, rows(reading, [found.spec.id])[0], stories, forecast_of(reading.state, found)
 
 
@@ -154,7 +163,8 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
 
 def check_line(check: CheckResult) -> str:
     """One piece of evidence: the command, how it ended, and where its output is."""
-    how = check.how if check.timed_out else f"exit {check.exit_code}"
+    is_refused = not check.passed and not check.red_on_base
+    how = inert(refusal(check)) if is_refused else f"exit {check.exit_code}"
     known = check.suite.failed_count if check.suite else 0
     tests = f", {counted(known, 'known failing test')}" if known else ", its tests cannot be told apart"
     blame = f" (red on main too{tests}; not held against it)" if check.red_on_base else ""
