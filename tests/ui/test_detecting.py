@@ -33,6 +33,8 @@ jobs:
       - run: pnpm test
 """
 
+CTEST = "cmake -S . -B build && cmake --build build -j $(nproc) && ctest --test-dir build --output-on-failure"
+
 KINDS = (
     Kind(
         "pluggy: uv.lock and tox with a command from the environment",
@@ -189,6 +191,57 @@ KINDS = (
         "make test",
         "Makefile: test",
         others=("make check",),
+    ),
+    Kind(
+        "cJSON: CI builds with CMake, and the Makefile runs a demo",
+        {
+            "Makefile": "test: tests\n\t./demo\n\ntests: demo\n",
+            "CMakeLists.txt": "project(cJSON)\nif(ENABLE_TEST)\n    enable_testing()\nendif()\n",
+            ".github/workflows/CI.yml": "jobs:\n  linux:\n    steps:\n      - run: |\n"
+            "          mkdir -p build\n          cd build\n          cmake .. $OPTIONS\n          make\n          make test\n",
+        },
+        CTEST,
+        "CMakeLists.txt",
+        others=("make test", "make tests"),
+    ),
+    Kind(
+        "a Makefile that the CI tests with stays first",
+        {
+            "Makefile": "test:\n\t./all\n",
+            "CMakeLists.txt": "include(CTest)\n",
+            ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: make -j4 test\n",
+        },
+        "make test",
+        "Makefile: test",
+        others=(CTEST, "make -j4 test"),
+    ),
+    Kind(
+        "a project of Meson",
+        {"meson.build": "project('x', 'c')\ntest('a', a)\n"},
+        "meson setup build && meson test -C build",
+        "meson.build",
+    ),
+    Kind(
+        "a Makefile that lints, and a CI that tests in a folder of its own",
+        {
+            "Makefile": "test:\n\truff check\n",
+            "api/main.go": "",
+            ".github/workflows/ci.yml": "jobs:\n  a:\n    defaults: {run: {working-directory: api}}\n"
+            "    steps:\n      - run: go test ./...\n",
+        },
+        "cd api && go test ./...",
+        ".github/workflows/ci.yml",
+        others=("make test",),
+    ),
+    Kind(
+        "npm with a test that lints only",
+        {
+            "package.json": '{"scripts": {"test": "eslint .", "unit": "mocha test", "watch": "mocha --watch",'
+            ' "lint": "eslint ."}}'
+        },
+        "npm test",
+        "package.json: scripts.test",
+        others=("npm run unit",),
     ),
     Kind(
         "jq: autotools",

@@ -78,7 +78,23 @@ def test_init_writes_the_check_that_it_has_seen_run(lab: Lab) -> None:
     assert lab.run("init", "--json").json["verify"] == "make test"
     text = (lab.root / "task-graph.yaml").read_text()
     assert '\n  verify: "make test"       # on every change merged onto main: passed in ' in text
+    assert "no test is recognized in its output" in text
     assert parse(text, "task-graph.yaml").tasks[0].verify == ("make test",)
+
+
+@pytest.mark.slow
+def test_init_prefers_the_command_that_runs_tests_to_one_that_shows_none(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("test:\n\t@echo fine\n")
+    (lab.root / "scripts").mkdir()
+    (lab.root / "scripts/test").write_text("echo 'ok 1 - area'; echo 'ok 2 - edge'; echo 1..2\n")
+    git(lab.root, "add", "--all")
+    git(lab.root, "commit", "-qm", "tests")
+    said = lab.run("init").err
+    assert "`make test` (Makefile: test) was not chosen as the check: passed in " in said
+    assert "no test is recognized in its output" in said
+    chosen = next(line for line in said.splitlines() if line.startswith("every change will be checked with"))
+    assert "`sh scripts/test` (scripts/test)" in chosen
+    assert chosen.endswith(" s, 2 tests, the most of the commands that were tried")
 
 
 @pytest.mark.slow

@@ -25,6 +25,8 @@ def read(name: str) -> SuiteResult:
             {"src/lib.rs tests::adds_two", "tests/outside.rs adds_two", "doc demo src/lib.rs - add"},
             {"src/lib.rs tests::fails_on_main"},
         ),
+        ("ctest", {"adds_two", "words/joins"}, {"fails_on_main", "crashes", "not_built"}),
+        ("meson", {"demo:adds two", "words - demo:joins"}, {"demo:fails on main", "demo:crashes"}),
         ("go", {"example.org/m/sub"}, {"example.org/m TestFailsOnMain"}),
         ("mocha", {"add > adds two", "add > strings > joins"}, {"add > fails on main"}),
         ("node_tap", {"adds two", "strings > joins"}, {"fails on main"}),
@@ -45,6 +47,15 @@ def test_errors_count_as_failures_and_parameters_may_hold_a_dash(name: str) -> N
     assert any(test.endswith("test_table[a - b]") for test in suite.failed)
     assert any(test.endswith("test_error") for test in suite.failed)
     assert (suite.passed_count, suite.failed_count) == (4, 3)
+
+
+def test_make_check_of_automake_names_its_tests() -> None:
+    text = "PASS: tests/a\nFAIL: tests/b\nXFAIL: tests/c\nSKIP: tests/d\n# TOTAL: 4\n# PASS:  1\n"
+    assert read_report(text) == SuiteResult(("tests/a", "tests/c"), ("tests/b",), 2, 1)
+
+
+def test_ctest_that_finds_no_test_reports_none() -> None:
+    assert read_report("Test project /x\nNo tests were found!!!\n") == SuiteResult()
 
 
 def test_jest_counts_what_passed_and_names_what_failed() -> None:

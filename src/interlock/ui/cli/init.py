@@ -17,7 +17,7 @@ from interlock.ui.cli.found import Found, find_agents
 from interlock.ui.cli.lacks import lack_of
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root, run_async, state_folder
-from interlock.ui.cli.trying import Tried, try_found
+from interlock.ui.cli.trying import Tried, best, try_found
 
 TEMPLATE = """\
 # yaml-language-server: $schema={schema}
@@ -80,7 +80,8 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
     written = [Agent("coder", found.use, url=found.url) for found in agents[:1]]
     loaded.trust.agree(of_agents(written, path.name, ()))
     if invocation.json:
-        verify = next((one.command for one in tried if one.is_usable), None)
+        chosen = best(tried)
+        verify = chosen.command if chosen else None
         say_json(
             {"wrote": str(path), "verify": verify, "tried": tried, "detected": detected, "agents": agents}
         )
@@ -93,16 +94,29 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
 
 def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
     """Say what each command came to, and what follows from it."""
+    chosen = best(tried)
     for one in tried:
         name = f"`{one.command}` ({sources.get(one.command, '')})"
-        if one.is_usable:
-            note(f"every change will be checked with {name}: {one.text}")
+        if one is chosen:
+            note(f"every change will be checked with {name}: {one.text}{_why(one, tried)}")
+        elif one.is_usable:
+            note(f"{name} was not chosen as the check: {one.text}")
         else:
             note(f"{name} was not written as a check: {one.text}; {one.fix}")
             for line in one.lines:
                 note(f"  | {line}")
-    if tried and not tried[-1].is_usable:
+    if tried and not chosen:
         note("set `verify` in it, or nothing is checked before it lands; `interlock doctor` tries it")
+    elif chosen and not chosen.tests:
+        note("only its exit status says whether a change works: removed tests go unseen")
+
+
+def _why(chosen: Tried, tried: list[Tried]) -> str:
+    """Why this one of several that work."""
+    others = [one for one in tried if one.is_usable and one is not chosen]
+    if not others or chosen.tests <= max(one.tests for one in others):
+        return ""
+    return ", the most of the commands that were tried"
 
 
 def _tell_detected(detected: Detected, tried: set[str]) -> None:
@@ -158,11 +172,10 @@ def _setup_line(found: Setup | None) -> str:
 
 def _verify_line(tried: list[Tried], detected: Detected) -> str:
     """The check that was seen to run; else, as a comment, what was found and why it is not written."""
-    for one in tried:
-        if one.is_usable:
-            return _commented(
-                f"verify: {json.dumps(one.command)}", f"on every change merged onto main: {one.text}"
-            )
+    if chosen := best(tried):
+        return _commented(
+            f"verify: {json.dumps(chosen.command)}", f"on every change merged onto main: {chosen.text}"
+        )
     if tried:
         return "\n".join(
             _commented(f"# verify: {json.dumps(one.command)}", f"not used: {one.text}") for one in tried

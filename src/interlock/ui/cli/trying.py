@@ -1,6 +1,7 @@
 """Tries commands that a repository's files name: none is taken for a check before it was seen to run."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -14,8 +15,10 @@ from interlock.ui.cli.output import Invocation, counted, note
 
 TRY_SECONDS = 300.0
 """A person waits for it."""
-MOST = 3
-"""Commands that are tried before it is given up."""
+MOST = 4
+"""Commands that are tried."""
+PATIENCE_SECONDS = 60.0
+"""For trying others when one is usable and its tests are counted: another may run more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Tried:
     fix: str = ""
     lines: tuple[str, ...] = ()
     """The end of its output, or of the set-up's, where it could not run."""
+    tests: int = 0
+    """How many tests passed, as far as its output names or counts them."""
 
 
 async def try_command(project: Project, command: str, seconds: float = TRY_SECONDS) -> Tried:
@@ -41,34 +46,51 @@ async def try_command(project: Project, command: str, seconds: float = TRY_SECON
 def in_words(check: CheckResult) -> Tried:
     """Whether a command can be a check, by how it ended."""
     took = f"in {check.seconds:.1f} s"
+    tests = check.suite.passed_count if check.suite else 0
     if check.passed:
-        return Tried(check.command, True, f"passed {took}")
+        ran = counted(tests, "test") if tests else "no test is recognized in its output"
+        return Tried(check.command, True, f"passed {took}, {ran}", tests=tests)
     if check.unable:
         return Tried(check.command, False, inability(check), mend(check), tuple(last_lines(check)))
     if check.suite and check.suite.failed:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
-        return Tried(check.command, True, f"{failing} fail on main, and are known from now on")
+        return Tried(check.command, True, f"{failing} fail on main, and are known from now on", tests=tests)
     why = f"it fails on main (exit {check.exit_code}), and its report names no tests"
     return Tried(check.command, False, why, "run it in your shell, and mend main")
 
 
+def best(tried: Sequence[Tried]) -> Tried | None:
+    """The usable command in which the most tests pass; of equals the first."""
+    return max((one for one in tried if one.is_usable), key=lambda one: one.tests, default=None)
+
+
 async def try_found(
-    invocation: Invocation, commands: Iterable[str], setup: Setup | None = None
+    invocation: Invocation, commands: Sequence[str], setup: Setup | None = None
 ) -> list[Tried]:
-    """One command after the other, best first, until one is usable. The last one says how far it came.
+    """One command after the other, until there is one whose tests are counted and time is up.
 
     What `setup` makes, and the checkout lacks, is there for them.
     """
     tried: list[Tried] = []
+    clock = asyncio.get_running_loop().time
+    ends = clock() + PATIENCE_SECONDS
     try:
         async with open_project(invocation.project, invocation.settings) as project, aclosing(project):
             project.setups.spec = setup
-            for command, _ in zip(commands, range(MOST), strict=False):
+            for command in _different(commands):
+                found = best(tried)
+                if len(tried) == MOST or (found and found.tests and clock() > ends):
+                    break
                 if not invocation.wants_json():
                     note(f"trying `{command}` on {project.place.branch}, in the sandbox")
                 tried.append(await try_command(project, command))
-                if tried[-1].is_usable:
-                    break
     except UserError as error:
         tried.append(Tried(next(iter(commands), ""), False, str(error).splitlines()[0], error.hint))
     return tried
+
+
+def _different(commands: Sequence[str]) -> Iterator[str]:
+    """Without those that are the end of an earlier one, such as the test without the build before it."""
+    for number, command in enumerate(commands):
+        if not any(earlier.endswith(f" && {command}") for earlier in commands[:number]):
+            yield command

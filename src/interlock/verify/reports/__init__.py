@@ -8,11 +8,14 @@ from collections.abc import Callable
 from functools import reduce
 
 from interlock.model.suite import SuiteResult
+from interlock.verify.reports.automake import read_automake
 from interlock.verify.reports.ava import read_ava
 from interlock.verify.reports.cargo import read_cargo
+from interlock.verify.reports.ctest import read_ctest
 from interlock.verify.reports.gotest import read_go
 from interlock.verify.reports.jest import read_jest
 from interlock.verify.reports.junit import read_junit
+from interlock.verify.reports.meson import read_meson
 from interlock.verify.reports.mocha import read_mocha
 from interlock.verify.reports.naming import plain, short_lines
 from interlock.verify.reports.node import read_node
@@ -26,7 +29,7 @@ __all__ = ["accounted", "read_report"]
 
 READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
     *(read_pytest, read_unittest, read_tap, read_node, read_mocha, read_vitest),
-    *(read_jest, read_ava, read_go, read_cargo, read_junit),
+    *(read_jest, read_ava, read_go, read_cargo, read_ctest, read_meson, read_automake, read_junit),
 )
 
 

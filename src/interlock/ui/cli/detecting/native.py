@@ -1,4 +1,4 @@
-"""Projects whose own tool installs and tests: Go, Rust, and whatever has a Makefile."""
+"""Projects whose own tool builds and tests: Go, Rust, CMake, Meson, and whatever has a Makefile."""
 
 import re
 from collections.abc import Iterator
@@ -15,6 +15,9 @@ _NEEDS_THE_NETWORK = re.compile(
 """Recipes that cannot work in a sandbox."""
 
 
+_DECLARES_TESTS = re.compile(r"^\s*(enable_testing\s*\(|include\s*\(\s*CTest\b)", re.MULTILINE | re.IGNORECASE)
+
+
 def make_checks(layout: Layout) -> Iterator[CheckFound]:
     """The targets that test, by the project's own words."""
     name = layout.first(*MAKEFILES)
@@ -25,6 +28,26 @@ def make_checks(layout: Layout) -> Iterator[CheckFound]:
             yield CheckFound(f"make {target}", f"{name}: {target}")
     if not name and layout.has("configure.ac", "configure"):
         yield CheckFound("make check", "configure.ac")
+
+
+def cmake_checks(layout: Layout) -> Iterator[CheckFound]:
+    """ctest, where the project declares tests."""
+    if _DECLARES_TESTS.search(layout.text("CMakeLists.txt")):
+        build = _build_folder(layout)
+        made = f"cmake -S . -B {build} && cmake --build {build} -j $(nproc)"
+        yield CheckFound(f"{made} && ctest --test-dir {build} --output-on-failure", "CMakeLists.txt")
+
+
+def meson_checks(layout: Layout) -> Iterator[CheckFound]:
+    """`meson setup` leaves a folder alone that is configured already."""
+    if re.search(r"^\s*(test|subdir)\s*\(", layout.text("meson.build"), re.MULTILINE):
+        build = _build_folder(layout)
+        yield CheckFound(f"meson setup {build} && meson test -C {build}", "meson.build")
+
+
+def _build_folder(layout: Layout) -> str:
+    """A folder for what is built that is no folder of the project itself."""
+    return "_build" if layout.has("build/CMakeLists.txt", "build/meson.build") else "build"
 
 
 def autotools_setup(layout: Layout) -> Iterator[SetupFound]:

@@ -17,14 +17,32 @@ LOCKS = {
 _WATCHES = re.compile(r"react-scripts test|\bvitest(?! run| --run)\b|--watch\b|\bkarma start\b")
 """Runners that would wait for changes of files, unless they are told that no person is there."""
 
+_RUNS_TESTS = re.compile(
+    r"(?:^|[\s/;&])(?:jest|vitest|mocha|ava|tap|tape|uvu|jasmine|qunit|node (?:\S+ )*--test)(?![\w:-])"
+)
+
+_NOT_FOR_CHECKS = re.compile(r"watch|debug|inspect|update|bench|browser|e2e")
+
 
 def node_checks(layout: Layout) -> Iterator[CheckFound]:
-    """`scripts.test`, with the project's own package manager; any that is here can run a script."""
-    script = table(layout.package, "scripts").get("test", "")
-    if not isinstance(script, str) or not script or "no test specified" in script:
+    """`scripts.test`, with the project's own package manager; any that is here can run a script.
+
+    Then the scripts that start a test program and that `test` does not run: it may be the linter alone.
+    """
+    scripts = {name: text for name, text in table(layout.package, "scripts").items() if isinstance(text, str)}
+    script = scripts.get("test", "")
+    if script and "no test specified" not in script:
+        yield CheckFound(f"{_alone(script)}{_runner(layout)} test", "package.json: scripts.test")
+    if _RUNS_TESTS.search(script):
         return
-    alone = "CI=true " if _WATCHES.search(script) else ""
-    yield CheckFound(f"{alone}{_runner(layout)} test", "package.json: scripts.test")
+    for name, text in scripts.items():
+        runs_it = re.search(rf"\b{re.escape(name)}(?![\w:-])", script)
+        if _RUNS_TESTS.search(text) and not runs_it and not _NOT_FOR_CHECKS.search(f"{name} {text}"):
+            yield CheckFound(f"{_alone(text)}{_runner(layout)} run {name}", f"package.json: scripts.{name}")
+
+
+def _alone(script: str) -> str:
+    return "CI=true " if _WATCHES.search(script) else ""
 
 
 def build_command(layout: Layout) -> str:

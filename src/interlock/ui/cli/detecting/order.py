@@ -7,13 +7,21 @@ from pathlib import Path
 
 from interlock.ui.cli.detecting.detected import CheckFound, Detected, SetupFound
 from interlock.ui.cli.detecting.layout import Layout
-from interlock.ui.cli.detecting.native import autotools_setup, cargo_checks, go_checks, make_checks
+from interlock.ui.cli.detecting.native import (
+    autotools_setup,
+    cargo_checks,
+    cmake_checks,
+    go_checks,
+    make_checks,
+    meson_checks,
+)
 from interlock.ui.cli.detecting.node import build_command, node_checks, node_setup, tests_what_is_built
 from interlock.ui.cli.detecting.python import environment_of, in_environment, pytest_checks, python_setup
 from interlock.ui.cli.detecting.scripts import (
     builds_before_tests,
     script_checks,
     script_setup,
+    tests_otherwise,
     workflow_checks,
 )
 from interlock.ui.cli.detecting.tox import tox_checks
@@ -52,21 +60,34 @@ def _node(layout: Layout) -> Iterator[CheckFound]:
 
 
 def _make(layout: Layout) -> Iterator[CheckFound]:
-    """In the project's environment, if it has one: recipes say `python` and `pytest`."""
+    """The targets that the CI tests with, or that are all there is to believe."""
+    return (found for check, found in _targets(layout) if not tests_otherwise(layout, check.command))
+
+
+def _other_make(layout: Layout) -> Iterator[CheckFound]:
+    """Targets that the CI does not test with: they may be less than the whole."""
+    return (found for check, found in _targets(layout) if tests_otherwise(layout, check.command))
+
+
+def _targets(layout: Layout) -> Iterator[tuple[CheckFound, CheckFound]]:
+    """Each as it is named, and in the project's environment, if it has one: recipes say `python`."""
     for check in make_checks(layout):
         command = in_environment(layout, check.command) if environment_of(layout) else check.command
-        yield dataclasses.replace(check, command=command)
+        yield check, dataclasses.replace(check, command=command)
 
 
 _CHECKS: tuple[Callable[[Layout], Iterator[CheckFound]], ...] = (
     _node,
     tox_checks,
     _make,
+    cmake_checks,
+    meson_checks,
     go_checks,
     cargo_checks,
     script_checks,
     workflow_checks,
     pytest_checks,
+    _other_make,
 )
 _SETUPS: tuple[Callable[[Layout], Iterator[SetupFound]], ...] = (
     python_setup,

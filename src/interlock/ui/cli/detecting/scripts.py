@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from itertools import islice
+from os.path import normpath
 from pathlib import Path
 
 import yaml
@@ -21,6 +22,8 @@ _TESTS = re.compile(
 _BUILDS = re.compile(
     r"\b(npm|pnpm|yarn|bun) (run )?build\b|^make( all| -j\S*)?$|\bsetup\.py build_ext\b|\./configure\b"
 )
+_TOOLS = re.compile(r"\b(ctest|meson test|cmake)\b")
+"""What builds and tests in a folder of its own."""
 _UNUSABLE = re.compile(r"\$\{\{|\b(tox|nox|hatch|docker|sudo|apt-get|brew|curl|codecov)\b")
 """What only the CI's own machine can do."""
 
@@ -56,13 +59,38 @@ def _job_checks(layout: Layout) -> Iterator[CheckFound]:
                 built.append(line)
 
 
+def tests_otherwise(layout: Layout, command: str) -> bool:
+    """Do the workflows test, and never with this command."""
+    lines = [line for _, lines in workflow_lines(layout) for line in lines]
+    by_tool = any(_TOOLS.search(line) for _, said in _jobs(layout) for _, line in said)
+    tests = [line for line in lines if _TESTS.search(line)]
+    return bool(tests or by_tool) and not any(_runs(command, line) for line in tests)
+
+
+def _runs(command: str, line: str) -> bool:
+    """Is it a part of the line, whatever options stand between its words."""
+    words = r"(?: -\S+)* ".join(map(re.escape, command.split()))
+    return re.search(rf"\b{words}(?![\w-])", line) is not None
+
+
 def builds_before_tests(layout: Layout) -> str:
     """The workflow that builds before it tests, or nothing."""
     return next((name for name, lines in workflow_lines(layout) if _is_build_first(lines)), "")
 
 
 def workflow_lines(layout: Layout) -> Iterator[tuple[str, list[str]]]:
-    """For each job of each workflow its commands in order, as far as they can be used here."""
+    """For each job of each workflow its commands in order, as far as they can be used here.
+
+    A folder that the checkout lacks is one that an earlier command makes: those are left out.
+    """
+    for name, said in _jobs(layout):
+        usable = ((folder, line) for folder, line in said if not _UNUSABLE.search(f"{folder} {line}"))
+        there = ((folder, line) for folder, line in usable if layout.has(folder))
+        yield name, [f"cd {folder} && {line}" if folder != "." else line for folder, line in there]
+
+
+def _jobs(layout: Layout) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """For each job of each workflow its commands in order, each with the folder that it runs in."""
     folder = layout.root / WORKFLOWS
     for path in sorted((*folder.glob("*.yml"), *folder.glob("*.yaml")), key=_rank):
         name = f"{WORKFLOWS}/{path.name}"
@@ -72,7 +100,8 @@ def workflow_lines(layout: Layout) -> Iterator[tuple[str, list[str]]]:
             continue
         for job in table(said, "jobs").values():
             steps = job.get("steps") if isinstance(job, dict) else None
-            yield name, [line for step in steps or () for line in _commands(step)]
+            usual = table(job, "defaults", "run").get("working-directory", ".")
+            yield name, [line for step in steps or () for line in _commands(step, str(usual))]
 
 
 def _rank(path: Path) -> tuple[bool, str]:
@@ -80,12 +109,15 @@ def _rank(path: Path) -> tuple[bool, str]:
     return not re.search(r"test|\bci\b|main|build|check", path.stem), path.name
 
 
-def _commands(step: object) -> Iterator[str]:
+def _commands(step: object, usual: str) -> Iterator[tuple[str, str]]:
     said = step.get("run") if isinstance(step, dict) else None
+    folder = str(step.get("working-directory", usual)) if isinstance(step, dict) else usual
     for line in said.replace("\\\n", " ").splitlines() if isinstance(said, str) else ():
         text = " ".join(line.split())
-        if text and not text.startswith("#") and not _UNUSABLE.search(text):
-            yield text
+        if moved := re.fullmatch(r"(?:cd|pushd) (\S+)", text):
+            folder = normpath(f"{folder}/{moved[1]}")
+        elif text and not text.startswith("#"):
+            yield normpath(folder), text
 
 
 def _is_build_first(lines: list[str]) -> bool:
