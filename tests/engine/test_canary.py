@@ -1,11 +1,13 @@
 """The first run breaks the code on purpose and says whether the checks noticed, through the real command."""
 
 import asyncio
+import shutil
 
 import pytest
 
 from interlock.engine.canary import MOST_SECONDS, CanaryTrial, try_canaries
 from interlock.model.canary import Canary, CanaryResult
+from interlock.model.evidence import Evidence, Gap, Grade, weigh
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
@@ -80,7 +82,12 @@ def failing(*names: str) -> CheckResult:
     return CheckResult("make", 1, suite=SuiteResult((), names, 0, len(names)))
 
 
-def tried(*results: CheckResult, usual_seconds: float = 0.0) -> tuple[CanaryResult, list[str]]:
+AREA = Canary("shapes.area", "shapes.py", Tree("broken"))
+
+
+def tried(
+    *results: CheckResult, usual_seconds: float = 0.0, broken: Canary = AREA
+) -> tuple[CanaryResult, list[str]]:
     """A trial in which the checks end like this, one run after the other, and what was told."""
     runs, told = iter(results), list[str]()
 
@@ -88,7 +95,7 @@ def tried(*results: CheckResult, usual_seconds: float = 0.0) -> tuple[CanaryResu
         return [next(runs)]
 
     trial = CanaryTrial(check, Tree("main"), usual_seconds, told.append)
-    return asyncio.run(try_canaries([Canary("shapes.area", "shapes.py", Tree("broken"))], trial)), told
+    return asyncio.run(try_canaries([broken], trial)), told
 
 
 def test_a_check_that_quotes_the_break_has_noticed_it_at_once() -> None:
@@ -116,6 +123,35 @@ def test_a_red_check_that_comes_again_with_the_break_alone_has_noticed_it(
     runs: tuple[CheckResult, ...],
 ) -> None:
     assert tried(*runs)[0].noticed
+
+
+QUOTED = CheckResult("make", 2, tail='shapes.c:1:2: error: #error "interlock canary: broken on purpose"')
+STRICT = CheckResult("make", 2, tail="shapes.c:9:5: error: unused variable [-Werror=unused]")
+
+
+@pytest.mark.parametrize(
+    ("is_for_compilers", "runs"), [(True, (QUOTED,)), (True, (RED, GREEN, RED)), (False, (STRICT, GREEN, STRICT))]
+)
+def test_a_build_that_fails_does_not_show_that_the_code_is_tested(
+    is_for_compilers: bool, runs: tuple[CheckResult, ...]
+) -> None:
+    broken = Canary("shapes.c", "shapes.c", Tree("broken"), is_for_compilers)
+    result, _ = tried(*runs, broken=broken)
+    assert (result.noticed, result.by_build, result.is_blind) == (False, True, True)
+    assert weigh([GREEN], result) == Evidence(Grade.OBSERVED, Gap.ONLY_BUILT, ("shapes.c",))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_a_check_in_c_must_run_the_code_and_not_only_compile_it(scratch: Scratch) -> None:
+    scratch.write(
+        area__c="int area(int side)\n{\n    return side * side;\n}\n",
+        test_area__c="int area(int side);\n\nint main(void)\n{\n    return area(2) != 4;\n}\n",
+        Makefile="t: area.c test_area.c\n\tgcc -o t area.c test_area.c\n\ntest: t\n\t./t\n",
+    )
+    scratch.graph("  a: {goal: a, verify: make}\n  b: {goal: b, verify: make test, needs: [a]}\n")
+    said = scratch.interlock("run")
+    assert "canary: broke area.area, and `make` stayed green" in said
+    assert "canary: broke area.area; `make test` noticed in " in said
 
 
 def test_checks_that_take_too_long_are_not_tried_by_a_break() -> None:

@@ -1,6 +1,9 @@
 """Where a program is broken on purpose: a place that its tests speak of, and so that it surely breaks."""
 
 import ast
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -87,13 +90,20 @@ def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> 
             "src/lib.rs",
             "pub fn greet(n: u8) -> u8 {\n    n\n}\n",
             "lib.greet",
-            '  panic!("interlock canary: broken on purpose");',
+            '  if true { panic!("interlock canary: broken on purpose"); }',
         ),
         (
             "greet.c",
             "int greet(void) { return 1; }\n",
-            "greet.c",
-            '#error "interlock canary: broken on purpose"',
+            "greet.greet",
+            "int greet(void) { __attribute__((unused)) int interlock_canary_here = interlock_canary(); return 1; }",
+        ),
+        ("data.c", "int table[] = {1, 2};\n", "data.c", '#error "interlock canary: broken on purpose"'),
+        (
+            "Shop.java",
+            "class Shop {\n  public static int greet(int n) {\n    return n;\n  }\n}\n",
+            "Shop.greet",
+            '    if (true) throw new RuntimeException("interlock canary: broken on purpose");',
         ),
         ("Greet.java", "class Greet {}\n", "Greet", ")( interlock canary: broken on purpose"),
     ],
@@ -101,6 +111,39 @@ def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> 
 def test_other_languages_are_broken_by_their_own_means(path: str, text: str, name: str, line: str) -> None:
     ((found, broken),) = places({path: text, "test/test_it.js": "greet('x')\n"})
     assert (found, line in broken.splitlines()) == (name, True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_a_broken_function_of_c_compiles_and_says_so_when_it_is_called(tmp_path: Path) -> None:
+    """As strictly as C89 can be compiled: declarations come first, and each warning is an error."""
+    code = (
+        '#include "area.h"\n\n#define PUBLIC(type) type\n'
+        "static int twice(const int n)\n{\n    return 2 * n;\n}\n\n"
+        "PUBLIC(int) area(int side,\n         int other)\n{\n    int found;\n    if (side > 100) {\n"
+        "        return twice(side);\n    }\n    found = side * other;\n    return found;\n}\n"
+    )
+    test = '#include "area.h"\n\nint main(void)\n{\n    return area(2, 2) != 4;\n}\n'
+    ((name, text),) = places({"area.c": code, "tests/test_area.c": test})
+    assert name == "area.area"
+    header = "int area(int side, int other);\n"
+    for file, said in (("area.h", header), ("area.c", text), ("test.c", test)):
+        (tmp_path / file).write_text(said)
+    strict = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Wdeclaration-after-statement", "-Werror"]
+    subprocess.run(["gcc", *strict, "-o", "t", "area.c", "test.c"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./t"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and done.stderr == "interlock canary: broken on purpose\n"
+    assert "interlock canary: broken" not in text  # what a compiler quotes says nothing
+
+
+def test_without_tests_that_name_it_a_program_of_a_compiled_language_is_broken_in_main() -> None:
+    texts = {"src/main.rs": "fn other() {\n}\n\nfn main() {\n    other();\n}\n", "run.sh": "./x"}
+    assert places(texts)[0][0] == "main.main"
+
+
+def test_tests_inside_of_a_file_of_rust_are_heard() -> None:
+    code = "pub fn one() -> u8 {\n    1\n}\n\npub fn two() -> u8 {\n    2\n}\n\n#[cfg(test)]\nmod tests {\n    two();\n}\n"
+    assert places({"src/lib.rs": code})[0][0] == "lib.two"
 
 
 def test_what_must_be_first_in_a_file_stays_first() -> None:

@@ -8,11 +8,14 @@ Rules:
 4. It has a bound on its time. Checks that take longer are not tried by a break, and the evidence says so.
 5. A red check has noticed a canary if its output quotes the break, or if the same test fails twice on the
    canary and not on main. A test that fails now and then has noticed nothing.
+6. A build that fails shows that the code is compiled, not that it is tested: then the next place is tried.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from interlock.engine.env import Env
 from interlock.engine.turn import Turn
@@ -66,6 +69,7 @@ def canary_fact(result: CanaryResult, commands: Sequence[str], environment: str,
         result.seconds,
         tree=tree,
         given_up=result.given_up,
+        by_build=result.by_build,
     )
 
 
@@ -104,20 +108,32 @@ class CanaryTrial:
 async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> CanaryResult:
     """Run the checks on one canary after the other, until one is noticed or rule 4 ends it."""
     places: list[str] = []
-    seconds = 0.0
+    seconds, by_build = 0.0, False
     clock = asyncio.get_running_loop().time
     ends = clock() + MOST_SECONDS
     for canary in canaries:
         if clock() + trial.usual_seconds > ends:
             trial.tell(f"no more code is broken on purpose: that may take {MOST_SECONDS:.0f} s in all")
-            return CanaryResult(False, tuple(places), seconds, given_up=True)
+            return CanaryResult(False, tuple(places), seconds, given_up=True, by_build=by_build)
         trial.tell(f"breaking {canary.name} on purpose, to see whether the checks notice")
         results = await trial.check(canary.tree)
         places.append(canary.name)
         seconds = sum(result.seconds for result in results)
         if await _is_explained(canary, results, trial):
-            return CanaryResult(True, tuple(places), seconds)
-    return CanaryResult(False, tuple(places), seconds)
+            if not _is_by_build(canary, results):
+                return CanaryResult(True, tuple(places), seconds)
+            by_build = True
+    return CanaryResult(False, tuple(places), seconds, by_build=by_build)
+
+
+def _is_by_build(canary: Canary, results: Sequence[CheckResult]) -> bool:
+    """Did all red checks end because the broken file does not compile (rule 6)."""
+    file = re.escape(PurePosixPath(canary.path).name)
+    compiler = re.compile(rf"\b{file}:\d+(:\d+)?: (fatal )?error\b")
+    red = [result for result in results if not result.passed]
+    return canary.is_for_compilers or all(
+        SAID not in result.tail and compiler.search(result.tail) is not None for result in red
+    )
 
 
 async def _is_explained(canary: Canary, results: Sequence[CheckResult], trial: CanaryTrial) -> bool:
@@ -148,4 +164,7 @@ async def make_canaries(place: Place, tree: Tree, most: int = PLACES) -> Sequenc
     selection = select(Listed(path, size) for path, size in await list_files(place, tree))
     texts = await read_texts(place, tree, (*selection.sources, *selection.tests))
     broken = await asyncio.to_thread(breaks, selection, texts, most)
-    return [Canary(one.name, one.path, await with_file(place, tree, one.path, one.text)) for one in broken]
+    return [
+        Canary(one.name, one.path, await with_file(place, tree, one.path, one.text), one.is_for_compilers)
+        for one in broken
+    ]

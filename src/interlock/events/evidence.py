@@ -17,7 +17,7 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
 
 def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
     """The evidence in the fact."""
-    return CanaryResult(fact.noticed, fact.places, fact.seconds, run, fact.given_up)
+    return CanaryResult(fact.noticed, fact.places, fact.seconds, run, fact.given_up, fact.by_build)
 
 
 def canary_for(state: State, task: Task) -> CanaryResult | None:

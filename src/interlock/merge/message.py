@@ -18,6 +18,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
     Gap.FEWER_TESTS: "most tests of main were exchanged",
+    Gap.ONLY_BUILT: "only the compiler noticed code broken on purpose",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)

@@ -18,6 +18,8 @@ class Canary:
     """What is broken, as people name it: `shapes.area`."""
     path: str
     tree: Tree
+    is_for_compilers: bool = False
+    """The file does not compile any more: that it is noticed does not show that anything runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,12 @@ class CanaryResult:
     """The run that tried it; empty: none."""
     given_up: bool = False
     """Not all places were tried: the checks take too long for that."""
+    by_build: bool = False
+    """A break was noticed, but only because the code did not compile."""
 
     @property
     def is_blind(self) -> bool:
-        """Were the checks seen to stay green on code that was broken."""
+        """Were the checks seen not to run code that was broken."""
         return bool(self.places) and not self.noticed
 
     @property

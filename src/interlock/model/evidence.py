@@ -28,6 +28,8 @@ class Gap(StrEnum):
     """A check failed that fails on main too, and its tests cannot be told apart."""
     BLIND = "canary-not-noticed"
     """The checks stayed green on code that was broken on purpose."""
+    ONLY_BUILT = "canary-noticed-by-build-only"
+    """Code that was broken on purpose failed to compile, and no check was seen to run it."""
     UNREAD = "change-not-read"
     """No check has read a single source file that the change edits."""
     FEWER_TESTS = "fewer-tests"
@@ -74,7 +76,8 @@ def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> 
         return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, unread)
     known = sum(check.suite.failed_count for check in red if check.suite)
     if canary and canary.is_blind:
-        return Evidence(Grade.OBSERVED, Gap.BLIND, canary.places, known)
+        gap = Gap.ONLY_BUILT if canary.by_build else Gap.BLIND
+        return Evidence(Grade.OBSERVED, gap, canary.places, known)
     fewer = sum(check.fewer_passed for check in checks if check.suite)
     removed = tuple(name for check in checks if check.passed for name in check.vanished)
     if few := tuple(check.command for check in checks if 2 * check.fewer_passed > check.main_passed > 0):

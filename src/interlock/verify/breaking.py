@@ -2,17 +2,19 @@
 
 1. A function that the tests name is better than a whole file: it shows that the tests run the code, and not
    only that something reads it.
-2. Where no function can be found, the whole file is broken.
+2. Where no function can be found, the whole file is broken. In a language that is compiled this shows only
+   that the compiler reads it, so there a function that the program itself calls most is better.
 3. One place says little: a function may be untested. So several places are offered, in different files.
 """
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from interlock.verify.c_functions import break_c, c_functions
 from interlock.verify.sources import Selection, extension
 
 SAID = "interlock canary: broken on purpose"
@@ -23,12 +25,20 @@ _CALL = re.compile(r"(?<!def )(?<!function )(?<!func )(?<!fn )\b([A-Za-z_]\w*)\s
 _ENOUGH = 20
 """A word that tests say this often is as good as one that they say always."""
 
-_C = frozenset(["c", "cc", "cpp", "cxx", "m"])
+_C = frozenset(["c", "cc", "cpp", "cxx"])
+_COMPILED = _C | frozenset(["m", "go", "rs", "java", "kt", "scala", "cs", "swift", "hs", "ml"])
+_TESTS_INSIDE = "#[cfg(test)]"
+"""What stands behind it in a file of Rust are its tests."""
 _SCRIPT = frozenset(["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"])
 _HEADERS: Mapping[str, re.Pattern[str]] = {
     "script": re.compile(r"^(?:export\s+(?:default\s+)?)?(?:async\s+)?function\s*\*?\s*(\w+)\s*\(.*\{\s*$"),
     "go": re.compile(r"^func\s+(?:\([^)]*\)\s*)?(\w+)\s*\(.*\{\s*$"),
     "rs": re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)\s*[(<].*\{\s*$"),
+    "java": re.compile(
+        r"^\s+(?:(?:public|protected|private|static|final|synchronized)\s+)+[\w<>\[\],.? ]+\s(\w+)\s*\([^;]*\{\s*$"
+    ),
+    "kt": re.compile(r"^\s*(?:\w+\s+)*fun\s+(?:<[^>]*>\s*)?(?:\w+\.)?(\w+)\s*\(.*\{\s*$"),
+    "swift": re.compile(r"^\s*(?:\w+\s+)*func\s+(\w+)\s*[(<].*\{\s*$"),
     "rb": re.compile(r"^\s*def\s+(?:self\.)?(\w+)"),
     "php": re.compile(r"^\s*(?:public\s+|static\s+)*function\s+(\w+)\s*\(.*\{\s*$"),
 }
@@ -36,7 +46,10 @@ _HEADERS: Mapping[str, re.Pattern[str]] = {
 _STATEMENTS: Mapping[str, str] = {
     "script": f'throw new Error("{SAID}");',
     "go": f'panic("{SAID}")',
-    "rs": f'panic!("{SAID}");',
+    "rs": f'if true {{ panic!("{SAID}"); }}',
+    "java": f'if (true) throw new RuntimeException("{SAID}");',
+    "kt": f'throw RuntimeException("{SAID}")',
+    "swift": f'fatalError("{SAID}")',
     "rb": f'raise "{SAID}"',
     "php": f'throw new \\Exception("{SAID}");',
 }
@@ -50,6 +63,8 @@ class Break:
     """What was broken, as people name it: `shapes.area`."""
     path: str
     text: str
+    is_for_compilers: bool = False
+    """Nothing need run to notice it: the file does not compile any more."""
 
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
@@ -58,13 +73,7 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
 
 def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> list[Break]:
     """Up to `most` places in different files, the one that tests speak of most first."""
-    words = {path: Counter(_WORD.findall(text)) for path, text in texts.items()}
-    tests = [path for path in selection.tests if path in words]
-    voice = _Voice(
-        sum((words[path] for path in tests), Counter[str]()),
-        Counter(word for path in tests for word in _CALL.findall(texts[path])),
-        Counter(word for path in selection.sources if path in words for word in words[path]),
-    )
+    voice = _listen(selection, texts)
 
     def rank(path: str) -> tuple[float, int]:
         return voice.of(module_name(path).rpartition(".")[2]), len(texts[path])
@@ -79,6 +88,18 @@ def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> lis
     return [place for _, _, place in sorted(found, key=lambda one: one[:2], reverse=True)[:most]]
 
 
+def _listen(selection: Selection, texts: Mapping[str, str]) -> "_Voice":
+    sources = [texts[path] for path in selection.sources if path in texts]
+    tests = [texts[path] for path in selection.tests if path in texts]
+    tests += [text.partition(_TESTS_INSIDE)[2] for text in sources if _TESTS_INSIDE in text]
+    return _Voice(
+        Counter(word for text in tests for word in _WORD.findall(text)),
+        Counter(word for text in tests for word in _CALL.findall(text)),
+        Counter(word for text in sources for word in set(_WORD.findall(text))),
+        Counter(word for text in sources for word in _CALL.findall(text)),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Voice:
     """What the tests speak of."""
@@ -89,6 +110,8 @@ class _Voice:
     """How often with a parenthesis after it."""
     common: Counter[str]
     """In how many source files it stands: a word of every file need not mean this one's function."""
+    within: Counter[str]
+    """How often the source itself has each word with a parenthesis after it."""
 
     def of(self, word: str) -> float:
         return min(self.spoken[word], _ENOUGH) / max(1, self.common[word])
@@ -108,19 +131,34 @@ def module_name(path: str) -> str:
 
 
 def _best_function(path: str, text: str, voice: _Voice) -> tuple[float, Break] | None:
-    """The function of a file that tests call most, broken; nothing if they call none."""
-    functions = _python(text) if extension(path) == "py" else _braces(path, text)
-    scored = [
-        (voice.of_function(name), name, line, indent, statement)
-        for name, line, indent, statement in functions
-    ]
-    best = max(scored, key=lambda one: one[0], default=None)
-    if best is None or best[0] == 0:
-        return None
-    score, name, line, indent, statement = best
+    """The function of a file that tests call most, broken; nothing if they call none and it is no better
+    than the whole file."""
+    kind = extension(path)
+    if kind in _C:
+        by_name = {one.name: one for one in c_functions(text)}
+        score, name = _best_name(list(by_name), voice, kind)
+        broken = break_c(text, by_name[name], SAID) if name else ""
+    else:
+        places = {one[0]: one for one in (_python(text) if kind == "py" else _braces(path, text))}
+        score, name = _best_name(list(places), voice, kind)
+        broken = _with_line(text, places[name]) if name else ""
+    return (score, Break(f"{module_name(path)}.{name}", path, broken)) if name else None
+
+
+def _best_name(names: Sequence[str], voice: _Voice, kind: str) -> tuple[float, str]:
+    """The name that tests call most. Where they call none: of a program `main`, else what it calls most."""
+    scored = [(voice.of_function(name), name) for name in names]
+    score, name = max(scored, key=lambda one: one[0], default=(0.0, ""))
+    if score or kind not in _COMPILED:
+        return score, name if score else ""
+    return 0.0, max(names, key=lambda one: (one == "main", voice.within[one]), default="")
+
+
+def _with_line(text: str, function: "_Function") -> str:
+    _, line, indent, statement = function
     lines = text.splitlines(keepends=True)
     lines.insert(line - 1, f"{indent}{statement}\n")
-    return score, Break(f"{module_name(path)}.{name}", path, "".join(lines))
+    return "".join(lines)
 
 
 _Function = tuple[str, int, str, str]
@@ -176,7 +214,7 @@ def break_file(path: str, text: str) -> Break | None:
     if not text.strip():
         return None
     kind = extension(path)
-    if kind in _C:
+    if kind in _C or kind == "m":
         line = f'#error "{SAID}"'
     elif kind == "py":
         line = f'raise RuntimeError("{SAID}")'
@@ -185,7 +223,8 @@ def break_file(path: str, text: str) -> Break | None:
     else:
         line = f")( {SAID}"
     first, rest = _after_first_lines(text, kind)
-    return Break(module_name(path) if kind not in _C else path, path, f"{first}{line}\n{rest}")
+    name = path if line.startswith("#") else module_name(path)
+    return Break(name, path, f"{first}{line}\n{rest}", kind in _COMPILED)
 
 
 def _after_first_lines(text: str, kind: str) -> tuple[str, str]:

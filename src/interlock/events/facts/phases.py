@@ -261,6 +261,8 @@ class CanaryTried(Fact):
     """Of main, before it was broken."""
     given_up: bool = False
     """Not all places were tried: the checks take too long for that."""
+    by_build: bool = False
+    """No break was noticed but by the compiler: the checks were not seen to run the code."""
 
 
 @dataclass(frozen=True, slots=True)

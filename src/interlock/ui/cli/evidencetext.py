@@ -62,6 +62,8 @@ def gap_text(evidence: Evidence) -> str:
             return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
         case Gap.BLIND:
             return f"the checks stayed green with {named} broken on purpose"
+        case Gap.ONLY_BUILT:
+            return f"only the compiler noticed {named} broken on purpose"
     return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
 
 
@@ -74,6 +76,9 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
         return ""
     if result.noticed:
         return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
+    if result.by_build:
+        broken = ", then ".join(result.places)
+        return f"broke {broken}; only the compiler noticed: {checks} was not seen to run the code"
     return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
 
 
