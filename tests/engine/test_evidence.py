@@ -59,17 +59,17 @@ def test_a_change_that_its_checks_refused_has_no_evidence(scratch: Scratch) -> N
 def test_a_change_that_no_check_has_read_is_not_verified(scratch: Scratch) -> None:
     """The language does not matter: the kernel notes who read the files that the change edits."""
     agent = 'echo "value = 2" > "$INTERLOCK_TASK_ID.py"'
-    scratch.write(read__py="value = 1\n", unread__py="value = 1\n", check__sh="cat read.py\n")
-    scratch.graph(
-        "  read: {goal: a, done_when: sh check.sh}\n  unread: {goal: b, done_when: sh check.sh}\n", agent
-    )
+    names = ("read", "unread", "copied")
+    check = "cat read.py\ncp copied.py copy.py\n"  # which calls copy_file_range, where there is one
+    scratch.write(**{f"{name}__py": "value = 1\n" for name in names}, check__sh=check)
+    scratch.graph("".join(f"  {name}: {{goal: {name}, done_when: sh check.sh}}\n" for name in names), agent)
     scratch.interlock("run")
     grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
-    assert grades["read"]["grade"] == "verified"
+    assert grades["read"]["grade"] == grades["copied"]["grade"] == "verified"
     assert (grades["unread"]["gap"], grades["unread"]["about"]) == ("change-not-read", ["unread.py"])
     assert "the checks never read `unread.py`" in scratch.interlock("explain", "unread")
     assert "never read unread.py" in scratch.interlock("show", "unread")
     trailer = scratch.git(
-        "log", "--grep=^b$", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main"
+        "log", "--grep=^unread$", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main"
     )
     assert trailer == "observed, no check has read what it changes"

@@ -53,6 +53,13 @@ def test_what_is_refused_is_refused_whatever_its_arguments(machine: str) -> None
         assert judged(program, machine, number) == ERRNO | seccomp.ENOSYS, name
 
 
+def test_a_copy_without_reading_is_not_there(machine: str) -> None:
+    """The kernel notes no access then, and a check would be said not to have read what it copied."""
+    program, ioctl = seccomp.program(machine), seccomp.IOCTL[MACHINES.index(machine)]
+    for request in seccomp.CLONES:
+        assert judged(program, machine, ioctl, 1, request) == ERRNO | seccomp.EOPNOTSUPP
+
+
 def test_what_every_program_needs_is_allowed(machine: str) -> None:
     for alone in (True, False):
         program = seccomp.program(machine, alone=alone)

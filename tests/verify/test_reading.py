@@ -9,7 +9,7 @@ from interlock.verify.reading import mark_unread, notes_accesses, still_unread
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    if not notes_accesses(tmp_path):
+    if not notes_accesses(tmp_path, copies_read=True):
         pytest.skip("this disk does not note accesses")
     for name in ("read.py", "unread.py", "gone.py"):
         (tmp_path / name).write_text("x = 1\n")
@@ -39,5 +39,6 @@ def test_the_time_of_the_last_change_stays(folder: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_to_notes_nothing(tmp_path: Path) -> None:
-    assert not notes_accesses(tmp_path / "missing")
+    assert not notes_accesses(tmp_path / "missing", copies_read=True)
+    assert not notes_accesses(tmp_path / "missing", copies_read=False)
     assert [path.name for path in tmp_path.iterdir()] == []

@@ -98,7 +98,8 @@ class LocalChecker:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
                 written = _layer(room)
-                marked = mark_unread(written, order.watched) if notes_accesses(folder) else ()
+                noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
+                marked = mark_unread(written, order.watched) if noted else ()
                 result = await self._run(order, command, number, self._command(name, room, folder))
                 return replace(result, watched=len(marked), unread=still_unread(written, marked))
             finally:

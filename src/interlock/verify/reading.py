@@ -1,10 +1,12 @@
 """Tells which files of a change a command has read, by their last access: it is set to 1970 beforehand.
 
 It works in any language, and sees what a report cannot: an installed copy or an old build that was tested in
-place of the change. A disk that does not note accesses says nothing; then nothing is said here either.
+place of the change. A disk that does not note accesses says nothing; then nothing is said here either. Nor does
+one that copies files unread (`copy_file_range`, reflinks), unless the sandbox keeps programs from that.
 """
 
 import os
+import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -31,19 +33,28 @@ def still_unread(folder: Path, marked: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for path in marked if _accessed_ns(folder / path) == LONG_AGO_NS)
 
 
-def notes_accesses(folder: Path) -> bool:
-    """Does the disk below this folder note that a file was read: not with `noatime`."""
+def notes_accesses(folder: Path, *, copies_read: bool) -> bool:
+    """Does the disk below this folder note that a file was read: not with `noatime`.
+
+    `copies_read`: whatever copies a file there has to read it. Otherwise the disk is asked.
+    """
     probe = folder / f".interlock-atime-{os.getpid()}"
     try:
         probe.write_text("read me")
         os.utime(probe, ns=(LONG_AGO_NS, probe.stat().st_mtime_ns))
-        probe.read_text()
+        probe.read_text() if copies_read else _copy(probe)
         return _accessed_ns(probe) != LONG_AGO_NS
     except OSError:
         return False
     finally:
         with suppress(OSError):
             probe.unlink()
+
+
+def _copy(probe: Path) -> None:
+    """Copy a file as `cp` does."""
+    with probe.open("rb") as source, tempfile.TemporaryFile(dir=probe.parent) as target:
+        os.copy_file_range(source.fileno(), target.fileno(), 1 << 20)
 
 
 def _accessed_ns(path: Path) -> int | None:

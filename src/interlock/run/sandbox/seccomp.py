@@ -12,7 +12,7 @@ import functools
 import platform
 import struct
 
-EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97
 
 AUDIT_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 X32_BIT = 0x40000000
@@ -84,6 +84,8 @@ NOT_THERE: dict[str, tuple[int, int]] = {
     # What these are asked for is in memory, where no filter can look; `clone` and `openat` do the same.
     "clone3": (435, 435),
     "openat2": (437, 437),
+    # The kernel notes no access to a file of an overlay that is copied so; `cp` then reads it instead.
+    "copy_file_range": (326, 285),
 }
 NAMED: dict[str, tuple[int, int]] = {
     "shmget": (29, 194),
@@ -100,6 +102,8 @@ NEW_IN_CLONE = NAMESPACES & ~0xFF
 """The low byte of clone's flags is the signal to send at the end, so time cannot be asked for there."""
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal."""
+CLONES = (0x40049409, 0x4020940D)
+"""FICLONE and FICLONERANGE copy a file unread, as copy_file_range does: programs then read and write."""
 
 MODES: dict[str, tuple[int, int, int]] = {
     # name: (number on x86_64, number on aarch64, which argument is the mode)
@@ -168,7 +172,7 @@ def _program(machine: str, alone: bool, by_name: bool) -> bytes:
             check = _no_special_mode(call[2] + 1)
             opens = [_argument(call[2]), (_ANY_BIT, 0, len(check), MAKES_A_FILE), *check]
             words += _if_called(call[column], opens)
-    words += _if_called(IOCTL[column], _terminal_input())
+    words += _if_called(IOCTL[column], _ioctls())
     words += _if_called(SOCKET[column], _sockets(by_name) if alone else _tcp_only())
     words += _if_called(SOCKETPAIR[column], _only_families(AF_UNIX))
     words.append(_give(_ALLOW))
@@ -198,10 +202,11 @@ def _no_special_mode(argument: int) -> list[Instruction]:
     return [_argument(argument), (_ANY_BIT, 0, 1, SPECIAL_MODE), _give(_ERRNO | EPERM)]
 
 
-def _terminal_input() -> list[Instruction]:
+def _ioctls() -> list[Instruction]:
     words = [_argument(1)]
-    for request in TERMINAL_INPUT:
-        words += [(_EQUAL, 0, 1, request), _give(_ERRNO | EPERM)]
+    for requests, error in ((TERMINAL_INPUT, EPERM), (CLONES, EOPNOTSUPP)):
+        for request in requests:
+            words += [(_EQUAL, 0, 1, request), _give(_ERRNO | error)]
     return words
 
 
