@@ -81,7 +81,7 @@ def test_a_file_that_is_no_toml_names_the_place(tmp_path: Path, home: dict[str, 
     assert str(caught.value).startswith(f"{path}:1:")
 
 
-@pytest.mark.parametrize("key", ["toolchains", "pass_env", "allow_hosts", "graph", "prompt_template"])
+@pytest.mark.parametrize("key", ["toolchains", "pass_env", "allow_hosts", "server_fetches", "graph"])
 def test_what_agents_may_reach_is_not_for_a_file_that_they_may_change(
     tmp_path: Path, home: dict[str, str], key: str
 ) -> None:

@@ -79,6 +79,7 @@ def clone(
     [
         ("pass_env", {"interlock__toml": 'pass_env = ["MY_TOKEN"]\n'}),
         ("allow_hosts", {"interlock__toml": 'allow_hosts = ["evil.example"]\n'}),
+        ("server_fetches", {"interlock__toml": 'server_fetches = "allow"\n'}),
         ("toolchains", {"interlock__toml": 'toolchains = ["auto", "/opt"]\n'}),
         ("sandbox", {"interlock__toml": 'sandbox = "landlock"\n'}),
         ("container_image", {"interlock__toml": 'container_image = "evil/image"\n'}),
@@ -123,6 +124,8 @@ def test_an_agreement_holds_for_exactly_these_values(clone: Clone) -> None:
     rows = json.loads(clone.here("doctor", "--no-checks", "--json", code=7))["checks"]
     (row,) = (row for row in rows if row["name"] == "trust")
     assert (row["health"], row["fix"]) == ("bad", "interlock trust")
+    (network,) = (row for row in rows if row["name"] == "network")
+    assert 'its provider contacts no address for them (server_fetches = "refuse")' in network["text"]
     clone.here("trust", "--yes")
     clone.interlock("run")
     assert f"signs={len(SECRET)}" in clone.heard

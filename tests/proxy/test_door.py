@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from interlock.model.errors import UsageError
 from interlock.run.adapters.adapter import Wire
@@ -18,7 +19,7 @@ from interlock.run.proxy import EndpointOrder, ProxyLimits
 from interlock.run.proxy.asking import Door, NotAllowed, joined, key_variable
 from interlock.run.proxy.dig import text_at
 from tests.agents.model_server import RunningModel
-from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting
+from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting, upstream
 
 TOKEN = "<the token>"  # noqa: S105 - stands for the token in the table below
 
@@ -161,34 +162,86 @@ def test_a_program_that_waits_for_leave_to_send_its_body_gets_it(
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
-    ("sent", "travels"),
-    [
-        ("anthropic-version", True),
-        ("user-agent", True),
-        ("x-stainless-retry-count", True),
-        ("cookie", False),
-        ("api-key", False),
-        ("proxy-authorization", False),
-        ("x-forwarded-for", False),
-        ("x-named-by-connection", False),
-    ],
+KNOWN = (
+    *("accept", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta", "x-goog-api-client"),
+    *(
+        "x-stainless-retry-count",
+        "x-claude-code-session-id",
+        "x-codex-turn-metadata",
+        "session-id",
+        "originator",
+    ),
+    *("thread-id", "x-client-request-id", "x-initiator", "x-session-affinity", "x-app", "idempotency-key"),
 )
-def test_headers_travel_unless_they_carry_a_credential_or_are_about_the_connection(
-    sent: str, travels: bool, model: RunningModel, setting: Setting
-) -> None:
+NOT_KNOWN = (
+    *("cookie", "api-key", "proxy-authorization", "x-forwarded-for", "x-forwarded-host", "forwarded", "via"),
+    *("openai-organization", "openai-project", "x-goog-user-project", "anthropic-workspace-id", "x-made-up"),
+    *(
+        "x-http-method-override",
+        "x-original-url",
+        "x-amz-security-token",
+        "chatgpt-account-id",
+        "http-referer",
+    ),
+)
+
+
+def test_known_headers_and_fields_travel_and_no_others(model: RunningModel, setting: Setting) -> None:
     async def story() -> None:
-        async with setting.line(Wire.ANTHROPIC, model.url("say", f"header-{sent}")) as line:
+        async with setting.line(Wire.ANTHROPIC, model.url("say", "headers")) as line:
             headers = {
                 "x-api-key": line.endpoint.token,
-                "Connection": "keep-alive, x-named-by-connection",
-                sent: "some value",
+                "Connection": "keep-alive, x-stainless-here",
+                "x-stainless-here": "some value",
+                "Content-Type": "text/plain; charset=utf-16",
+                **dict.fromkeys((*KNOWN, *NOT_KNOWN), "some value"),
             }
-            assert (await line.ask(ANTHROPIC, headers=headers)).status == 200
+            path = f"{ANTHROPIC.path}?beta=true&userProject=other&$httpMethod=DELETE&key=x"
+            heard = await line.send("POST", path, headers, json.dumps(ANTHROPIC.body).encode())
+            assert heard.status == 200
 
     asyncio.run(story())
-    (seen,) = model.calls(f"header-{sent}")
-    assert (seen.headers.get(sent) == "some value") == travels
+    (seen,) = model.calls("headers")
+    ours = {"host", "content-type", "content-length", "accept-encoding", "x-api-key"}
+    assert set(seen.headers) == {*KNOWN, *ours}
+    assert {seen.headers[name] for name in KNOWN} == {"some value"}
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.query == {"beta": "true"}
+
+
+def test_of_an_answer_known_headers_travel_and_none_that_names_the_account(setting: Setting) -> None:
+    known = (
+        "retry-after",
+        "anthropic-ratelimit-requests-remaining",
+        "x-ratelimit-limit-requests",
+        "request-id",
+    )
+    others = ("set-cookie", "location", "anthropic-organization-id", "openai-organization", "x-made-up")
+
+    async def answer(_request: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response({"usage": {}}, headers=dict.fromkeys((*known, *others), "7"))
+
+    async def story() -> None:
+        async with upstream(answer) as url, setting.line(Wire.ANTHROPIC, url) as line:
+            heard = await line.ask(ANTHROPIC)
+            names = {name.lower() for name in heard.headers}
+            assert names == {*known, "content-type", "content-length", "date", "server"}
+
+    asyncio.run(story())
+
+
+def test_what_is_sent_is_what_was_read(model: RunningModel, setting: Setting) -> None:
+    """Of a key that stands twice in an object, two readers may take a different one."""
+
+    async def story() -> None:
+        async with setting.line(Wire.ANTHROPIC, model.url("say", "twice")) as line:
+            said = json.dumps(ANTHROPIC.body)[:-1] + ', "system": "one", "system": "two"}'
+            assert (await line.send("POST", ANTHROPIC.path, body=said.encode("utf-16"))).status == 200
+
+    asyncio.run(story())
+    (seen,) = model.calls("twice")
+    assert json.loads(seen.body) == {**ANTHROPIC.body, "system": "two"}
+    assert seen.body.count("system") == 1
 
 
 def test_a_request_that_is_too_large_is_refused(model: RunningModel, setting: Setting) -> None:

@@ -184,10 +184,12 @@ class Project(Calls):
     @cached_property
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
-        sockets, silence = self.state_dir / "sockets", self.settings.model_silence_seconds
+        sockets = self.state_dir / "sockets"
+        fetches = self.settings.server_fetches == "allow"
+        limits = ProxyLimits(silence_seconds=self.settings.model_silence_seconds, server_fetches=fetches)
         hosts_of(self.settings.allow_hosts)  # one that makes no sense is said before anything starts
         return ProxyNetwork(
-            ModelProxy(os.environ, sockets, self.brake or OpenGate(), ProxyLimits(silence_seconds=silence)),
+            ModelProxy(os.environ, sockets, self.brake or OpenGate(), limits),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,

@@ -56,17 +56,15 @@ class Settings:
     """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named may have them all."""
     lane_depth: int = 2
-    """How many changes may be checked at once, each on top of the one before, which is not on main yet; never
-    more than there are processors. With 1, strictly one after the other: for checks that cannot run beside
-    themselves, or that need the whole machine."""
+    """How many changes may be checked at once, each on top of the one before; never more than there are
+    processors. With 1, one after the other: for checks that cannot run beside themselves."""
     hang_factor: int = 10
     """A check hangs when it takes this many times as long as it usually does here; it is then ended, and
     counts as timed out. 0: only the limits of the task graph end a check."""
     hang_after_seconds: float = 120.0
     """And it never hangs before it has taken this much longer than usual."""
     metrics_port: int = 0
-    """Where Prometheus finds the figures of a run while it goes on: a port of this machine, reachable from it
-    alone. 0: nowhere."""
+    """The port of this machine, reachable from it alone, where Prometheus finds a run's figures. 0: none."""
     store: str = ""
     """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database. A
     path is that of an SQLite file; relative ones start at the root of the repository."""
@@ -125,6 +123,9 @@ class Settings:
     """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts besides the model that agents may reach, like `docs.example.org` or `*.example.org:8443`."""
+    server_fetches: Literal["refuse", "allow"] = "refuse"
+    """May agents make the model's provider contact others: web searches, remote MCP servers, addresses of
+    images and files. Such a tool is taken out of a request; a request that is about it is refused."""
     setup_hosts: tuple[str, ...] = ()
     """Hosts that the graph's `setup` may reach, like the index that packages come from. Not for a repository
     to say: in your own file, or as a variable."""
@@ -146,8 +147,7 @@ class Settings:
     """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
     notify: Literal["auto", "bell", "desktop", "off"] = "auto"
     """How `interlock run` on a terminal calls you when it ends or an agent waits for you: `bell` rings,
-    `auto` also shows a notification where the desktop or the terminal is known to do that, `desktop` asks
-    any terminal to."""
+    `auto` also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""
 
     @property
     def lesson_hold_out(self) -> float:

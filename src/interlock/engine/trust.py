@@ -79,6 +79,7 @@ OWN = {
 """Settings that no file of a repository may have, and why."""
 GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
+    "server_fetches",
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
     *("land_files", "max_file_bytes"),
 )
@@ -209,6 +210,10 @@ def _is_wider(default: int) -> Callable[[object], bool]:
 WIDENS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "pass_env": ("agents and checks get these variables of your environment", bool),
     "allow_hosts": ("agents can reach these hosts", bool),
+    "server_fetches": (
+        "agents can make the model's provider contact any address",
+        lambda value: value == "allow",
+    ),
     "toolchains": (
         "agents and checks can read these folders",
         lambda value: isinstance(value, tuple) and bool({*value} - {"auto"}),

@@ -3,19 +3,22 @@
 1. Nothing is repaired. A target that is not plainly a known path is refused, so that we and the provider can
    never read it differently.
 2. Whatever a program sends as a credential is compared and dropped. It never travels on.
+3. A body is JSON of bounded depth, and is written anew from what was read: a key that stands there twice
+   would otherwise be read one way here and another way there.
 """
 
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from interlock.model import provider
 from interlock.model.errors import UsageError
 from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy.dig import dig, text_at
+from interlock.run.proxy.dig import dig, parsed, text_at
+from interlock.run.proxy.headers import Headers, is_known_field
 from interlock.run.proxy.order import EndpointOrder
 from interlock.run.proxy.wires import USUAL, Dialect, Route, key_header, route_of
 
@@ -24,17 +27,12 @@ _PLAIN = re.compile(r"/[A-Za-z0-9._~:/-]*", re.ASCII)
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
 _KEY_HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 _KEY_FIELDS = frozenset({"key", "api_key", "apikey", "access_token", "token"})
-_NOT_PASSED_ON = frozenset(
-    (
-        *("host", "content-length", "content-encoding", "accept-encoding", "expect"),
-        *("connection", "keep-alive", "te", "trailer", "trailers", "transfer-encoding", "upgrade"),
-        *("authorization", "cookie", "cookie2", "set-cookie", "forwarded", "via", "origin", "referer"),
-        *_KEY_HEADERS,
-    )
-)
 _VERSION = re.compile(r"v\d+[a-z]*", re.ASCII)
 
-Headers = Iterable[tuple[str, str]]
+DEPTH_MOST = 128
+"""Of lists and objects in each other. The schema of a tool has a dozen."""
+VALUES_MOST = 200_000
+"""In one request. A long conversation has some ten thousand."""
 
 
 class NotAllowed(Exception):
@@ -54,7 +52,7 @@ class Asked:
     method: str
     path: str
     query: str
-    """Without credentials."""
+    """Known fields only."""
     route: Route
 
 
@@ -95,7 +93,7 @@ class Door:
             raise NotAllowed(
                 404, "the model proxy passes on calls of models only, not this path", USUAL[self._wire]
             )
-        return Asked(method, path, _without_keys(query), route)
+        return Asked(method, path, _known(query), route)
 
 
 def _keys(fields: list[tuple[str, str]], query: str) -> Iterator[str]:
@@ -107,26 +105,9 @@ def _keys(fields: list[tuple[str, str]], query: str) -> Iterator[str]:
     yield from (value for name, value in parse_qsl(query) if name.lower() in _KEY_FIELDS)
 
 
-def _without_keys(query: str) -> str:
+def _known(query: str) -> str:
     pairs = parse_qsl(query, keep_blank_values=True)
-    return urlencode([(name, value) for name, value in pairs if name.lower() not in _KEY_FIELDS])
-
-
-def passed_on(headers: Headers) -> list[tuple[str, str]]:
-    """The headers that travel, in either direction: no credentials, nothing about the connection itself."""
-    headers = list(headers)
-    named = {
-        part.strip().lower()
-        for name, value in headers
-        if name.lower() == "connection"
-        for part in value.split(",")
-    }
-    unwanted = _NOT_PASSED_ON | named
-    return [
-        (name, value)
-        for name, value in headers
-        if name.lower() not in unwanted and not name.lower().startswith(("x-forwarded-", "sec-", "proxy-"))
-    ]
+    return urlencode([(name, value) for name, value in pairs if is_known_field(name)])
 
 
 def upstream_of(order: EndpointOrder) -> str:
@@ -181,12 +162,48 @@ def model_of(path: str, body: object) -> str:
     return text_at(body, "model") or (found[1] if found else "")
 
 
-def with_usage_asked(asked: Asked, value: object, body: bytes) -> bytes:
+def read_body(asked: Asked, body: bytes) -> dict[str, object]:
+    """What a body says; empty for none. Raises `NotAllowed`."""
+    if not body or asked.method != "POST":
+        return {}
+    value = parsed(body)
+    if not isinstance(value, dict) or not _is_bounded(value):
+        what = "JSON object" if value is None or not isinstance(value, dict) else "size"
+        raise NotAllowed(400, f"the body is not a {what} that the model proxy takes", asked.route.dialect)
+    return value
+
+
+def written(asked: Asked, value: dict[str, object]) -> bytes:
+    """A body as it travels; raises `NotAllowed`."""
+    try:
+        return json.dumps(_with_usage_asked(asked, value), allow_nan=False).encode() if value else b""
+    except ValueError as problem:
+        raise NotAllowed(400, "the body holds a number that is none", asked.route.dialect) from problem
+
+
+def _is_bounded(value: object) -> bool:
+    """Level by level, for a function that calls itself would meet its end first."""
+    level, count = [value], 1
+    for _ in range(DEPTH_MOST):
+        inner = [
+            item.values() if isinstance(item, dict) else item
+            for item in level
+            if isinstance(item, dict | list)
+        ]
+        level = [item for items in inner for item in items]
+        count += len(level)
+        if not level or count > VALUES_MOST:
+            return count <= VALUES_MOST
+    return False
+
+
+def _with_usage_asked(asked: Asked, value: dict[str, object]) -> dict[str, object]:
     """A stream of chat completions says what it used only if it is asked to."""
-    is_stream = asked.route.dialect == Dialect.CHAT and dig(value, "stream") is True
-    if not isinstance(value, dict) or not is_stream or dig(value, "stream_options", "include_usage") is True:
-        return body
+    is_stream = asked.route.dialect == Dialect.CHAT and value.get("stream") is True
+    if not is_stream or dig(value, "stream_options", "include_usage") is True:
+        return value
     options = value.get("stream_options")
-    return json.dumps(
-        {**value, "stream_options": {**(options if isinstance(options, dict) else {}), "include_usage": True}}
-    ).encode()
+    return {
+        **value,
+        "stream_options": {**(options if isinstance(options, dict) else {}), "include_usage": True},
+    }

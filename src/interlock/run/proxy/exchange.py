@@ -19,9 +19,10 @@ from yarl import URL
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
-from interlock.run.proxy.asking import Asked, NotAllowed, credential, joined, passed_on, upstream_of
+from interlock.run.proxy.asking import Asked, NotAllowed, credential, joined, upstream_of
 from interlock.run.proxy.classify import allowance_of, not_found, trouble_of_answer
 from interlock.run.proxy.counting import Tally, add_event, judged
+from interlock.run.proxy.headers import answered_on, asked_on
 from interlock.run.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
 from interlock.run.proxy.pieces import Form, Pieces, form_of
 from interlock.run.proxy.scrub import Scrubber
@@ -49,6 +50,8 @@ class Exchange:
     status: int = 0
     trouble: Trouble | None = None
     note: str = ""
+    removed: tuple[str, ...] = ()
+    """The tools and fields that were taken out of the request."""
     sent: bool = False
     """Only what went out is a call; what was held back or had no credential is not."""
     is_first: bool = True
@@ -92,7 +95,9 @@ class Exchange:
         return urlsplit(upstream_of(self.order)).netloc
 
     async def _ask(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
-        headers = CIMultiDict(passed_on(request.headers.items()))
+        headers = CIMultiDict(asked_on(request.headers.items()))
+        if self.body:
+            headers["Content-Type"] = "application/json"
         headers["Accept-Encoding"] = "identity"
         secret = ""
         found = credential(self.order, self.asked.route.dialect, self.environ)
@@ -137,14 +142,14 @@ class Exchange:
         self._look_at(await upstream.content.read(ERROR_BYTES))
         self._judge(upstream)
         self.is_kept = self.trouble is not None and self.trouble.error in PASSING
-        headers = [(name, scrubber.whole(value)) for name, value in passed_on(upstream.headers.items())]
+        headers = [(name, scrubber.whole(value)) for name, value in answered_on(upstream.headers.items())]
         body = scrubber.feed(bytes(self._refusal)) + scrubber.finish()
         return web.Response(status=self.status, headers=CIMultiDict(headers), body=body)
 
     async def _begin(
         self, request: web.BaseRequest, upstream: ClientResponse, scrubber: Scrubber
     ) -> web.StreamResponse:
-        headers = [(name, scrubber.whole(value)) for name, value in passed_on(upstream.headers.items())]
+        headers = [(name, scrubber.whole(value)) for name, value in answered_on(upstream.headers.items())]
         response = web.StreamResponse(status=upstream.status, headers=CIMultiDict(headers))
         length = upstream.headers.get("Content-Length", "")
         if length.isdecimal() and "Content-Encoding" not in upstream.headers:

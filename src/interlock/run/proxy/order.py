@@ -24,7 +24,7 @@ class EndpointOrder:
 
 @dataclass(frozen=True, slots=True)
 class ProxyLimits:
-    """How long the proxy waits, and how much it takes in."""
+    """How long the proxy waits, how much it takes in, and whom a request may make the provider contact."""
 
     connect_seconds: float = 10.0
     silence_seconds: float = 300.0
@@ -33,6 +33,8 @@ class ProxyLimits:
     """The largest that any of the providers takes."""
     connections: int = 64
     """At once, to the hosts an attempt may reach."""
+    server_fetches: bool = False
+    """May a request make the provider's server contact others."""
 
 
 class Trouble(NamedTuple):

@@ -16,16 +16,18 @@ from interlock.run.proxy.asking import (
     NotAllowed,
     key_variable,
     model_of,
+    read_body,
     upstream_of,
-    with_usage_asked,
+    written,
 )
-from interlock.run.proxy.dig import parsed
 from interlock.run.proxy.endpoint import Endpoint
 from interlock.run.proxy.exchange import Exchange, refusal
+from interlock.run.proxy.fetches import Fetches, Screened, screened
 from interlock.run.proxy.gate import Gate, Refused
 from interlock.run.proxy.order import ModelCall, ProxyLimits, Trouble
+from interlock.run.proxy.quiet import QuietServer
 from interlock.run.proxy.transcript import Entry, Transcript
-from interlock.run.proxy.wires import error_body
+from interlock.run.proxy.wires import USUAL, error_body
 
 SHUTDOWN_SECONDS = 0.1
 """An attempt that is over waits for no answer."""
@@ -58,7 +60,7 @@ class Serving:
             async def handle(request: web.BaseRequest) -> web.StreamResponse:
                 return await self._handle(request, session)
 
-            server = web.Server(handle, handler_cancellation=True, access_log=None, lingering_time=1.0)
+            server = QuietServer(handle, self._failed)
             runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
             await runner.setup()
             try:
@@ -85,14 +87,14 @@ class Serving:
     async def _handle(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
         try:
             asked = self._door.admit(request.method, request.raw_path, request.headers.items())
-            body = await self._body(request, asked)
+            value = read_body(asked, await self._body(request, asked))
+            return await self._screened(request, session, asked, value)
         except NotAllowed as refused:
             return web.Response(
                 status=refused.status,
                 body=error_body(refused.dialect, refused.status, refused.text),
                 content_type="application/json",
             )
-        return await self._call(request, session, asked, body)
 
     async def _body(self, request: web.BaseRequest, asked: Asked) -> bytes:
         if request.headers.get("Expect", "").lower() == "100-continue":
@@ -110,11 +112,9 @@ class Serving:
             raise NotAllowed(400, "the request did not come through whole", asked.route.dialect) from problem
         return bytes(body)
 
-    async def _call(
-        self, request: web.BaseRequest, session: ClientSession, asked: Asked, body: bytes
+    async def _screened(
+        self, request: web.BaseRequest, session: ClientSession, asked: Asked, value: dict[str, object]
     ) -> web.StreamResponse:
-        value = parsed(body)
-        body = with_usage_asked(asked, value, body)
         call = ModelCall(
             asked.method,
             asked.path,
@@ -122,11 +122,37 @@ class Serving:
             asked.route.generates,
             asyncio.get_running_loop().time(),
         )
+        try:
+            seen = Screened(value) if self._limits.server_fetches else screened(asked.route.dialect, value)
+        except Fetches as fetches:
+            text = f'Interlock does not pass on {fetches} (server_fetches = "refuse")'
+            trouble = self._in_clean_words(Trouble(ErrorClass.BAD_REQUEST, text))
+            exchange = self._exchange(asked, b"", call)
+            exchange.status, exchange.trouble, exchange.note = 400, trouble, "not passed on"
+            self._endpoint.last_error = trouble
+            self._record(exchange, value, call)
+            return refusal(asked, 400, trouble)
+        return await self._call(request, session, asked, seen, call)
+
+    def _exchange(self, asked: Asked, body: bytes, call: ModelCall) -> Exchange:
+        exchange = Exchange(self._order, asked, body, self._environ, self._limits)
+        exchange.tally.model = call.model
+        exchange.is_first = not self._has_answered
+        return exchange
+
+    async def _call(
+        self,
+        request: web.BaseRequest,
+        session: ClientSession,
+        asked: Asked,
+        seen: Screened,
+        call: ModelCall,
+    ) -> web.StreamResponse:
+        body = written(asked, seen.value)
         kept: web.StreamResponse | None = None
         while True:
-            exchange = Exchange(self._order, asked, body, self._environ, self._limits)
-            exchange.tally.model = call.model
-            exchange.is_first = not self._has_answered
+            exchange = self._exchange(asked, body, call)
+            exchange.removed = seen.removed
             try:
                 answer = await self._pass(call, exchange, request, session)
             except Refused as held:
@@ -135,7 +161,7 @@ class Serving:
                 gives_up = held.trouble.is_down and not self._has_answered
                 return kept or refusal(asked, 429, held.trouble, gives_up)
             finally:
-                self._record(exchange, value, call)
+                self._record(exchange, seen.value, call)
             if not exchange.is_kept:
                 return answer
             kept, call = answer, replace(call, tries=call.tries + 1)
@@ -162,6 +188,15 @@ class Serving:
         if not exchange.note:
             self._endpoint.last_error = exchange.trouble
             self._has_answered |= exchange.trouble is None
+
+    def _failed(self, problem: BaseException | None) -> bytes:
+        """The answer to what cannot be read as a request; or, with a problem, to one that we failed at."""
+        dialect = USUAL[self._order.wire]
+        if problem is None:
+            return error_body(dialect, 400, "this is not a request that can be read")
+        text = f"the model proxy failed: {problem!r}"
+        self._endpoint.last_error = self._in_clean_words(Trouble(ErrorClass.MODEL, text))
+        return error_body(dialect, 500, "the model proxy failed")
 
     def _in_clean_words(self, trouble: Trouble) -> Trouble:
         text = self._cleaner().clean(trouble.text)
@@ -190,6 +225,7 @@ class Serving:
             answer=exchange.tally.text,
             trouble=exchange.trouble,
             note="turned away, and made again" if exchange.is_kept else exchange.note,
+            removed=exchange.removed,
         )
         # A full disk must not spoil an answer that has come through; the attempt's own log will say so.
         with suppress(OSError):

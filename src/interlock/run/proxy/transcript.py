@@ -42,6 +42,8 @@ class Entry:
     answer: str
     trouble: Trouble | None
     note: str = ""
+    removed: tuple[str, ...] = ()
+    """The tools and fields of the request that were not passed on."""
 
 
 class Transcript:
@@ -79,6 +81,7 @@ class Transcript:
             "usage": {name: value for name, value in asdict(entry.usage).items() if value is not None},
             "error": trouble and {"class": trouble.error, "text": redactor.clean(trouble.text)},
             "note": entry.note,
+            "removed": [redactor.clean(name) for name in entry.removed],
             "messages_before": len(messages) - len(shown),
             "messages": shown,
             "answer": redactor.clean(entry.answer)[:ANSWER_CHARACTERS],

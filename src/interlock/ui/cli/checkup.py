@@ -199,6 +199,17 @@ async def _trust(project: Project) -> list[Finding]:
     return [trust_finding(project.trust, project.widenings(graph))]
 
 
+async def _network(project: Project) -> list[Finding]:
+    hosts = project.settings.allow_hosts
+    besides = f" and {', '.join(hosts)}" if hosts else " and nothing else"
+    text = f"agents reach their model{besides}"
+    if project.settings.server_fetches == "allow":
+        text += '; with server_fetches = "allow", its provider contacts any address for them'
+        return [Finding("network", Health.WARNING, text, "interlock config set server_fetches refuse")]
+    text += '; its provider contacts no address for them (server_fetches = "refuse")'
+    return [Finding("network", Health.OK, text)]
+
+
 async def _workspaces(project: Project) -> list[Finding]:
     """Where no sandbox works there is another row for that."""
     try:
@@ -222,6 +233,7 @@ _EXAMINATIONS: dict[str, Examination] = {
     "disk": _disk,
     "log": _log,
     "trust": _trust,
+    "network": _network,
     "workspaces": _workspaces,
     "graph": _agents,
     "commit hook": hook_findings,
