@@ -17,7 +17,7 @@ import pytest
 from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
 from interlock.run.hooks import About, Hooks, Reach, SessionHooks, can_block, reach
-from interlock.run.hooks.door import QUESTIONS_AT_ONCE, RELAY, open_door
+from interlock.run.hooks.door import QUESTION_BYTES, QUESTIONS_AT_ONCE, RELAY, open_door
 
 pytestmark = pytest.mark.slow
 
@@ -184,7 +184,7 @@ def through_the_relay(hooks: SessionHooks, folder: Path, question: str) -> tuple
                 inner_writer.close()
                 writer.close()
 
-            server = await asyncio.start_server(forward, "127.0.0.1", 0, limit=1 << 22)
+            server = await asyncio.start_server(forward, "127.0.0.1", 0, limit=1 << 24)
             port = server.sockets[0].getsockname()[1]
             relay = await asyncio.create_subprocess_exec(
                 sys.executable, "-I", "-S", str(RELAY), str(port), stdin=-1, stdout=-1, stderr=-1
@@ -201,6 +201,21 @@ def test_a_program_with_hooks_of_its_own_is_told_no_before_it_acts(desk: Desk, t
     question = '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s"}}'
     assert through_the_relay(hooks, tmp_path, question % "rm -r x") == (2, "not that\n")
     assert through_the_relay(hooks, tmp_path, question % "ls") == (0, "")
+
+
+@pytest.mark.parametrize(
+    "padding",
+    ['"\\ud800"', "[" * 2000 + "]" * 2000, f'"{"x" * QUESTION_BYTES}"'],
+    ids=["half a surrogate", "nesting", "length"],
+)
+def test_a_call_that_cannot_be_read_is_not_a_way_past_the_commands(
+    desk: Desk, tmp_path: Path, padding: str
+) -> None:
+    hooks = desk.hooks({"PreToolUse": "echo not that >&2; exit 2"})
+    question = f'{{"hook_event_name":"PreToolUse","tool_input":{{"command":"rm -r x","more":{padding}}}}}'
+    code, reason = through_the_relay(hooks, tmp_path, question)
+    assert code == 2
+    assert "cannot be read" in reason
 
 
 async def ask_often(path: str, times: int) -> list[asyncio.StreamWriter]:

@@ -67,11 +67,15 @@ def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(
     assert found["interlock_attempts_total"][""] == 1
     assert ask(port, "/")[0] == 404
     assert ask(port, host="rebound.example:80")[0] == 403
+    with socket.create_connection(("127.0.0.1", port)) as garbage:
+        garbage.sendall(b"GET / HTTP/1.1\r\nContent-Length: -3\r\n\r\n")
+        assert b"400" in garbage.recv(64)
     said = scratch.interlock("--project", str(scratch.root), "metrics")
     assert exposition_text.read(said)["interlock_slots_in_use"]['role="all"'] == 1
     assert "1 of 1 slots in use, 1 in the queue" in scratch.interlock("status")
     gate.touch()
     assert run.wait() == 0
+    assert "Traceback" not in run.output
     with pytest.raises(ConnectionRefusedError):
         ask(port)
 

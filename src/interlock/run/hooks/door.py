@@ -10,9 +10,10 @@ from typing import cast
 
 from interlock.model.moment import Moment
 from interlock.model.sandbox import Door
+from interlock.run.hooks.relay import MOST_BYTES
 from interlock.run.proxy.sockets import socket_path
 
-QUESTION_BYTES = 4 << 20
+QUESTION_BYTES = MOST_BYTES
 """A tool's input may be a whole file."""
 QUESTION_SECONDS = 30.0
 """Until it is asked: the relay does so at once."""

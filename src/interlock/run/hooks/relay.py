@@ -8,10 +8,16 @@ import json
 import socket
 import sys
 
+MOST_BYTES = 4 << 20
+"""The most that Interlock takes. A longer call would go unanswered: a way past the commands."""
+
 
 def main(port: int) -> int:
     """Ask, and say the answer in the way that agent programs take it."""
     told = sys.stdin.buffer.read().replace(b"\n", b" ")
+    if len(told) >= MOST_BYTES:
+        sys.stderr.write("this call cannot be read by the hooks: it is too long\n")
+        return 2
     try:
         with socket.create_connection(("127.0.0.1", port)) as line:
             line.sendall(told + b"\n")

@@ -99,8 +99,12 @@ class SessionHooks:
         """A question of the program's own hooks. All of it is the agent's word, but which session it is."""
         try:
             told = msgspec.json.decode(question, type=dict[str, object])
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            # To let it go on would be a way past the commands: a model writes the input of its tools.
+            return msgspec.json.encode({"blocks": True, "reason": "this call cannot be read by the hooks"})
+        try:
             moment = Moment(str(told.get("hook_event_name")))
-        except (msgspec.DecodeError, msgspec.ValidationError, ValueError):
+        except ValueError:
             return b"{}"
         if moment not in self.native:
             return b"{}"

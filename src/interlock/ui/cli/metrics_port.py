@@ -1,5 +1,6 @@
 """A port on this machine where a run's metrics can be had while it goes on."""
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ async def metrics_served(port: int, text: Callable[[], str]) -> AsyncIterator[No
         return
     from aiohttp import web
 
+    # What the library says of a request that it cannot read is not for the terminal of a run.
+    silent = logging.Logger("interlock.metrics", logging.CRITICAL + 1)
+
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         # A page in a browser can reach this port under a name of its own, but not under ours.
         if request.host.rpartition(":")[0] not in NAMES:
@@ -31,7 +35,7 @@ async def metrics_served(port: int, text: Callable[[], str]) -> AsyncIterator[No
             return web.Response(status=404, text=f"there is only GET {PATH}\n")
         return web.Response(body=text().encode(), headers={"Content-Type": CONTENT_TYPE})
 
-    runner = web.ServerRunner(web.Server(answer), shutdown_timeout=1.0)
+    runner = web.ServerRunner(web.Server(answer, access_log=None, logger=silent), shutdown_timeout=1.0)
     await runner.setup()
     try:
         await _listen(web.TCPSite(runner, HERE, port), port)
