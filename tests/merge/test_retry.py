@@ -7,7 +7,7 @@ import pytest
 from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
 from interlock.events.lifecycle import Stage
-from interlock.merge import give_up, hold, loss_delay
+from interlock.merge import failure_delay, give_up, hold, loss_delay
 from interlock.merge.retry import MAX_LOSS_SECONDS, MAX_LOSSES, MAX_WAITS, QUICK_LOSSES
 from interlock.model.outcome import WAITS, ErrorClass
 from interlock.model.task import Task, TaskId
@@ -135,6 +135,27 @@ def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_e
     assert ends[:-1] == [None] * (MAX_WAITS - 1)
     assert ends[-1] and "could not be had 12 times" in ends[-1].why
     assert journal.task("a").failures == []
+
+
+def test_a_provider_is_left_alone_as_long_as_it_asks_but_not_longer_than_an_hour() -> None:
+    task = running().task("a")
+    asked = (0.0, 90.0, 3_600.0, 86_400.0)
+    assert [failure_delay(task, ErrorClass.RATE_LIMIT, seconds) for seconds in asked] == [1, 90, 3_600, 3_600]
+    assert failure_delay(task, ErrorClass.EXIT, 90.0) == 1
+
+
+def test_waits_for_a_model_grow_to_ten_minutes_and_waits_after_a_failure_to_one() -> None:
+    journal = running(retries=99)
+    waits, failures = [], []
+    for _ in range(MAX_WAITS):
+        waits.append(failure_delay(journal.task("a"), ErrorClass.NETWORK, 0.0))
+        journal.tell(setback(journal, ErrorClass.NETWORK))
+        journal.start("a")
+    assert (waits[:3], waits[-1]) == ([1, 2, 4], 600)
+    for number in range(8):
+        failures.append(failure_delay(journal.task("a"), ErrorClass.EXIT, 0.0))
+        fail(journal, f"failure {number}")
+    assert failures == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
 def test_waits_are_counted_anew_after_any_other_result() -> None:

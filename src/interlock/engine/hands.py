@@ -22,13 +22,11 @@ from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
-from interlock.merge import message
-from interlock.model.backoff import grown
+from interlock.merge import failure_delay, message
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
-    WAITS,
     CheckResult,
     ErrorClass,
     Landing,
@@ -43,13 +41,6 @@ from interlock.model.outcome import (
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
 from interlock.verify.sources import is_source
 
-BACKOFF_SECONDS = 1.0
-"""After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
-MAX_BACKOFF_SECONDS = 60.0
-MAX_WAIT_SECONDS = 600.0
-"""For a model that cannot be had."""
-MAX_ASKED_SECONDS = 3600.0
-"""However long a provider asks to be left alone: after this, somebody may have paid."""
 HELD_SECONDS = 2.0
 BUSY_SECONDS = 0.5
 MAX_HELD_SECONDS = 300.0
@@ -143,14 +134,6 @@ def _news(turn: Turn) -> News:
     return News(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked, scope)
 
 
-def _pause(turn: Turn, report: Report) -> float:
-    """How long to wait before the next attempt: growing, and never less than the provider asks for."""
-    if report.error in WAITS:
-        own = grown(BACKOFF_SECONDS, MAX_WAIT_SECONDS, turn.task.waits)
-        return max(own, min(report.retry_after_seconds, MAX_ASKED_SECONDS))
-    return grown(BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, len(turn.task.failures))
-
-
 def _work_fact(turn: Turn, report: Report) -> f.Fact:
     if report.error is None and report.asks:
         return question(turn, report, report.asks)
@@ -182,7 +165,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
         commit=report.commit,
         base=report.base if report.commit else Commit(""),
         archived=report.archived,
-        retry_after_seconds=_pause(turn, report),
+        retry_after_seconds=failure_delay(turn.task, error, report.retry_after_seconds),
         usage=report.usage,
         session=report.session,
         left_out=report.left_out,

@@ -7,6 +7,17 @@ from interlock.merge.judge import Verdict, judge
 from interlock.merge.lane import is_forsaken, moves
 from interlock.merge.message import message
 from interlock.merge.refusal import refusal
-from interlock.merge.retry import give_up, hold, loss_delay
+from interlock.merge.retry import failure_delay, give_up, hold, loss_delay
 
-__all__ = ["Verdict", "give_up", "hold", "is_forsaken", "judge", "loss_delay", "message", "moves", "refusal"]
+__all__ = [
+    "Verdict",
+    "failure_delay",
+    "give_up",
+    "hold",
+    "is_forsaken",
+    "judge",
+    "loss_delay",
+    "message",
+    "moves",
+    "refusal",
+]

@@ -1,9 +1,9 @@
-"""When trying again makes no sense any more."""
+"""When a task is tried again, and when trying again makes no sense any more."""
 
 from interlock.events.facts import Paused, PhaseFailed, PhaseLost, TaskFailed
 from interlock.events.state import TaskState
 from interlock.model.backoff import grown
-from interlock.model.outcome import HOPELESS, WAITS
+from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
 
 QUICK_LOSSES = 4
 LOSS_SECONDS, MAX_LOSS_SECONDS = 5.0, 600.0
@@ -13,6 +13,14 @@ But a task may be what ends the controller: from the fifth loss in a row without
 long each time, and others get on meanwhile; after the twentieth, some two hours later, it waits for a person.
 """
 
+BACKOFF_SECONDS = 1.0
+"""After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
+MAX_BACKOFF_SECONDS = 60.0
+MAX_WAIT_SECONDS = 600.0
+"""For a model that cannot be had."""
+MAX_ASKED_SECONDS = 3600.0
+"""The longest wait that a provider can ask for: after this, somebody may have paid."""
+
 MAX_WAITS = 12
 """Times in a row that the model could not be had. With growing pauses, about an hour."""
 
@@ -21,6 +29,17 @@ def loss_delay(task: TaskState) -> float:
     """Return the wait after one more loss. `task` is its state before that."""
     waits = task.losses - QUICK_LOSSES
     return 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
+
+
+def failure_delay(task: TaskState, error: ErrorClass, asked_seconds: float) -> float:
+    """Return the wait after one more failure of an agent: growing, and as long as its provider asks for.
+
+    `task` is its state before that.
+    """
+    if error in WAITS:
+        own = grown(BACKOFF_SECONDS, MAX_WAIT_SECONDS, task.waits)
+        return max(own, min(asked_seconds, MAX_ASKED_SECONDS))
+    return grown(BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, len(task.failures))
 
 
 def hold(task: TaskState, loss: PhaseLost) -> Paused | None:
