@@ -82,6 +82,16 @@ def test_one_agent_may_always_work() -> None:
     assert step.agents == 1
 
 
+def test_fewer_at_work_lower_the_limit_at_once_while_memory_is_short() -> None:
+    step = host_step(machine(0), Load(1, 8, braked(2)), 101.0)
+    assert step is not None
+    assert step.agents == 1
+
+
+def test_an_agent_that_was_not_measured_yet_counts_as_half_a_gibibyte() -> None:
+    assert Reading(TOTAL, TOTAL // 10 + (3 << 29)).room == 3
+
+
 def test_this_machine_can_be_read() -> None:
     reading = LocalHost().read()
     assert reading.cores >= 1

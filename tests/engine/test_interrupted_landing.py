@@ -1,10 +1,14 @@
 """A crash between "main moved" and "the checkout followed", seen through the real commands."""
 
+import asyncio
 import json
 import subprocess
 
 import pytest
 
+from interlock.engine.engine import Engine
+from interlock.engine.options import Options
+from interlock.engine.project import open_project
 from tests.engine.scratch import Scratch
 
 pytestmark = [pytest.mark.slow, pytest.mark.crash]
@@ -40,6 +44,19 @@ def test_every_command_finishes_the_move_before_it_judges_the_checkout(
     assert landed.git("status", "--porcelain") == ""
     assert (landed.root / "a.txt").read_text() == "a\n"
     assert landed.git("rev-parse", "main") == new
+
+
+def test_a_move_that_is_interrupted_after_the_project_was_opened_is_finished_too(landed: Scratch) -> None:
+    """A person answered a question meanwhile, or the clock was set: the other run died only then."""
+
+    async def go_on() -> str:
+        async with open_project(landed.root) as project:
+            new = interrupt(landed)
+            await Engine(project.env(), Options(environment="this machine", fetch_seconds=0)).run()
+            return new
+
+    assert landed.git("rev-parse", "main") == asyncio.run(go_on())
+    assert landed.git("status", "--porcelain") == ""
 
 
 def test_a_damaged_journal_is_no_internal_error(landed: Scratch) -> None:

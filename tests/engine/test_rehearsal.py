@@ -125,6 +125,8 @@ def test_what_attempts_took_and_cost_is_foretold_of_the_next() -> None:
     foreseen = foresee(planned(state, more), Terms(state.time, 1))
     assert foreseen.seconds_p50 == pytest.approx(4 * 62, rel=0.6)
     assert foreseen.cost_usd_p50 == pytest.approx(0.4, rel=0.6)
+    assert foreseen.cost_usd_p90 is not None
+    assert foreseen.cost_usd_p90 >= foreseen.cost_usd_p50
     assert foreseen.evidence > 15
 
 
@@ -138,7 +140,8 @@ def test_what_checks_took_is_foretold_of_the_next(lands_at: int) -> None:
 
 
 def test_nobody_says_a_price_that_nobody_paid() -> None:
-    assert foresee(planned(state_of(task("a")), []), Terms(0.0, 1)).cost_usd_p50 is None
+    foreseen = foresee(planned(state_of(task("a")), []), Terms(0.0, 1))
+    assert (foreseen.cost_usd_p50, foreseen.cost_usd_p90) == (None, None)
     assert Usage().cost_usd is None
 
 

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.engine.scratch import WAIT, Background, Scratch
@@ -40,6 +41,25 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_still_ends_everythi
     log.close()
     assert run.wait() == 130
     assert "t" in scratch.states()
+
+
+def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_ends_agents_at_once(
+    scratch: Scratch, gate: Path
+) -> None:
+    scratch.graph("  t: {goal: x}\n", "echo at work\n" + WAIT.format(gate=gate))
+    run = _at_work(scratch, "at work")
+    log = sqlite3.connect(next((scratch.root / ".git/interlock").glob("*.db")))
+    log.execute("BEGIN IMMEDIATE")
+    run.interrupt()
+    run.wait_for_line("Ctrl-C again")
+    agents = [each for each in psutil.Process(run.pid).children(recursive=True) if "agent.sh" in each.cmdline()]
+    assert agents
+    run.interrupt()
+    psutil.wait_procs(agents, timeout=60)
+    log.rollback()
+    log.close()
+    assert run.wait() == 130
+    assert "leaving without" not in run.output
 
 
 def test_many_checks_may_each_take_their_time(scratch: Scratch) -> None:

@@ -208,6 +208,14 @@ def test_a_held_index_lock_means_busy(world: World) -> None:
     assert "another git process holds" in run(world.repository.obstacle(Landing("main", new, old, 1)))
 
 
+def test_while_a_git_process_of_the_person_changes_the_checkout_its_files_are_not_judged(world: World) -> None:
+    """`git stash` is about to take that edit away."""
+    old = world.main
+    write(world.root, {"a.txt": "edited\n"})
+    (world.root / ".git" / "index.lock").touch()
+    assert land(world, world.made({"a.txt": "x\n"}, old), old) is Move.BUSY
+
+
 def test_both_old_values_are_compared_in_the_transaction_itself(world: World) -> None:
     """R3: a controller that passed every check, and then slept, still cannot move main."""
     place, first = world.place, world.main
@@ -375,17 +383,19 @@ def test_a_landing_that_is_cancelled_half_way_finishes_first(world: World) -> No
     old = world.main
     new = world.made({"a.txt": "x\n"}, old)
 
-    async def story() -> None:
+    async def story() -> bool:
         repository = GitRepository(await discover(world.root))
         await repository.raise_fence(1)
         work = asyncio.create_task(repository.land(Landing("main", new, old, 1)))
         journal = world.root / ".git/interlock" / "checkout.json"
         while not journal.exists() and not work.done():  # noqa: ASYNC110 - the file is the event
             await asyncio.sleep(0)
+        was_written = journal.exists()
         work.cancel()
         await asyncio.wait([work])
+        return was_written
 
-    run(story())
+    assert run(story())
     assert world.main == new
     assert world.status() == ""
 

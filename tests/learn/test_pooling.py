@@ -78,6 +78,11 @@ def test_other_projects_are_heard_but_not_for_long() -> None:
     assert chance(tried(20, 0), elsewhere=bad) > 0.7
 
 
+def test_of_other_agents_in_other_projects_only_the_same_kind_of_work_counts() -> None:
+    assert chance(elsewhere=[tried(0, 1_000, agent="other")]) < chance()
+    assert chance(elsewhere=[tried(0, 1_000, category="docs", agent="other")]) == chance()
+
+
 @pytest.mark.property
 @given(st.floats(0, 50), st.floats(0, 50), st.floats(0, 50), st.floats(0, 50))
 def test_more_success_anywhere_raises_the_chances_and_more_failure_lowers_them(

@@ -223,6 +223,19 @@ def test_a_compressed_answer_is_counted_too(setting: Setting) -> None:
     asyncio.run(story())
 
 
+def test_a_program_that_waits_for_leave_to_send_its_request_gets_it(
+    model: RunningModel, setting: Setting
+) -> None:
+    """curl does so with everything longer than a kilobyte or a megabyte, by its version."""
+
+    async def story() -> None:
+        async with setting.line(CHAT.wire, model.url("basic")) as line:
+            headers = {"x-api-key": line.endpoint.token, "Expect": "100-continue"}
+            assert (await line.ask(CHAT, headers=headers)).status == 200
+
+    asyncio.run(story())
+
+
 def test_a_compressed_request_arrives_unpacked(model: RunningModel, setting: Setting) -> None:
     async def story() -> None:
         async with setting.line(Wire.OPENAI, model.url("say")) as line:

@@ -1,6 +1,7 @@
 """What an attempt leaves that was cut off: its work is archived, and its processes end (W5, T1)."""
 
 import asyncio
+import os
 import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -84,6 +85,17 @@ def test_a_process_that_only_has_the_same_number_is_left_alone(tmp_path: Path) -
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_a_process_that_only_has_to_be_reaped_is_not_waited_for(tmp_path: Path) -> None:
+    """Its parent may be stopped."""
+    ended = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    note = tmp_path / "pid"
+    take_note(note, ended.pid, "mark")
+    end_survivors(note)
+    assert not note.exists()
+    assert ended.wait() == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,12 @@ def test_counting_stops_when_it_is_enough_and_follows_no_link(tmp_path: Path) ->
     (tmp_path / "one" / "link").symlink_to(tmp_path / "elsewhere")
     assert 100_000 <= used_bytes([str(tmp_path / "one")], 1 << 40) < 200_000
     assert used_bytes([str(tmp_path / "gone")], 1 << 40) == 0
+
+
+def test_a_supervisor_that_has_ended_holds_no_files(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert used_bytes([str(tmp_path)], 1 << 40, ended.pid) == 0
 
 
 def test_a_file_with_two_names_counts_once_and_a_sparse_one_hardly(tmp_path: Path) -> None:

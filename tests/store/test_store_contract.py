@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -51,6 +52,15 @@ def test_appending_nothing_writes_nothing(log: Log) -> None:
         assert await one.head() == 0
 
     log.play(story)
+
+
+def test_the_time_of_the_log_is_the_time_of_day(disk_log: Log) -> None:
+    async def story(one: Store, _: Store) -> None:
+        (row,) = await one.append([reset("a")], "anna")
+        assert abs(row.time - time.time()) < 3_600
+        assert abs(await one.now() - time.time()) < 3_600
+
+    disk_log.play(story)
 
 
 def test_a_batch_has_one_time_and_times_never_run_backwards(log: Log) -> None:

@@ -75,6 +75,9 @@ def test_what_fixed_it_is_said_and_what_every_task_is_past_is_out_of_the_way(fai
     left = failing.run("errors")
     assert "ModuleNotFoundError" not in left.out
     assert "1 more failure that every task is past: interlock errors --all" in left.err
+    said = failing.run("errors", "--all").out
+    assert said.count("past it: ") == 1
+    assert "past it: a landed in attempt 1 after a person gave it new attempts; b landed in" in said
     found = failing.run("errors", "--all", "--json").json[1]
     assert found["past_it"][0] == "a landed in attempt 1 after a person gave it new attempts"
     assert (found["lesson"], found["open"]) == ("77aa00bb", [])
