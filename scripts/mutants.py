@@ -2,14 +2,15 @@
 
 1. The working tree is never changed. Each of the two workers has a copy of it, and children that tests start
    import the copy too (PYTHONPATH).
-2. A mutant runs against the tests nearest to it first (by imports, names and folders), in each file the quick
-   ones first, until a test fails or the time is up. Out of time counts as survived.
+2. A mutant runs against the tests nearest to it first (by imports, names, folders and rare names near the
+   change), in each file the quick ones first, until a test fails or the time is up: then it is undecided.
 3. A failing or hanging test counts only if it passes on the unchanged copy. Otherwise it is left out.
 """
 
 import argparse
 import difflib
 import itertools
+import math
 import os
 import random
 import re
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,13 +32,17 @@ from scripts.mutations import Mutant, is_python, mutants_of
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "src/interlock"
 LEFT_OUT = ("demo_files/", "/templates/")
-WHOLE_RUNS = ("tests/engine/", "tests/ui/", "tests/crash/")
+WHOLE_RUNS = ("tests/engine/", "tests/ui/", "tests/crash/", "tests/sim/")
 NEAR = 10
 """Files whose slow tests run before the quick tests of all others."""
 NEVER = "not night and not agents and not projects"
 HANGS_AFTER_SECONDS = 120
+AROUND_LINES = 8
+"""How far from a change the names are taken that tests may have, too."""
 
 _MTIMES = itertools.count(1_000_000_000)
+_NAME = re.compile(r"\b(?:[A-Z]\w{4,}|[a-z]+_\w+)")
+"""Of a class, or one made of several words: other words say too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Verdict:
     """The test; empty if it survived."""
     ran: str
     seconds: float
+    is_decided: bool = True
+    """No: the time was up before all tests had run."""
 
 
 @dataclass(slots=True)
@@ -142,10 +150,22 @@ def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     return sorted(chosen, key=lambda mutant: (mutant.path, mutant.line))
 
 
-def near_tests(mutant: Mutant, tests: dict[str, str]) -> list[str]:
-    """The test files that may notice a mutant, the nearest first. `tests`: path and text of each file."""
-    scores = {path: _nearness(mutant, path, text) for path, text in tests.items()}
+def near_tests(mutant: Mutant, tests: dict[str, str], source: str = "") -> list[str]:
+    """The test files that may notice a mutant, the nearest first. `tests`: path and text of each file;
+    `source`: the text of the changed file."""
+    shared = _shared_names(mutant, tests, source)
+    scores = {path: _nearness(mutant, path, text) + shared[path] for path, text in tests.items()}
     return sorted((path for path, score in scores.items() if score), key=lambda path: (-scores[path], path))
+
+
+def _shared_names(mutant: Mutant, tests: dict[str, str], source: str) -> dict[str, float]:
+    """How much the names around a change say about each test file: those that few of the files have."""
+    around = source.splitlines()[max(0, mutant.line - AROUND_LINES) : mutant.line + AROUND_LINES]
+    names = set(_NAME.findall("\n".join(around)))
+    having = {path: names.intersection(_NAME.findall(text)) for path, text in tests.items()}
+    counts = Counter(name for found in having.values() for name in found)
+    worth = {name: math.log(len(tests) / count) for name, count in counts.items() if count * 10 <= len(tests)}
+    return {path: sum(worth.get(name, 0.0) for name in found) for path, found in having.items()}
 
 
 def _nearness(mutant: Mutant, path: str, text: str) -> int:
@@ -168,7 +188,7 @@ def judge(room: Room, mutant: Mutant, tests: dict[str, str], limit_seconds: floa
     original = (room.path / mutant.path).read_text()
     if mutant.path.endswith(".py") and not is_python(mutant.applied_to(original)):
         return Verdict(mutant, "the compiler: this change is no Python", "", 0.0)
-    files = near_tests(mutant, tests)
+    files = near_tests(mutant, tests, original)
     began, passed, ran = time.monotonic(), 0, ""
     groups = (
         (files[:NEAR], "not slow"),
@@ -188,7 +208,7 @@ def judge(room: Room, mutant: Mutant, tests: dict[str, str], limit_seconds: floa
             passed += said.count(" PASSED ")
             ran = f"{len(files)} files, {passed} tests passed"
             if code is None:
-                return Verdict(mutant, "", f"{ran}, out of time", time.monotonic() - began)
+                return Verdict(mutant, "", ran, time.monotonic() - began, is_decided=False)
             if code in (0, 5):
                 break
             failed = _failed(said)
@@ -240,7 +260,8 @@ def shown(verdict: Verdict, root: Path) -> str:
     old = (root / mutant.path).read_text()
     lines = difflib.unified_diff(old.splitlines(), mutant.applied_to(old).splitlines(), n=1, lineterm="")
     change = "\n".join(f"    {line}" for line in itertools.islice(lines, 3, None))
-    return f"SURVIVED  {where}, {verdict.ran} ({verdict.seconds:.0f} s)\n{change}"
+    end = "SURVIVED " if verdict.is_decided else "undecided"
+    return f"{end} {where}, {verdict.ran} ({verdict.seconds:.0f} s)\n{change}"
 
 
 def run(root: Path, mutants: Sequence[Mutant], workers: int, limit_seconds: float) -> list[Verdict]:
@@ -293,7 +314,9 @@ def main(words: Iterable[str] | None = None) -> int:
     print(f"{len(chosen)} of {len(mutants)} mutants, seed {asked.seed}", flush=True)
     verdicts = run(ROOT, chosen, asked.workers, asked.limit_seconds)
     killed = sum(bool(verdict.killed_by) for verdict in verdicts)
-    print(f"killed {killed} of {len(verdicts)} ({100 * killed / max(1, len(verdicts)):.0f} %)")
+    decided = sum(verdict.is_decided for verdict in verdicts)
+    rate = f"killed {killed} of {decided} ({100 * killed / max(1, decided):.0f} %)"
+    print(f"{rate}, {len(verdicts) - decided} undecided: the time was up")
     return 0
 
 

@@ -27,8 +27,8 @@ SIGNS: dict[type[ast.operator], ast.operator] = {
     ast.Mult: ast.Div(),
     ast.Div: ast.Mult(),
 }
-DEFAULTS = {"bool": "False", "int": "0", "float": "0.0", "str": '""', "bytes": 'b""'}
-"""What a function returns instead, by its annotation; anything else returns None."""
+DEFAULTS = {"bool": "False", "int": "0", "float": "0.0", "str": "''", "bytes": "b''"}
+"""What a function returns instead, by its annotation and as `ast.unparse` writes it; else it returns None."""
 SQL_CHANGES = ((r"<=", "<"), (r">=", ">"), (r"(?<!<)<(?![=>])", "<="), (r"\bAND\b", "OR"), (r"\b\d+\b", ""))
 
 

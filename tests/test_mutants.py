@@ -83,6 +83,19 @@ def test_the_tests_that_import_a_module_come_before_those_of_its_package() -> No
     ]
 
 
+def test_a_test_that_shares_a_rare_name_with_the_change_is_near() -> None:
+    mutant = Mutant("src/interlock/plan/a.py", 2, "constant", 0, 1, "2", "room")
+    tests = {f"tests/acp/test_{number}.py": "UsualName" for number in range(10)}
+    tests["tests/acp/test_z.py"] = "UsualName, RareName"
+    source = "def room(fact: RareName) -> UsualName:\n    return 1\n"
+    assert near_tests(mutant, tests, source) == ["tests/acp/test_z.py"]
+    assert near_tests(mutant, tests) == []
+
+
+def test_a_function_that_returns_nothing_is_not_changed_into_itself() -> None:
+    assert lines('def a() -> str:\n    return ""\n\ndef b() -> bytes:\n    return b""\n') == set()
+
+
 @pytest.mark.slow
 @pytest.mark.night
 def test_only_a_test_that_passes_on_the_unchanged_code_kills_and_the_tree_stays(

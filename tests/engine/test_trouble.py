@@ -52,7 +52,8 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_ends_agents_at_once
     log.execute("BEGIN IMMEDIATE")
     run.interrupt()
     run.wait_for_line("Ctrl-C again")
-    agents = [each for each in psutil.Process(run.pid).children(recursive=True) if "agent.sh" in each.cmdline()]
+    below = psutil.Process(run.pid).children(recursive=True)
+    agents = [each for each in below if "agent.sh" in each.cmdline()]
     assert agents
     run.interrupt()
     psutil.wait_procs(agents, timeout=60)

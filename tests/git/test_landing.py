@@ -208,7 +208,9 @@ def test_a_held_index_lock_means_busy(world: World) -> None:
     assert "another git process holds" in run(world.repository.obstacle(Landing("main", new, old, 1)))
 
 
-def test_while_a_git_process_of_the_person_changes_the_checkout_its_files_are_not_judged(world: World) -> None:
+def test_while_a_git_process_of_the_person_is_at_work_the_files_are_not_judged(
+    world: World,
+) -> None:
     """`git stash` is about to take that edit away."""
     old = world.main
     write(world.root, {"a.txt": "edited\n"})
