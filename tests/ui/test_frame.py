@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 import pytest
 
+from interlock import __version__
 from interlock.model import errors
 from interlock.ui.cli.app import Interlock, as_user_error
 from interlock.ui.cli.app import interlock as root_command
 from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import MEANING, ExitCode
 from interlock.ui.cli.output import wants_color
-from tests.ui.conftest import Lab, interlock, task
+from tests.ui.conftest import Lab, git, interlock, task
 
 HEAVY = ("pydantic", "psycopg", "rich", "ruamel", "fastapi", "textual", "sqlalchemy", "mcp", "httpx")
 
@@ -183,8 +184,11 @@ def test_a_reader_that_goes_away_is_no_error(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_the_version_is_printed_and_the_module_is_the_command(repository: Path) -> None:
-    result = interlock("--version", cwd=repository)
-    assert (result.code, result.out.split()[0]) == (0, "interlock")
+    """From a checkout the commit of Interlock is shown too, in whatever repository the user is."""
+    source = Path(__file__).parents[2]
+    result = interlock("--version", cwd=repository, env={"GIT_DIR": str(repository / ".git")})
+    commit = f" (commit {git(source, 'rev-parse', '--short', 'HEAD')})" if (source / ".git").exists() else ""
+    assert (result.code, result.out) == (0, f"interlock {__version__}{commit}\n")
 
 
 def test_completion_is_a_script_for_each_shell(lab: Lab) -> None:

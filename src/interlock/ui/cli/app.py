@@ -43,6 +43,9 @@ DISK_ERRORS = {
 }
 
 
+SOURCE = Path(__file__).resolve().parents[4]
+"""The root of the checkout that this file is in; some folder of Python where Interlock was installed."""
+
 COMPLETING = "_INTERLOCK_COMPLETE"
 """The variable that a shell sets when it wants to complete a word."""
 
@@ -151,6 +154,28 @@ class Interlock(CommandGroup):
                 formatter.write_dl([(name, entry.summary) for name, entry in entries])
 
 
+def _show_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:  # noqa: ARG001 - click's signature
+    """Print the version; from a checkout also its commit, because many commits share one version."""
+    if not wanted or context.resilient_parsing:
+        return
+    commit = _commit_of(SOURCE) if (SOURCE / ".git").exists() else ""
+    click.echo(f"interlock {__version__}{f' (commit {commit})' if commit else ''}")
+    context.exit()
+
+
+def _commit_of(checkout: Path) -> str:
+    """The short name of the commit that is checked out; empty where git is missing or has none."""
+    import asyncio
+
+    from interlock.git.command import find_repository
+
+    try:
+        answer = asyncio.run(find_repository(checkout, "rev-parse", "--short", "HEAD"))
+    except UserError:
+        return ""
+    return "" if answer.code else answer.line
+
+
 class UnknownCommand(UserError):
     """There is no such command."""
 
@@ -163,7 +188,14 @@ class UnknownCommand(UserError):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.version_option(__version__, prog_name="interlock", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def interlock(context: click.Context) -> int | None:
     """Run many coding agents on one git repository and land only what works.
