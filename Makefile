@@ -22,7 +22,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-night test-agents test-projects mutants audit check fix bench bench-short docs lock setup clean
+.PHONY: help demo test test-night test-agents test-projects mutants audit check fix bench bench-short docs lock changelog release setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,12 @@ lock: $(DEV) ## compile the pins in requirements/ again
 		pyproject.toml requirements/build.in requirements/dev.in -o requirements/dev.txt
 	@$(LOCK) -c requirements/dev.txt requirements/bench.in -o requirements/bench.txt
 	@$(LOCK) -c requirements/dev.txt requirements/audit.in -o requirements/audit.txt
+
+changelog: $(DEV) ## gather changes/ into CHANGELOG.md
+	@$(PY) -m scripts.changelog
+
+release: $(DEV) ## build sdist and wheel into dist/, try the wheel in an empty environment; uploads nothing
+	@$(PY) -m scripts.release
 
 clean: ## remove .venv and every cache
 	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
