@@ -79,7 +79,10 @@ def told(record: Record, layout: str, machine: Host, outcome: Outcome) -> None:
 
 
 def test_no_attack_succeeds_in_the_sandbox(machine: Host, record_property: Record) -> None:
-    """Nothing of the machine is read, changed or reached; what an honest agent needs works."""
+    """A4 too: two of the attacks write refs of the repository.
+
+    Nothing of the machine is read, changed or reached; what an honest agent needs works.
+    """
     outcome = machine.attacked(INTERLOCK_SANDBOX="bubblewrap", MODEL_KEY=machine.secret)
     told(record_property, "bubblewrap", machine, outcome)
     assert outcome.broken == []

@@ -1,4 +1,4 @@
-"""Many agents on one credential through the real command: a limit is found, and nothing is lost (W11)."""
+"""Many agents on one credential through the real command: a limit is found, and nothing is lost (K7, W11)."""
 
 import json
 import os

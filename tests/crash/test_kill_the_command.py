@@ -1,7 +1,7 @@
 """kill -9 of `interlock run` with main checked out, edited, or another branch there: the next run goes on.
 
 Half of the kills come at any moment, half while git writes the files of a landing, which a slow filter makes
-long. `INTERLOCK_KILLS=200` asks for more of them than the few of a normal run.
+long (W5). `INTERLOCK_KILLS=200` asks for more of them than the few of a normal run.
 """
 
 import json

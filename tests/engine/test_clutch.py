@@ -1,4 +1,4 @@
-"""The clutch through the real command: it starts with one, opens, brakes, and says why (K1, K2, K3, K6)."""
+"""The clutch through the real command: it starts with one, opens, brakes, says why (K1, K2, K3, K6, P6)."""
 
 import json
 import threading

@@ -40,7 +40,7 @@ def footprints(scratch: Scratch, task: str) -> dict[str, Any]:  # Any: parsed JS
 def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_another_could_run(
     scratch: Scratch, of_b: str, first: set[str]
 ) -> None:
-    """With a companion of its own each of them starts as if there were none."""
+    """D3, A17: with a companion of its own each of them starts as if there were none."""
     habits(scratch, {"a": "CHANGES", "b": of_b})
     tasks = (
         "  p: {goal: P, touches: [a/**]}\n  q: {goal: Q, touches: [b/**]}\n  r: {goal: R, touches: [c/**]}\n"

@@ -189,6 +189,7 @@ def test_a_red_check_without_a_report_starts_nothing_unless_a_person_allows_it(s
 
 
 def test_a_strict_project_starts_nothing_while_main_is_red(shapes: Scratch) -> None:
+    """D8."""
     shapes.write(test_known__py=KNOWN_RED)
     shapes.graph(ONE_TASK, verify=TAP, red_main="strict")
     refused(shapes, "fails on main, in 1 test that is known")

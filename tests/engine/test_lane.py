@@ -40,7 +40,7 @@ def main_commits(scratch: Scratch, count: int) -> list[str]:
 
 
 def test_two_changes_are_checked_at_the_same_time_and_both_land(scratch: Scratch) -> None:
-    """Neither check could end if it had to wait for the other."""
+    """D1: neither check could end if it had to wait for the other."""
     scratch.write(check__sh=f'GATES="{scratch.gates}"\n{MEET}')
     scratch.graph(
         "  a: {goal: a}\n  b: {goal: b}\n",

@@ -137,6 +137,7 @@ def test_ignored_folders_are_there_and_what_is_written_to_them_stays_in_the_work
 
 
 def test_two_agents_at_once_do_not_see_each_other(scratch: Scratch) -> None:
+    """W7, T1."""
     agent = (
         "echo $INTERLOCK_TASK_ID > mine.txt; echo up; "
         + WAIT.format(gate=scratch.gates / "go")

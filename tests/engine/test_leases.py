@@ -49,13 +49,19 @@ def test_a_change_in_what_another_holds_alone_waits_for_it(scratch: Scratch, gat
 
 
 def test_waiting_for_a_lease_ends_with_its_timeout(scratch: Scratch, gate: Path) -> None:
-    tasks = "  a: {goal: x, uses: [db]}\n  b: {goal: y, uses: [db], needs: [], lease_timeout: 1s}\n"
+    """K4, W2, D6: three slots are free, and neither starts while the first holds what it wants."""
+    tasks = (
+        "  a: {goal: x, uses: [db], exclusive: [docs/**]}\n"
+        "  b: {goal: y, uses: [db], lease_timeout: 1s}\n"
+        "  c: {goal: z, shared: [docs/**], lease_timeout: 1s}\n"
+    )
     scratch.graph(tasks, f"{WAIT.format(gate=gate)}\necho done > $INTERLOCK_TASK_ID.txt")
-    run = scratch.start("run", "--max-parallel", "2")
-    run.wait_for_line("b: FAILED: its lease_timeout is over: wants db (uses), held by a")
+    run = scratch.start("run", "--max-parallel", "3")
+    for name, wanted in (("b", "db (uses)"), ("c", "docs/** (shared)")):
+        run.wait_for_line(f"{name}: FAILED: its lease_timeout is over: wants {wanted}, held by a")
     gate.touch()
     assert run.wait() == 1
-    assert scratch.states() == {"a": "done", "b": "failed"}
-    scratch.interlock("retry", "b")
+    assert scratch.states() == {"a": "done", "b": "failed", "c": "failed"}
+    scratch.interlock("retry", "b", "c")
     scratch.interlock("run")
-    assert scratch.states() == {"a": "done", "b": "done"}
+    assert scratch.states() == {"a": "done", "b": "done", "c": "done"}

@@ -34,7 +34,7 @@ def graph(scratch: Scratch, text: str) -> None:
 
 
 def test_what_one_agent_fails_at_is_given_to_the_next_without_a_person(scratch: Scratch) -> None:
-    """MISSION A1, P2."""
+    """A1, P2."""
     graph(scratch, f"{TWO}  a: {{goal: Make a, agent: [weak, strong]}}\n")
     scratch.interlock("run")
     starts = [row["fact"] for row in scratch.facts("PhaseStarted") if row["fact"]["phase"] == "implement"]
@@ -46,7 +46,7 @@ def test_what_one_agent_fails_at_is_given_to_the_next_without_a_person(scratch: 
 
 
 def test_a_task_goes_to_an_agent_that_can_do_what_it_requires(scratch: Scratch) -> None:
-    """MISSION P2."""
+    """P2."""
     graph(
         scratch,
         f"{TWO}  a: {{goal: Make a, agent: any, requires: [sql]}}\n"
@@ -59,7 +59,7 @@ def test_a_task_goes_to_an_agent_that_can_do_what_it_requires(scratch: Scratch) 
 
 
 def test_plan_refuses_a_task_that_no_agent_can_have_and_names_what_is_missing(scratch: Scratch) -> None:
-    """MISSION P2."""
+    """P2."""
     graph(scratch, f"{TWO}  a: {{goal: Make a, agent: any, requires: [rust]}}\n")
     said = scratch.interlock("plan", code=2)
     assert "task-graph.yaml:8:44: error: `a` requires `rust`, which none of its agents has" in said
@@ -68,7 +68,7 @@ def test_plan_refuses_a_task_that_no_agent_can_have_and_names_what_is_missing(sc
 
 
 def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: Scratch) -> None:
-    """MISSION P2."""
+    """P2."""
     gate = scratch.gates / "open"
     agent = f"{WAIT.format(gate=gate)}; {MAKE}"
     graph(
@@ -99,7 +99,7 @@ def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: 
 
 
 def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scratch: Scratch) -> None:
-    """MISSION P1, P4, P5."""
+    """P1, P4, P5."""
     gate = scratch.gates / "open"
     agent = f"if test $INTERLOCK_TASK_ID = c; then {WAIT.format(gate=gate)}; fi; {MAKE}"
     scratch.graph(
@@ -127,7 +127,7 @@ def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scra
 
 
 def test_the_slot_of_an_agent_that_is_killed_is_free_at_once(scratch: Scratch) -> None:
-    """MISSION P1."""
+    """P1, A2, and W8: with one slot the tasks run one after the other."""
     scratch.graph(
         "  a: {goal: x, priority: high, retries: 0}\n  b: {goal: x}\n",
         f"test $INTERLOCK_TASK_ID = a && kill -9 $$; {MAKE}",
@@ -140,7 +140,7 @@ def test_the_slot_of_an_agent_that_is_killed_is_free_at_once(scratch: Scratch) -
 
 
 def test_a_program_asks_for_the_free_slots_of_a_role_and_waits_for_given_tasks(scratch: Scratch) -> None:
-    """MISSION W14."""
+    """W14."""
     gate = scratch.gates / "open"
     slow = f"if test $INTERLOCK_TASK_ID = b; then {WAIT.format(gate=gate)}; fi; {MAKE}"
     scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", slow)
@@ -165,7 +165,7 @@ def test_a_program_asks_for_the_free_slots_of_a_role_and_waits_for_given_tasks(s
 
 
 def test_waiting_for_a_task_that_failed_says_so(scratch: Scratch) -> None:
-    """MISSION W14."""
+    """W14."""
     scratch.graph("  a: {goal: x, retries: 0}\n", "exit 1")
     scratch.interlock("run", code=1)
     assert "failed once" in scratch.interlock("wait", "a", code=1)

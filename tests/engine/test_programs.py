@@ -13,17 +13,18 @@ GIVE_UP_SECONDS = 60.0
 
 
 def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(scratch: Scratch) -> None:
+    """W14, P7: no agent ends before the gate opens, so all three work at the same time."""
     gate = scratch.gates / "gate"
     agent = f'while ! test -e "{gate}"; do sleep 0.05; done; echo x > "$INTERLOCK_TASK_ID.txt"'
-    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", agent)
+    scratch.graph("  a: {goal: x}\n  b: {goal: x}\n  c: {goal: x}\n", agent)
 
     async def program() -> None:
         async with open_project(scratch.root) as project:
             assert not await project.is_running()
             assert await project.free_slots() == 0
             assert await project.wait_until_rest(0)
-            run = scratch.start("run", "--max-parallel", "3")
-            for name in ("a", "b"):
+            run = scratch.start("run", "--max-parallel", "4")
+            for name in ("a", "b", "c"):
                 await asyncio.to_thread(run.wait_for_line, f"{name}: implement started")
             assert await project.is_running()
             assert await project.free_slots() == 1
@@ -34,7 +35,7 @@ def test_a_program_sees_the_free_slots_of_a_run_and_waits_until_it_rests(scratch
             assert run.wait() == 0
 
     asyncio.run(program())
-    assert scratch.states() == {"a": "done", "b": "done"}
+    assert scratch.states() == {"a": "done", "b": "done", "c": "done"}
 
 
 def test_a_task_that_a_program_adds_is_worked_on_by_the_run_that_goes_on(scratch: Scratch) -> None:

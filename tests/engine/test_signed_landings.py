@@ -1,4 +1,4 @@
-"""Landed commits are signed where the person's git signs, or nothing starts; with real keys."""
+"""Landed commits are signed where the person's git signs, or nothing starts; with real keys (D16)."""
 
 import shutil
 import subprocess

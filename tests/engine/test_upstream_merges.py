@@ -47,7 +47,7 @@ def files(scratch: Scratch) -> set[str]:
 
 
 def test_an_upstream_that_moved_after_we_landed_is_merged_and_built_upon(scratch: Scratch) -> None:
-    """FIELD 12: main and origin/main have diverged; nothing that landed is lost."""
+    """T4, FIELD 12: main and origin/main have diverged; nothing that landed is lost."""
     scratch.graph("  a: {goal: x}\n", verify="test ! -e bad.txt")
     colleague = colleague_of(scratch)
     scratch.interlock("run")

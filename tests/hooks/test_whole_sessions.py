@@ -53,6 +53,7 @@ def test_a_session_that_failed_is_told_of_in_the_next_prompt(scratch: Scratch, o
 
 
 def test_a_session_that_took_too_long(scratch: Scratch, own_hooks: OwnHooks, gate: Path) -> None:
+    """A1: the time limit of an attempt."""
     own_hooks.write(SessionEnd=own_hooks.record)
     scratch.graph("  t: {goal: x, timeout: 4s, retries: 0}\n", f"echo waiting; {WAIT.format(gate=gate)}")
     scratch.interlock("run", code=1)
@@ -85,6 +86,7 @@ def test_a_session_that_a_person_stopped(scratch: Scratch, own_hooks: OwnHooks, 
 def test_a_session_whose_engine_died_is_closed_by_the_next_run(
     scratch: Scratch, own_hooks: OwnHooks, gate: Path
 ) -> None:
+    """A2."""
     own_hooks.write(SessionEnd=own_hooks.record)
     wait = f'test "$INTERLOCK_ATTEMPT" = 2 || {{ echo at it; {WAIT.format(gate=gate)}; }}'
     scratch.graph("  t: {goal: x}\n", f"echo half > half.txt; {wait}")

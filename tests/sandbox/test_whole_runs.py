@@ -100,7 +100,7 @@ def test_neither_agents_nor_checks_reach_a_port_of_this_machine(scratch: Scratch
 
 
 def test_a_check_may_serve_itself_on_its_own_loopback(scratch: Scratch) -> None:
-    """Tests that start a server are tests like any other."""
+    """A5: tests that start a server are tests like any other, and two of them may use one port number."""
     scratch.write(
         serve__py="import socket\ns = socket.create_server(('127.0.0.1', 8080))\n"
         "socket.create_connection(s.getsockname(), 5)\n"

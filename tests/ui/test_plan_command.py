@@ -11,7 +11,7 @@ tasks:
   db: {goal: Make db, story: accounts, touches: [README.md]}
   api: {goal: Make api, needs: [db], uses: ["port:web"]}
   web: {goal: Make web, needs: [db], uses: ["port:web"]}
-  notes: {goal: Make notes, touches: [README.md]}
+  notes: {goal: Make notes, touches: [README.md], labels: [easy], subsystem: docs, priority: low}
 """
 
 
@@ -69,6 +69,9 @@ def test_where_nothing_can_start_the_next_command_is_the_one_that_changes_that(l
 
 
 def test_filters_narrow_the_plan(lab: Lab) -> None:
+    """T5."""
+    for words in (("--label", "easy"), ("--subsystem", "docs"), ("--priority", "low")):
+        assert "1 to do" in with_graph(lab).run("plan", *words).out
     assert "1 to do" in with_graph(lab).run("plan", "--story", "accounts").out
     assert "3 to do" in lab.run("plan", "--from", "db").out
     cut = lab.run("plan", "--only", "api").out

@@ -1,4 +1,4 @@
-"""`run` as people use it: real git, real agents, Ctrl-C, a terminal, another terminal (P7, W8, W12)."""
+"""`run` as people use it: real git, real agents, Ctrl-C, a terminal, another terminal."""
 
 import json
 import os
@@ -206,6 +206,7 @@ def test_another_terminal_stops_the_whole_run(repository: Path, gate: Path) -> N
 
 
 def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, gate: Path) -> None:
+    """A23."""
     root = project(repository, "slow")
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
