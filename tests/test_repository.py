@@ -5,13 +5,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from scripts.reasons import code_without_reason, settings_without_reason
 
 ROOT = Path(__file__).resolve().parent.parent
 PINS = sorted((ROOT / "requirements").glob("*.txt"))
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "changes").glob("*.md")]
-TARGETS = ("demo", "test", "check", "fix", "bench", "test-night", "docs")
+TARGETS = ("demo", "test", "check", "fix", "bench", "test-night", "docs", "changelog", "release")
 
 
 @pytest.mark.parametrize("pins", PINS, ids=lambda path: path.name)
@@ -40,6 +41,37 @@ def test_every_package_stands_in_the_layers() -> None:
     layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
     listed = {name.strip() for layer in layers for name in layer.split("|")}
     assert {init.parent.name for init in (ROOT / "src/interlock").glob("*/__init__.py")} <= listed
+
+
+def test_the_workflow_runs_the_make_targets_and_may_only_read() -> None:
+    text = (ROOT / ".github/workflows/check.yml").read_text()
+    workflow = yaml.safe_load(text)
+    job = workflow["jobs"]["check"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["concurrency"]["cancel-in-progress"] is True
+    assert "secrets." not in text
+    assert [step["run"] for step in job["steps"] if step.get("run", "").startswith("make ")] == [
+        "make check",
+        "make test",
+    ]
+    tested = {
+        f"Programming Language :: Python :: {version}" for version in job["strategy"]["matrix"]["python"]
+    }
+    assert tested <= set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"])
+
+
+def test_the_pre_commit_hooks_fetch_nothing() -> None:
+    repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [repo["repo"] for repo in repos] == ["local"]
+
+
+def test_the_rule_that_the_first_hour_changes_is_there_and_so_is_its_test() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    ((old, new, path),) = re.findall(r"sed -i\.bak 's/(.+?)/(.+?)/' (\S+)", page)
+    ((tests, name),) = re.findall(r'ARGS="(\S+)" +# (\w+) fails', page)
+    assert (ROOT / path).read_text().count(old) == 1
+    assert old != new
+    assert f"\ndef {name}(" in (ROOT / tests).read_text()
 
 
 @pytest.mark.parametrize("target", TARGETS)
