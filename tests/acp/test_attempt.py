@@ -1,4 +1,4 @@
-"""Whole attempts of an agent that speaks the Agent Client Protocol: real git, real processes (P2, W13)."""
+"""Whole attempts of an agent that speaks the Agent Client Protocol: real git, real processes (W13)."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Any agent that speaks the Agent Client Protocol, against a real one that follows orders (P2, W13)."""
+"""Any agent that speaks the Agent Client Protocol, against a real one that follows orders (W13)."""
 
 import json
 from collections.abc import Sequence
@@ -216,7 +216,7 @@ def test_nothing_that_the_agent_could_use_on_the_host_is_offered(tmp_path: Path)
 
 
 def test_questions_that_nobody_could_read_any_more_are_denied(tmp_path: Path) -> None:
-    """P2: an agent can ask without end; what waits for a person does not grow with it."""
+    """An agent can ask without end; what waits for a person does not grow with it."""
     dialogue = Acp().reader(fake(tmp_path, "x", permissions="ask"))
     dialogue.replies()
     option = {"optionId": "no", "name": "No", "kind": "reject_once"}

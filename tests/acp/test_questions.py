@@ -1,4 +1,4 @@
-"""Questions in the log: who asks, what a person said, and when it no longer matters (P2, T2)."""
+"""Questions in the log: who asks, what a person said, and when it no longer matters."""
 
 from interlock.events.asked import Permission
 from interlock.events.facts import PermissionAnswered, PermissionAsked

@@ -1,4 +1,4 @@
-"""Real programs over the Agent Client Protocol, against the scripted model server (P2).
+"""Real programs over the Agent Client Protocol, against the scripted model server.
 
 They are started as a person would name them in `run`, and find the model in their own variables.
 """

@@ -1,4 +1,4 @@
-"""`interlock run` with an agent that asks, and a person at another terminal (P2, T6)."""
+"""`interlock run` with an agent that asks, and a person at another terminal."""
 
 import shutil
 import sys

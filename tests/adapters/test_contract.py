@@ -1,4 +1,4 @@
-"""What holds for every adapter in the table; a new one is covered by its line there (P2, D7).
+"""What holds for every adapter in the table; a new one is covered by its line there (A2, D11).
 
 A program whose output was recorded (`tests/agents/recordings/<use>`) is also held to what it printed.
 """
@@ -87,7 +87,7 @@ def test_a_session_that_goes_on_is_named_when_the_program_starts(use: str) -> No
 @pytest.mark.parametrize("use", TELLING)
 @pytest.mark.parametrize("code", [0, 1, -9, 137])
 def test_a_program_that_said_nothing_did_not_succeed_whatever_its_exit_status(use: str, code: int) -> None:
-    """W14: success is never the exit status alone."""
+    """A2: success is never the exit status alone."""
     reader = ADAPTERS[use].reader(seat(use))
     assert reader.verdict(Exit(Ended.EXITED, code, 1.0, "")).error is not None
 
@@ -115,7 +115,7 @@ def test_what_was_recorded_ends_well_and_its_tokens_are_the_models(use: str) -> 
 
 @pytest.mark.parametrize("use", RECORDED)
 def test_a_recording_that_was_cut_short_is_no_success(use: str) -> None:
-    """W14: a program that died in the middle has said much, and not that it is done."""
+    """A2: a program that died in the middle has said much, and not that it is done."""
     reader = ADAPTERS[use].reader(seat(use))
     lines = (RECORDINGS / use / "basic.jsonl").read_text().splitlines()
     for line in lines[: len(lines) // 2]:

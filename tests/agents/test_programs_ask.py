@@ -1,4 +1,4 @@
-"""A real program that ends with a question waits for a person, and its own session gets the answer (P2)."""
+"""A real program that ends with a question waits for a person, and its own session gets the answer."""
 
 import pytest
 

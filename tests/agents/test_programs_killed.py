@@ -1,4 +1,4 @@
-"""kill -9 of an agent, of its supervisor, of the loop: nothing runs on, and no work is lost (T1, D7)."""
+"""kill -9 of an agent, of its supervisor, of the loop: nothing runs on, and no work is lost (A2, D10)."""
 
 import functools
 import os

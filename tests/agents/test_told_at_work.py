@@ -39,7 +39,7 @@ def at_work(program: Driven, workshop: Workshop, model: RunningModel) -> Backgro
 def test_a_message_said_while_it_works_is_in_the_next_call_of_its_model(
     workshop: Workshop, model: RunningModel, at_work: Background
 ) -> None:
-    """A2: it is heard in this very turn, the work goes on, and the program ends by itself."""
+    """It is heard in this very turn, the work goes on, and the program ends by itself."""
     said = workshop.interlock("say", "make", MESSAGE)
     for path in begun(workshop):
         path.with_name("go").touch()

@@ -1,4 +1,4 @@
-"""Whole attempts of the built-in agent: real git, sandbox and model proxy, and a scripted model (A7, D7)."""
+"""Whole attempts of the built-in agent: real git, sandbox and model proxy, and a scripted model (A7)."""
 
 import asyncio
 import subprocess

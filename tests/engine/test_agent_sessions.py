@@ -93,7 +93,7 @@ def plan(scratch: Scratch, model: Model, goal: str, retries: int = 3) -> None:
 def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
     scratch: Scratch, model: Model, claude: Path
 ) -> None:
-    """A2, D11: the credential goes to the model and to nobody else."""
+    """D11: the credential goes to the model and to nobody else."""
     plan(scratch, model, "write")
     scratch.interlock("run")
     (opened,) = scratch.facts("SessionOpened")
@@ -113,7 +113,7 @@ def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
 def test_a_model_that_is_busy_says_nothing_about_the_task(
     scratch: Scratch, model: Model, claude: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T1: three refusals are more than the breaker and the retries of this task would bear."""
+    """Three refusals are more than the breaker and the retries of this task would bear."""
     monkeypatch.setenv("INTERLOCK_MODEL_BRAKE", "off")
     model.statuses = [429, 529, 429]
     plan(scratch, model, "write", retries=0)
@@ -233,7 +233,7 @@ END
 def test_an_agent_reaches_the_hosts_that_its_project_allows_and_no_others(
     scratch: Scratch, elsewhere: str, monkeypatch: pytest.MonkeyPatch, allowed: bool, said: str
 ) -> None:
-    """T1: also with no model at all."""
+    """Also with no model at all."""
     monkeypatch.setenv("INTERLOCK_ALLOW_HOSTS", elsewhere if allowed else "")
     scratch.graph("  t: {goal: x}\n", FETCH.format(host=elsewhere))
     scratch.interlock("run")

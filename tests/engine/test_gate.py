@@ -1,4 +1,4 @@
-"""The gate never switches itself off (D7, D15, W3, T4): each way in which it once stood open, with the real
+"""The gate never switches itself off (D7, D15, W3): each way in which it once stood open, with the real
 command in a real repository."""
 
 import json

@@ -1,4 +1,4 @@
-"""Two changes are checked at once through the real command, and main is green at every commit (W8, P4)."""
+"""Two changes are checked at once through the real command, and main is green at every commit (D1)."""
 
 import asyncio
 import os

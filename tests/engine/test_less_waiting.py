@@ -1,4 +1,4 @@
-"""What spares a run its waiting, seen from outside: processes, folders, the file of the log (P3, P4, K4)."""
+"""What spares a run its waiting, seen from outside: processes, folders, the file of the log (P7)."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Agents that rightly change nothing do not fail, through the real command (W14, D7)."""
+"""Agents that rightly change nothing do not fail, through the real command (D7)."""
 
 import pytest
 

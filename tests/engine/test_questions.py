@@ -1,4 +1,4 @@
-"""A question of an agent is a question: its task waits for a person, through the real command (P2)."""
+"""A question of an agent is a question: its task waits for a person, through the real command."""
 
 import json
 import shutil

@@ -49,7 +49,7 @@ def test_a_change_of_the_lock_file_is_checked_with_what_it_names(scratch: Scratc
 
 
 def test_what_one_change_installs_is_not_shown_to_another(scratch: Scratch) -> None:
-    """K4: one change has the installer put a trap into what the lock file gives; both have the same one.
+    """One change has the installer put a trap into what the lock file gives; both have the same one.
 
     The trap goes first. After `fair` it may find the lock file of main, and main's set-up with it: then two
     set-ups are enough, and that is right.

@@ -1,4 +1,4 @@
-"""What is done at the same time ends together, too: a check does not run on when its result is void (P4)."""
+"""What is done at the same time ends together, too: a check does not run on when its result is void."""
 
 import asyncio
 

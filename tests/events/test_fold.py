@@ -220,7 +220,7 @@ def test_an_attempt_that_never_had_a_session_leaves_none_to_resume() -> None:
 
 
 def test_what_all_attempts_used_adds_up() -> None:
-    """A2: also of those that failed."""
+    """Also of those that failed."""
     journal = Journal(Task(TaskId("a"), "do a", AGENT))
     journal.start("a")
     ended(journal, f.PhaseFailed, usage=Usage(1000, 50, 10, 1, 0.25))

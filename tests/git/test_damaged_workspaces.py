@@ -1,4 +1,4 @@
-"""Workspaces that an agent damaged: what can be taken is taken, the rest becomes evidence (D10, T3)."""
+"""Workspaces that an agent damaged: what can be taken is taken, the rest becomes evidence (D10)."""
 
 import subprocess
 from collections.abc import Callable

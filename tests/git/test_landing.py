@@ -1,4 +1,4 @@
-"""Moving main: compare-and-swap, the fence, and the user's own checkouts (W14, D10, I4)."""
+"""Moving main: compare-and-swap, the fence, and the user's own checkouts (W6, D4, I4)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Workspaces as layers: what an agent does in one is imported as from a copy (D10, T3).
+"""Workspaces as layers: what an agent does in one is imported as from a copy (D10).
 
 An agent here is a shell script in the real sandbox, where the layers are mounted for it.
 """

@@ -1,4 +1,4 @@
-"""The process that answers all questions about names: it may die or hang, its answers stay right (T3)."""
+"""The process that answers all questions about names: it may die or hang, its answers stay right."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Git processes that stay for a whole run say and write the same as one that is started each time (T3)."""
+"""Git processes that stay for a whole run say and write the same as one that is started each time."""
 
 import asyncio
 import gc
@@ -58,7 +58,7 @@ def test_differences_are_those_that_diff_tree_tells(world: World) -> None:
 
 @pytest.mark.slow
 def test_a_question_given_up_at_any_moment_leaves_neither_process_nor_pipe(world: World) -> None:
-    """T1: also while git is being started. (An open pipe is a warning, and so an error.)"""
+    """Also while git is being started. (An open pipe is a warning, and so an error.)"""
 
     alone = Git(world.place.common_dir)
 

@@ -231,7 +231,7 @@ async def ask_often(path: str, times: int) -> list[asyncio.StreamWriter]:
 def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is_over(
     desk: Desk, tmp_path: Path
 ) -> None:
-    """T1, K4: an agent can ask as often as it likes; what it asked ends with it."""
+    """An agent can ask as often as it likes; what it asked ends with it."""
     hooks = desk.hooks({"Stop": f"echo $$ >> '{tmp_path}/up'; exec sleep 600"}, seconds=600)
     up = tmp_path / "up"
 
@@ -259,7 +259,7 @@ def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is
 def test_a_question_given_up_at_any_moment_leaves_neither_process_nor_pipe(
     desk: Desk, tmp_path: Path
 ) -> None:
-    """T1: also while its command is being started. (An open pipe is a warning, and so an error.)"""
+    """Also while its command is being started. (An open pipe is a warning, and so an error.)"""
     hooks = desk.hooks({"Stop": f"echo $$ >> '{tmp_path}/up'; exec sleep 600"}, seconds=600)
 
     async def give_up_after(steps: int) -> None:

@@ -1,4 +1,4 @@
-"""The figures that a run keeps up as it goes (MISSION P3, P7, A21)."""
+"""The figures that a run keeps up as it goes (P3, P7, A21)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the checks of a candidate say about it: judged against main, test by test where main is red (W7)."""
+"""What the checks of a candidate say about it: judged against main, test by test where main is red (D7)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whose turn it is on the way to main (W8, W12, P4)."""
+"""Whose turn it is on the way to main (D1, P4)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""When a task is given up (W12, W14)."""
+"""When a task is given up (W12)."""
 
 from dataclasses import replace
 

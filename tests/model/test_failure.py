@@ -1,4 +1,4 @@
-"""When two failures are one: what stops a task that fails the same way twice (T4, W12)."""
+"""When two failures are one: what stops a task that fails the same way twice (W11, W12)."""
 
 # ruff: noqa: S108 - messages that speak of such paths; nothing is written there
 

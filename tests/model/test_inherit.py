@@ -1,4 +1,4 @@
-"""What programs see of the host's environment: a short list, and what is named (K6)."""
+"""What programs see of the host's environment: a short list, and what is named (D11)."""
 
 from interlock.model.process import inherit
 

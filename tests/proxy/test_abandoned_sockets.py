@@ -1,4 +1,4 @@
-"""Sockets of processes that had no time to remove them (T1: nothing piles up)."""
+"""Sockets of processes that had no time to remove them."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Calls that go well: passed on as they come, counted exactly, with a credential no one else sees (A2)."""
+"""Calls that go well: passed on as they come, counted exactly, with a credential no one else sees (D11)."""
 
 import asyncio
 import gzip

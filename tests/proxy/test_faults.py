@@ -1,4 +1,4 @@
-"""Calls that go wrong: the program hears it in its provider's words, and we know which kind it was (D11)."""
+"""Calls that go wrong: the program hears it in its provider's words, and we know which kind it was (A7)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""One attempt from order to report, with real git, real processes and a real workspace (W5, W14, D10, K4)."""
+"""One attempt from order to report, with real git, real processes and a real workspace (W5, D10)."""
 
 import asyncio
 import time

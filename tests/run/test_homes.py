@@ -1,4 +1,4 @@
-"""The homes of agents: kept for a session that goes on, and nothing written outside of them (D10, T1)."""
+"""The homes of agents: kept for a session that goes on, and nothing written outside of them (D10, D11)."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_homes_are_gone_when_an_attempt_came_home_and_later_ones_stay(tmp_path: 
 
 
 def test_a_link_that_an_earlier_session_left_leads_nowhere(tmp_path: Path) -> None:
-    """T1: what an agent left in its home must not make the host write elsewhere."""
+    """D11: what an agent left in its home must not make the host write elsewhere."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "settings.json").write_text("mine")
@@ -62,7 +62,7 @@ def test_an_account_is_copied_and_not_shared(tmp_path: Path) -> None:
 
 
 def test_an_account_is_not_copied_over_what_a_link_leads_to(tmp_path: Path) -> None:
-    """T1: a session that goes on finds the home of one that may have planted links in it."""
+    """D11: a session that goes on finds the home of one that may have planted links in it."""
     (tmp_path / "user").mkdir()
     (tmp_path / "user/auth.json").write_text("account")
     (tmp_path / "diary").write_text("mine")
@@ -83,7 +83,7 @@ def test_what_a_program_left_is_read_only_if_it_is_a_small_plain_file(tmp_path: 
 
 
 def test_what_a_program_left_is_not_read_where_a_link_leads(tmp_path: Path) -> None:
-    """T1: a folder that is a link would make the host read another's file into the log."""
+    """D11: a folder that is a link would make the host read another's file into the log."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/usage.json").write_text("secret")
     homes = Homes(tmp_path / "state")
@@ -95,7 +95,7 @@ def test_what_a_program_left_is_not_read_where_a_link_leads(tmp_path: Path) -> N
 
 
 def test_an_account_is_taken_back_and_only_the_account(tmp_path: Path) -> None:
-    """T1: what a session leaves for the next one is not a copy of somebody's account."""
+    """D11: what a session leaves for the next one is not a copy of somebody's account."""
     user = tmp_path / "user"
     (user / ".codex").mkdir(parents=True)
     (user / ".codex/auth.json").write_text("mine")

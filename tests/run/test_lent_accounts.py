@@ -1,4 +1,4 @@
-"""An account that is lent to an agent is gone when its attempt has ended, however it ended (T1)."""
+"""An account that is lent to an agent is gone when its attempt has ended, however it ended (D11)."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Nothing of a program outlives it, whatever it did and whoever died (T3, K6)."""
+"""Nothing of a program outlives it, whatever it did and whoever died (A2)."""
 
 import asyncio
 import json
@@ -138,7 +138,7 @@ def test_a_killed_engine_leaves_nothing(here: Marked, kind: Containment) -> None
 
 @pytest.mark.crash
 def test_a_paused_engine_cannot_keep_an_agent_past_its_lease(here: Marked, kind: Containment) -> None:
-    """P4: what the store gives away meanwhile must not have two workers."""
+    """D4: what the store gives away meanwhile must not have two workers."""
     engine = driver(kind, str(here.folder), here.mark, "6", DEAF + FOREVER)
     here.wait_until_up()
     engine.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What an attempt came to, from what the program says, what the proxy saw and how it ended (W14, A2)."""
+"""What an attempt came to, from what the program says, what the proxy saw and how it ended (A2)."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> Non
 
 @pytest.mark.parametrize("ended", [Ended.MEMORY, Ended.DISK])
 def test_a_program_that_took_too_much_is_not_excused_by_its_model(ended: Ended) -> None:
-    """K4: the next attempt would take as much again; waiting for the model does not help it."""
+    """The next attempt would take as much again; waiting for the model does not help it."""
     report = went(Verdict(), ended, Seen(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.LIMIT, 0.0)
     assert "_limit_bytes allows" in report.summary

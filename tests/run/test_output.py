@@ -1,4 +1,4 @@
-"""Output on its way: whole in the log, line by line to the listener, bounded in memory (W14, T3)."""
+"""Output on its way: whole in the log, line by line to the listener, bounded in memory (T6)."""
 
 from itertools import pairwise
 from pathlib import Path

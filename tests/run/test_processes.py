@@ -1,4 +1,4 @@
-"""Running one program: its output as it comes, its limits, its end (W14, T3, K4)."""
+"""Running one program: its output as it comes, its limits, its end (A2)."""
 
 import asyncio
 import gc

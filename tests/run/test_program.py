@@ -1,4 +1,4 @@
-"""What of a program's installation it must be able to read (P2)."""
+"""What of a program's installation it must be able to read (D11)."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_program_right_in_a_home_comes_alone(home: Path, tmp_path: Path) -> None:
-    """T1: else every agent could read the keys beside it."""
+    """D11: else every agent could read the keys beside it."""
     agent = put(home / "agent.sh", "#!/bin/sh\n")
     assert folders_of(str(agent), "", tmp_path / "w") == (str(agent),)
     put(tmp_path / "w/agent", link=agent)
@@ -68,13 +68,13 @@ def test_a_program_right_in_a_home_comes_alone(home: Path, tmp_path: Path) -> No
 
 
 def test_a_program_in_the_folder_around_all_workspaces_comes_alone(tmp_path: Path) -> None:
-    """T1: the log, the other agents' homes and the ways to the outside are there."""
+    """D11: the log, the other agents' homes and the ways to the outside are there."""
     agent = put(tmp_path / "repository/agent.sh", "#!/bin/sh\n")
     assert folders_of(str(agent), "", tmp_path / "repository/.git/interlock/w") == (str(agent),)
 
 
 def test_no_script_of_a_repository_names_a_key_as_its_interpreter(home: Path, tmp_path: Path) -> None:
-    """T1: a landed script would show the next agent any folder."""
+    """D11: a landed script would show the next agent any folder."""
     put(tmp_path / "w/agent.sh", f"#!/usr/bin/env -S -u {home}/.ssh/key sh\n")
     assert folders_of("./agent.sh", "/usr/bin", tmp_path / "w") == ()
     (tmp_path / "w/key").symlink_to(home / ".ssh/key")

@@ -1,4 +1,4 @@
-"""What an attempt leaves that was cut off: its work is archived, and its processes end (W5, T1)."""
+"""What an attempt leaves that was cut off: its work is archived, and its processes end (W5, D10)."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Facts about a session do not grow with what its program prints (T1)."""
+"""Facts about a session do not grow with what its program prints."""
 
 import asyncio
 

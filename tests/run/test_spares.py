@@ -1,4 +1,4 @@
-"""Supervisors that are ready before they are needed: as safe as those that are started anew (P3, T3, K6)."""
+"""Supervisors that are ready before they are needed: as safe as those that are started anew (P7)."""
 
 import asyncio
 import gc
@@ -144,7 +144,7 @@ def test_when_no_file_can_be_opened_there_is_no_spare_and_nothing_stays_open() -
 def test_spares_grow_with_the_starts_and_shrink_when_nobody_comes(
     here: Marked, idle_seconds: float, left: int
 ) -> None:
-    """MISSION P6."""
+    """P6."""
     if not possible(KINDS[0]).is_namespace:
         pytest.skip("spares need namespaces")
     spares = Spares(KINDS[0], alone=True, idle_seconds=idle_seconds, patience_seconds=BOUND_SECONDS)

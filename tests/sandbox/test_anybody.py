@@ -1,4 +1,4 @@
-"""The sandbox for somebody without rights, and after the engine was killed (A2, D7, K6)."""
+"""The sandbox for somebody without rights, and after the engine was killed (D11)."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Interlock as root, as in containers and CI: no agent, check or set-up is root outside (A2, D11)."""
+"""Interlock as root, as in containers and CI: no agent, check or set-up is root outside (D11)."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Machines on which no sandbox can be had: no agent starts, and the message names the fix (S10, D7)."""
+"""Machines on which no sandbox can be had: no agent starts, and the message names the fix (S10, D11)."""
 
 import json
 import os

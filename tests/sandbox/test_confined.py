@@ -1,4 +1,4 @@
-"""What a program can and cannot do in a sandbox, of whatever kind (W13, A2, D7)."""
+"""What a program can and cannot do in a sandbox, of whatever kind (D11)."""
 
 import asyncio
 import gc

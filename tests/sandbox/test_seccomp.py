@@ -1,4 +1,4 @@
-"""The filter of system calls: judged by running it, on both processors, and by asking the kernel (A2, D7)."""
+"""The filter of system calls: judged by running it, on both processors, and by asking the kernel (D11)."""
 
 import struct
 

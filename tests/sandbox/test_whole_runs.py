@@ -1,4 +1,4 @@
-"""`interlock run` with the sandbox: agents and checks see what they need, and nothing else (W13, A2, D7)."""
+"""`interlock run` with the sandbox: agents and checks see what they need, and nothing else (D11)."""
 
 import json
 import os

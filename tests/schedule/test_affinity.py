@@ -1,4 +1,4 @@
-"""Related work goes first when nothing more urgent waits (MISSION P5, P4)."""
+"""Related work goes first when nothing more urgent waits (P5, P4)."""
 
 import pytest
 from hypothesis import given, settings

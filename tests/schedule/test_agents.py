@@ -1,4 +1,4 @@
-"""Who gets an attempt (MISSION P2, A1)."""
+"""Who gets an attempt (P2, A1)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which log an address opens, and what it costs to ask (T1, K6)."""
+"""Which log an address opens, and what it costs to ask (T2)."""
 
 import subprocess
 import sys

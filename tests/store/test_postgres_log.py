@@ -1,4 +1,4 @@
-"""What can happen to a log behind a connection: a server that is gone, sessions that are cut (K4, I1)."""
+"""What can happen to a log behind a connection: a server that is gone, sessions that are cut (I1)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

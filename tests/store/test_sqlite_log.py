@@ -1,4 +1,4 @@
-"""What can happen to a log that is a file: tampering, a full disk, files of other programs (K4, W10)."""
+"""What can happen to a log that is a file: tampering, a full disk, files of other programs (W10)."""
 
 import asyncio
 import os
@@ -285,7 +285,7 @@ def test_a_log_that_was_deleted_under_a_running_loop_is_noticed_at_the_next_use(
 
 
 def test_what_is_written_at_the_same_moment_is_one_transaction_and_each_hears_of_its_own(path: Path) -> None:
-    """K4: thirty agents that end together wait for the disk once."""
+    """Thirty agents that end together wait for the disk once."""
     seen: list[object] = []
 
     async def story(store: SqliteStore) -> list[list[Recorded]]:

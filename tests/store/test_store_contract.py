@@ -1,4 +1,4 @@
-"""What every Store promises, checked on all of them (D4, W10, K4, I1-I3)."""
+"""What every Store promises, checked on all of them (D4, W10, I1-I3)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Agents that ask before they act, or end with a question, are answered from another terminal (T6, P2)."""
+"""Agents that ask before they act, or end with a question, are answered from another terminal."""
 
 import pytest
 

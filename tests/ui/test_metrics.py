@@ -1,4 +1,4 @@
-"""The pool's figures: as facts, in status, and for Prometheus (MISSION P3, A21)."""
+"""The pool's figures: as facts, in status, and for Prometheus (P3, A21)."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Many repositories, one Postgres: each has a log of its own, and nobody gets into another's (T1)."""
+"""Many repositories, one Postgres: each has a log of its own, and nobody gets into another's (T2)."""
 
 import shutil
 from pathlib import Path

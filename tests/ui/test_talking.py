@@ -1,4 +1,4 @@
-"""`agents`, `logs --events`, `attach` and `say`, with agents that really run (A2, W13)."""
+"""`agents`, `logs --events`, `attach` and `say`, with agents that really run (T6)."""
 
 import json
 import shlex

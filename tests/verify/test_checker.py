@@ -1,4 +1,4 @@
-"""The repository's own checks on a tree, with real git and real processes (W7, K4)."""
+"""The repository's own checks on a tree, with real git and real processes (W7)."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""A verdict is about one tree: two checks never share a folder, whoever was stopped or cancelled (W7, P4)."""
+"""A verdict is about one tree: two checks never share a folder, whoever was stopped or cancelled (W7)."""
 
 import asyncio
 import os
