@@ -109,6 +109,52 @@ def test_what_the_person_built_from_edited_sources_is_built_again(scratch: Scrat
     assert scratch.states() == {"a": "done", "b": "done"}
     assert (scratch.root / "source").read_text() == "edited and bad\n"
 
+STAMP = """\
+test: .tested
+
+.tested: Makefile $(wildcard *.py)
+\tsh check.sh
+\ttouch .tested
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_stamp_does_not_hide_that_the_change_removes_a_file(scratch: Scratch) -> None:
+    """No file that is left is newer than the stamp. The last one removes all that the stamp depends on."""
+    scratch.write(
+        Makefile=STAMP.replace("Makefile ", ""),
+        calc__py="value = 1\n",
+        more__py="",
+        check__sh="test -e calc.py\n",
+        **{"__gitignore": ".tested\n"},
+    )
+    agent = "git rm -q $(cat files.$INTERLOCK_TASK_ID)"
+    scratch.write(files__calc="calc.py\n", files__all="calc.py more.py\n", files__more="more.py\n")
+    tasks = "".join(f"  {name}: {{goal: g, retries: 0}}\n" for name in ("calc", "all", "more"))
+    scratch.graph(tasks, agent, verify="make test")
+    subprocess.run(["make", "test"], cwd=scratch.root, check=True, capture_output=True)
+    scratch.interlock("run", code=None)
+    assert scratch.states() == {"calc": "failed", "all": "failed", "more": "done"}
+    assert scratch.git("ls-files", "calc.py")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_what_the_person_built_before_she_took_an_edit_back_is_built_again(scratch: Scratch) -> None:
+    """In her own shell the file is newer than the product. The tree that an earlier run made is older."""
+    scratch.write(
+        Makefile="out: src\n\tcp src out\n\ntest: out\n\tgrep -q good out\n",
+        src="good\n",
+        **{"__gitignore": "out\n"},
+    )
+    scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify="make test")
+    scratch.interlock("run", "--only", "a")
+    scratch.write(src="bad\n")
+    subprocess.run(["make", "out"], cwd=scratch.root, check=True, capture_output=True)
+    scratch.git("checkout", "src")
+    scratch.git("status")
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done"}
+
 
 def test_ignored_folders_are_there_and_what_is_written_to_them_stays_in_the_workspace(
     scratch: Scratch,

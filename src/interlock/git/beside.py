@@ -23,6 +23,8 @@ class Shown:
     layers: tuple[Layer, ...]
     has_products: bool = False
     """Is there anything that may have been built from the checkout's own files."""
+    stamps: tuple[str, ...] = ()
+    """Single files without content: all that they say is when something was done."""
 
 
 Built = Callable[[str], Awaitable[Shown | None]]
@@ -79,7 +81,8 @@ class Beside:
         for name in (".git", *(layer.path for layer in found.layers)):
             (folder / name).mkdir(parents=True, exist_ok=True)
         products = bool(found.files) or not all(is_dependency(layer.source) for layer in found.layers)
-        return Shown(folder, found.layers, products)
+        stamps = tuple(name for name in found.files if _is_empty(folder / name))
+        return Shown(folder, found.layers, products, stamps)
 
     def _sweep(self) -> None:
         """Remove what processes that are gone have left."""
@@ -92,6 +95,11 @@ class Beside:
                 continue
             finally:
                 os.close(lock)
+
+
+def _is_empty(path: Path) -> bool:
+    """Is it a file without content, and not one that Python looks for."""
+    return path.is_file() and path.stat().st_size == 0 and path.suffix not in (".py", ".pyi", ".typed")
 
 
 def _locked(folder: Path) -> int:

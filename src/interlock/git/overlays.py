@@ -2,7 +2,9 @@
 
 1. The upper layer starts with just the paths in which the wanted tree differs from the one below. These files
    are new, whatever their commit's date: a build that looks at times must see that they changed. So are those
-   that the user has edited since: what was built in the checkout was built from other sources.
+   that the user has edited since: what was built in the checkout was built from other sources. One that was
+   written again with the same content has the time that it has there.
+   Where a file is gone that the checkout has, all files are new, as no time tells a build that.
 2. Nothing is mounted here. The supervisor does that, for the program alone, as the grant says.
 """
 
@@ -19,7 +21,7 @@ from interlock.git.command import Git
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
 from interlock.git.reach import layered_grant
-from interlock.git.trees import Difference, Pristine, Trees
+from interlock.git.trees import Difference, Near, Pristine, Trees, take_times
 from interlock.model.sandbox import Grant, Overlay
 
 
@@ -33,6 +35,7 @@ class Overlays:
         self._place = place
         self._built = built
         self._trees = Trees(place)
+        self._new_trees = Trees(place, is_new=True)
         self._beside = Beside(place, may_include)
 
     async def furnish(self, folder: AttemptFolder, tree: str, *, bare: bool = False) -> Grant:
@@ -40,17 +43,25 @@ class Overlays:
 
         `bare`: the tree alone, for a set-up to begin with.
         """
-        pristine, differences = await self._trees.near(tree, folder.home)
         shown = _nothing(folder) if bare else await self._beside.look()
         built = None if bare else await self._built(tree)
+        near = await self._trees.near(tree, folder.home, timed=shown.has_products)
+        is_less = shown.has_products and await asyncio.to_thread(self._is_less, near)
+        if is_less:
+            self._trees.release(folder.home)
+            near = await self._new_trees.near(tree, folder.home)
         for path in (folder.tree, folder.work, folder.merged):
             path.mkdir()
-        edited = await self._trees.edited(pristine) if shown.has_products else []
-        if differences or edited:
-            await self._write(folder, pristine, tree, differences)
-            await _write_again(folder, pristine, edited)
+        pristine = near.pristine
+        if near.differences or near.edited or near.later:
+            await self._write(folder, pristine, tree, near.differences)
+            await _write_again(folder, pristine, [*near.edited, *near.later])
+            if self._place.work_tree and near.later:
+                await asyncio.to_thread(take_times, self._place.work_tree, folder.tree, near.later)
         else:
             _link(pristine.index, folder.index)
+        for name in shown.stamps if is_less else ():
+            _hide(folder.tree, name)
         shutil.copy2(folder.index, folder.private / "index")  # with its time: see `snapshot`
         if pristine.filled:
             await _overlook(folder, pristine)
@@ -63,6 +74,7 @@ class Overlays:
     def release(self, folder: AttemptFolder) -> None:
         """Its program has ended."""
         self._trees.release(folder.home)
+        self._new_trees.release(folder.home)
 
     def forget_ignored(self) -> None:
         """The checkout's dependencies may have changed."""
@@ -71,7 +83,18 @@ class Overlays:
     async def close(self) -> None:
         """Give back what this process held."""
         await self._trees.close()
+        await self._new_trees.close()
         await self._beside.close()
+
+    def _is_less(self, near: Near) -> bool:
+        """Has the checkout a file of git's that the wanted tree lacks: what was built there may hold it."""
+        if self._place.work_tree is None:
+            return False
+        root, below = os.fsencode(self._place.work_tree) + b"/", os.fsencode(near.pristine.files) + b"/"
+        written = {each.path for each in near.differences if not each.is_gone}
+        gone = {each.path for each in near.differences if each.is_gone}
+        lacking = (path for path in near.edited if path not in written and not os.path.lexists(below + path))
+        return any(os.path.lexists(root + path) for path in (*gone, *lacking))
 
     async def _write(
         self, folder: AttemptFolder, pristine: Pristine, tree: str, differences: Sequence[Difference]

@@ -69,12 +69,17 @@ class Place:
     @property
     def checkout_git(self) -> Git:
         """Git on the user's checkout, with the user's configuration and index."""
+        variables = {"GIT_INDEX_FILE": str(self.checkout_index)}
+        return Git(self.common_dir, self.work_tree, as_user=True, variables=variables)
+
+    @property
+    def checkout_index(self) -> Path:
+        """The index of the user's checkout."""
         source = self.work_tree
-        index = self.common_dir / "index"
         if source is not None and (source / ".git").is_file():
             named = (source / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-            index = source / named / "index"
-        return Git(self.common_dir, source, as_user=True, variables={"GIT_INDEX_FILE": str(index)})
+            return source / named / "index"
+        return self.common_dir / "index"
 
     @property
     def ref(self) -> str:

@@ -6,6 +6,9 @@
 3. Each process holds a lock on the trees that it uses. All others but the newest are removed.
 4. A file that is the same in the user's checkout takes its time from there, and every other file is new. So
    what the user has built there is newer than its sources, and older than each source that has changed since.
+   A file of the checkout that was written again later, with the same content, is told to those who ask.
+5. A tree of the other kind (`is_new`) has files that are all newer than anything that was built: no time tells
+   a build that a file is gone.
 """
 
 import asyncio
@@ -14,7 +17,7 @@ import fcntl
 import json
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -77,45 +80,84 @@ class Difference(NamedTuple):
         return self.mode == b"000000"
 
 
-HOME = Path("node_modules", "trees")
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A tree for a workspace, and how the wanted one differs."""
+
+    pristine: Pristine
+    differences: Sequence[Difference]
+    edited: Sequence[bytes] = ()
+    """Paths in which the user's checkout differs from the tree now."""
+    later: Sequence[bytes] = ()
+    """Paths that are the same there, but were written after the tree took their times."""
+
+
+HOME, NEW_HOME = Path("node_modules", "trees"), Path("node_modules", "new-trees")
 """Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name; they
 would run the tests in these trees beside the person's own."""
 
 
 class Trees:
-    """The trees of one repository."""
+    """The trees of one repository, of one kind."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, *, is_new: bool = False) -> None:
         self._place = place
-        self._home = place.state / HOME
+        self._is_new = is_new
+        self._home = place.state / (NEW_HOME if is_new else HOME)
         self._locks: dict[Path, int] = {}
         self._users: dict[Path, Path] = {}
         """The tree that each workspace is mounted over."""
         self._newest: Pristine | None = None
         self._one_at_a_time = asyncio.Lock()
         self._refreshing: asyncio.Task[None] | None = None
+        self._later: tuple[object, list[bytes]] = (None, [])
+        """What was written later, and the state of the user's index in which that was found."""
 
-    async def near(self, tree: str, user: Path) -> tuple[Pristine, list[Difference]]:
-        """A tree for the workspace at `user`, and what differs in the one that is wanted."""
+    async def near(self, tree: str, user: Path, *, timed: bool = False) -> Near:
+        """A tree for the workspace at `user`, and what differs in the one that is wanted.
+
+        `timed`: it will show what was built in the checkout, so say what is newer than its sources were.
+        """
         async with self._one_at_a_time:
             found = self._newest or await asyncio.to_thread(self._find)
-            differences = await self._differences(found.tree, tree) if found else []
-            if found is None or len(differences) > FAR:
-                found, differences = await self._make(tree), []
-            self._newest = found
-            self._users[user] = found.folder
+            near = await self._compared(found, tree, timed=timed) if found else None
+            if near is None or len(near.differences) + len(near.later) > FAR:
+                near = await self._compared(await self._make(tree), tree, timed=timed)
+            self._newest = near.pristine
+            self._users[user] = near.pristine.folder
             await asyncio.to_thread(self._tidy)
-        return found, differences
+            if self._is_new:
+                await asyncio.to_thread(_renew, near.pristine.files)
+        return near
 
-    async def edited(self, pristine: Pristine) -> list[bytes]:
-        """The paths in which the user's files differ from the tree now."""
-        if self._place.work_tree is None:
-            return []
+    async def _compared(self, found: Pristine, tree: str, *, timed: bool) -> Near:
+        differences = await self._differences(found.tree, tree)
+        if not timed or self._place.work_tree is None:
+            return Near(found, differences)
+        edited = await self._edited(found)
+        later = await self._written_later(found)
+        return Near(found, differences, edited, sorted({*later}.difference(edited)))
+
+    async def _edited(self, pristine: Pristine) -> list[bytes]:
         try:
             said = await self._place.checkout_git.run("diff-index", "--name-only", "-z", pristine.tree)
         except GitFailed:
             return []
         return [path for path in said.out.split(b"\0") if path]
+
+    async def _written_later(self, pristine: Pristine) -> list[bytes]:
+        """Looked for when git has written its index: before that, `edited` has whatever was touched."""
+        try:
+            seen = self._place.checkout_index.stat()
+            state = (pristine.folder, seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            if self._later[0] != state:
+                held = await Git(pristine.git_dir, pristine.files).run("ls-files", "-z")
+                names = held.out.split(b"\0")
+                root = self._place.work_tree or Path()
+                self._later = (state, await asyncio.to_thread(_later, root, pristine.files, names))
+        except (GitFailed, OSError):
+            return []
+        return self._later[1]
 
     def release(self, user: Path) -> None:
         """A workspace is no longer mounted."""
@@ -185,7 +227,7 @@ class Trees:
 
     async def _age(self, fresh: Pristine) -> None:
         """Rule 4."""
-        if self._place.work_tree is None:
+        if self._place.work_tree is None or self._is_new:
             return
         user = self._place.checkout_git
         try:
@@ -198,7 +240,7 @@ class Trees:
             return  # then all of them are new: more is built again than has to be
         others = {*staged.out.split(b"\0"), *edited.out.split(b"\0")}
         same = [name for name in held.out.split(b"\0") if name not in others]
-        await asyncio.to_thread(_take_times, self._place.work_tree, fresh.files, same)
+        await asyncio.to_thread(take_times, self._place.work_tree, fresh.files, same)
 
     def _lock(self, folder: Path) -> None:
         if folder not in self._locks:
@@ -234,7 +276,26 @@ async def _refresh(made: Pristine) -> None:
         await git.run("update-index", "-q", "--refresh", ok=(0, 1))
 
 
-def _take_times(source: Path, target: Path, names: list[bytes]) -> None:
+def _renew(files: Path) -> None:
+    """Rule 5: what was built a moment ago is older."""
+    for folder, _, names in os.walk(os.fsencode(files)):
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.utime(folder + b"/" + name, follow_symlinks=False)
+
+
+def _later(source: Path, target: Path, names: list[bytes]) -> list[bytes]:
+    """The files that are newer below `source` than below `target`."""
+    old, new = os.fsencode(target) + b"/", os.fsencode(source) + b"/"
+    found = []
+    for name in filter(None, names):
+        with contextlib.suppress(OSError):
+            if os.lstat(new + name).st_mtime_ns > os.lstat(old + name).st_mtime_ns:
+                found.append(name)
+    return found
+
+
+def take_times(source: Path, target: Path, names: Sequence[bytes]) -> None:
     old, new = os.fsencode(source) + b"/", os.fsencode(target) + b"/"
     for name in filter(None, names):
         with contextlib.suppress(OSError):
