@@ -8,24 +8,34 @@ from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
 
-NOTHING_ELSE = {"about": [], "known_failures": 0, "fewer_tests": 0, "removed_tests": [], "untried": False}
+NOTHING_ELSE = {"about": [], "known_failures": 0, "fewer_tests": 0, "removed_tests": [], "untried": False, "steering": []}
+
+
+STEERED = "; the change edits how its checks run: unittest.py"
 
 
 def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: Scratch) -> None:
-    scratch.graph("  checked: {goal: checked, done_when: test -s checked.txt}\n  bare: {goal: bare}\n")
+    agent = "echo $INTERLOCK_TASK_ID > $INTERLOCK_TASK_ID.txt; test $INTERLOCK_TASK_ID != forge || touch unittest.py"
+    tasks = ("checked: {goal: checked, done_when: test -s checked.txt}", "bare: {goal: bare}")
+    forge = "forge: {goal: forge, done_when: python3 -m unittest -h}"
+    scratch.graph("".join(f"  {task}\n" for task in (*tasks, forge)), agent)
     said = scratch.interlock("run")
     grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
     assert grades == {
         "checked": {"grade": "verified", "gap": None} | NOTHING_ELSE,
         "bare": {"grade": "observed", "gap": "no-checks"} | NOTHING_ELSE,
+        "forge": {"grade": "verified", "gap": None} | NOTHING_ELSE | {"steering": ["unittest.py"]},
     }
     assert "bare: no check covers it; it lands unverified" in said
-    assert "evidence: 1 verified on the merged tree, 1 unverified" in said
-    trailers = scratch.git("log", "-2", "--format=%s|%(trailers:key=Interlock-Evidence,valueonly)", "main")
+    assert "evidence: 2 verified on the merged tree, 1 unverified" in said
+    trailers = scratch.git("log", "-3", "--format=%s|%(trailers:key=Interlock-Evidence,valueonly)", "main")
     assert set(filter(None, trailers.splitlines())) == {
         "checked|verified on the merged tree",
         "bare|observed, no check covers it",
+        f"forge|verified on the merged tree{STEERED}",
     }
+    assert f"evidence: verified on the merged tree{STEERED}" in scratch.interlock("show", "forge")
+    assert STEERED in scratch.interlock("explain", "forge")
     assert "evidence: verified on the merged tree" in scratch.interlock("show", "checked")
     shown = scratch.interlock("show", "bare")
     assert "landed (unverified)" in shown

@@ -38,6 +38,7 @@ from interlock.model.outcome import (
     Resume,
     Tip,
 )
+from interlock.model.steering import steering
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
 from interlock.verify.sources import is_source
 
@@ -190,7 +191,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = seen or await arrived(turn)
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
-    hoped = VERIFIED if commands_of(turn) else weigh(())
+    commands = commands_of(turn)
+    hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
     results, commit = await both(
         _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree, hoped)
     )
@@ -201,7 +203,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [refused]
     seconds = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
-    if (evidence := weigh(verdict.checks, canary)) != hoped:  # what the commit says must be true
+    if (evidence := weigh(verdict.checks, canary, made.touched)) != hoped:  # what the commit says must be true
         commit = await _build(env, turn, base, merge.tree, evidence)
     return [
         f.CandidatePassed(

@@ -40,8 +40,17 @@ def _worth(evidence: Evidence) -> str:
         known = evidence.known_failures
         tests = f", {known} known failing test{'' if known == 1 else 's'} as on main" if known else ""
         untried = ", checks not tried by a break" if evidence.untried else ""
-        return f"verified on the merged tree{tests}{_removed(evidence)}{untried}"
-    return f"{evidence.grade.value}, {_GAPS.get(evidence.gap, 'not checked')}{_removed(evidence)}"
+        return f"verified on the merged tree{tests}{_removed(evidence)}{untried}{_steering(evidence)}"
+    gap = _GAPS.get(evidence.gap, "not checked")
+    return f"{evidence.grade.value}, {gap}{_removed(evidence)}{_steering(evidence)}"
+
+
+def _steering(evidence: Evidence) -> str:
+    """The files of the change that decide how its checks run, by names that the agent chose."""
+    names = [_plain(" ".join(name.split()))[:NAME_CHARS] for name in evidence.steering[:NAMED]]
+    more = len(evidence.steering) - len(names)
+    named = ", ".join(names) + (f" and {more} more" if more else "")
+    return f"; the change edits how its checks run: {named}" if names else ""
 
 
 def _removed(evidence: Evidence) -> str:

@@ -1,11 +1,12 @@
 """How well a change is known to work: what its agent says, what was seen to happen, what a check showed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from interlock.model.canary import CanaryResult
 from interlock.model.outcome import CheckResult
+from interlock.model.steering import steering
 
 
 class Grade(StrEnum):
@@ -52,6 +53,8 @@ class Evidence:
     """Their names, where the report tells them; at most 50 of each check."""
     untried: bool = False
     """The checks take too long to be tried on code that was broken on purpose."""
+    steering: tuple[str, ...] = ()
+    """Files of the change that decide how its checks run: it had a say in what they report."""
 
     @property
     def is_verified(self) -> bool:
@@ -64,13 +67,21 @@ UNCHECKED = Evidence(Grade.OBSERVED, Gap.UNCHECKED)
 VERIFIED = Evidence(Grade.VERIFIED)
 
 
-def weigh(checks: Sequence[CheckResult], canary: CanaryResult | None = None) -> Evidence:
+def weigh(
+    checks: Sequence[CheckResult], canary: CanaryResult | None = None, touched: Sequence[str] = ()
+) -> Evidence:
     """The evidence that the checks of a merged tree are, when none of them is held against the change.
 
-    `canary`: what the project's checks said of code that was broken on purpose, if that is known.
+    `canary`: what the project's checks said of code that was broken on purpose, if that is known. `touched`:
+    the files that the change edits.
     """
     if not checks:
         return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
+    found = _weighed(checks, canary)
+    return replace(found, steering=steering(touched, [check.command for check in checks]))
+
+
+def _weighed(checks: Sequence[CheckResult], canary: CanaryResult | None) -> Evidence:
     red = [check for check in checks if not check.passed]
     if unread := tuple(check.command for check in red if not (check.suite and check.suite.names_failures)):
         return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, unread)

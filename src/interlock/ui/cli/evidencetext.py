@@ -18,7 +18,7 @@ def landed_text(commit: str, evidence: Evidence) -> str:
     """How a change landed. Without a check that covers it, never as if it had passed one."""
     if evidence.is_verified:
         return f"landed as {commit}, verified{known_text(evidence)}"
-    return f"landed (unverified) as {commit}, {gap_text(evidence)}"
+    return f"landed (unverified) as {commit}, {gap_text(evidence)}{_steering(evidence)}"
 
 
 def evidence_text(evidence: Evidence | None) -> str:
@@ -27,7 +27,7 @@ def evidence_text(evidence: Evidence | None) -> str:
         return "none yet"
     if evidence.is_verified:
         return f"verified on the merged tree{known_text(evidence)}"
-    return ", ".join(filter(None, (evidence.grade.value, gap_text(evidence))))
+    return ", ".join(filter(None, (evidence.grade.value, gap_text(evidence)))) + _steering(evidence)
 
 
 def known_text(evidence: Evidence) -> str:
@@ -35,7 +35,16 @@ def known_text(evidence: Evidence) -> str:
     known, fewer = evidence.known_failures, evidence.fewer_tests
     failing = f" but for {counted(known, 'known failing test')} of main" if known else ""
     less = f", without {counted(fewer, 'test')} of main{_removed(evidence)}" if fewer else ""
-    return failing + less + (", checks not tried by a break" if evidence.untried else "")
+    untried = ", checks not tried by a break" if evidence.untried else ""
+    return failing + less + untried + _steering(evidence)
+
+
+def _steering(evidence: Evidence) -> str:
+    """The files of the change that decide how its checks run."""
+    names = [inert(name) for name in evidence.steering[:NAMED]]
+    more = len(evidence.steering) - len(names)
+    named = ", ".join(names) + (f" and {more} more" if more else "")
+    return f"; the change edits how its checks run: {named}" if names else ""
 
 
 def _removed(evidence: Evidence) -> str:
