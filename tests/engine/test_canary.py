@@ -130,7 +130,8 @@ STRICT = CheckResult("make", 2, tail="shapes.c:9:5: error: unused variable [-Wer
 
 
 @pytest.mark.parametrize(
-    ("is_for_compilers", "runs"), [(True, (QUOTED,)), (True, (RED, GREEN, RED)), (False, (STRICT, GREEN, STRICT))]
+    ("is_for_compilers", "runs"),
+    [(True, (QUOTED,)), (True, (RED, GREEN, RED)), (False, (STRICT, GREEN, STRICT))],
 )
 def test_a_build_that_fails_does_not_show_that_the_code_is_tested(
     is_for_compilers: bool, runs: tuple[CheckResult, ...]

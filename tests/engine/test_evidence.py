@@ -8,14 +8,21 @@ from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
 
-NOTHING_ELSE = {"about": [], "known_failures": 0, "fewer_tests": 0, "removed_tests": [], "untried": False, "steering": []}
+NOTHING_ELSE = {
+    "about": [],
+    "known_failures": 0,
+    "fewer_tests": 0,
+    "removed_tests": [],
+    "untried": False,
+    "steering": [],
+}
 
 
 STEERED = "; the change edits how its checks run: unittest.py"
 
 
 def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: Scratch) -> None:
-    agent = "echo $INTERLOCK_TASK_ID > $INTERLOCK_TASK_ID.txt; test $INTERLOCK_TASK_ID != forge || touch unittest.py"
+    agent = "id=$INTERLOCK_TASK_ID; echo $id > $id.txt; test $id != forge || touch unittest.py"
     tasks = ("checked: {goal: checked, done_when: test -s checked.txt}", "bare: {goal: bare}")
     forge = "forge: {goal: forge, done_when: python3 -m unittest -h}"
     scratch.graph("".join(f"  {task}\n" for task in (*tasks, forge)), agent)

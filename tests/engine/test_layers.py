@@ -109,6 +109,7 @@ def test_what_the_person_built_from_edited_sources_is_built_again(scratch: Scrat
     assert scratch.states() == {"a": "done", "b": "done"}
     assert (scratch.root / "source").read_text() == "edited and bad\n"
 
+
 STAMP = """\
 test: .tested
 
@@ -126,7 +127,7 @@ def test_a_stamp_does_not_hide_that_the_change_removes_a_file(scratch: Scratch) 
         calc__py="value = 1\n",
         more__py="",
         check__sh="test -e calc.py\n",
-        **{"__gitignore": ".tested\n"},
+        __gitignore=".tested\n",
     )
     agent = "git rm -q $(cat files.$INTERLOCK_TASK_ID)"
     scratch.write(files__calc="calc.py\n", files__all="calc.py more.py\n", files__more="more.py\n")
@@ -144,7 +145,7 @@ def test_what_the_person_built_before_she_took_an_edit_back_is_built_again(scrat
     scratch.write(
         Makefile="out: src\n\tcp src out\n\ntest: out\n\tgrep -q good out\n",
         src="good\n",
-        **{"__gitignore": "out\n"},
+        __gitignore="out\n",
     )
     scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify="make test")
     scratch.interlock("run", "--only", "a")

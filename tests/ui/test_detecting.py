@@ -198,7 +198,8 @@ KINDS = (
             "Makefile": "test: tests\n\t./demo\n\ntests: demo\n",
             "CMakeLists.txt": "project(cJSON)\nif(ENABLE_TEST)\n    enable_testing()\nendif()\n",
             ".github/workflows/CI.yml": "jobs:\n  linux:\n    steps:\n      - run: |\n"
-            "          mkdir -p build\n          cd build\n          cmake .. $OPTIONS\n          make\n          make test\n",
+            "          mkdir -p build\n          cd build\n          cmake .. $OPTIONS\n"
+            "          make\n          make test\n",
         },
         CTEST,
         "CMakeLists.txt",

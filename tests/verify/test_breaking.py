@@ -96,7 +96,8 @@ def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> 
             "greet.c",
             "int greet(void) { return 1; }\n",
             "greet.greet",
-            "int greet(void) { __attribute__((unused)) int interlock_canary_here = interlock_canary(); return 1; }",
+            "int greet(void) { __attribute__((unused)) int interlock_canary_here = interlock_canary();"
+            " return 1; }",
         ),
         ("data.c", "int table[] = {1, 2};\n", "data.c", '#error "interlock canary: broken on purpose"'),
         (
@@ -142,7 +143,8 @@ def test_without_tests_that_name_it_a_program_of_a_compiled_language_is_broken_i
 
 
 def test_tests_inside_of_a_file_of_rust_are_heard() -> None:
-    code = "pub fn one() -> u8 {\n    1\n}\n\npub fn two() -> u8 {\n    2\n}\n\n#[cfg(test)]\nmod tests {\n    two();\n}\n"
+    functions = "pub fn one() -> u8 {\n    1\n}\n\npub fn two() -> u8 {\n    2\n}\n\n"
+    code = f"{functions}#[cfg(test)]\nmod tests {{\n    two();\n}}\n"
     assert places({"src/lib.rs": code})[0][0] == "lib.two"
 
 

@@ -203,7 +203,9 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [refused]
     seconds = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
-    if (evidence := weigh(verdict.checks, canary, made.touched)) != hoped:  # what the commit says must be true
+    if (
+        evidence := weigh(verdict.checks, canary, made.touched)
+    ) != hoped:  # what the commit says must be true
         commit = await _build(env, turn, base, merge.tree, evidence)
     return [
         f.CandidatePassed(

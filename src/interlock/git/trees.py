@@ -7,8 +7,8 @@
 4. A file that is the same in the user's checkout takes its time from there, and every other file is new. So
    what the user has built there is newer than its sources, and older than each source that has changed since.
    A file of the checkout that was written again later, with the same content, is told to those who ask.
-5. A tree of the other kind (`is_new`) has files that are all newer than anything that was built: no time tells
-   a build that a file is gone.
+5. A tree of the other kind (`is_new`) has files that are all newer than anything that was built: no time
+   tells a build that a file is gone.
 """
 
 import asyncio

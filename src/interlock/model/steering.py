@@ -1,9 +1,8 @@
-"""Files that decide how checks run, by their names. A change that edits one can decide what its checks say."""
+"""Files that decide how checks run, by name: a change that edits one can decide what its checks say."""
 
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 
 _NAMES = re.compile(
     r"conftest\.py|(site|user)customize\.py|\.?pytest\.ini|tox\.ini|tox\.toml|setup\.cfg|pyproject\.toml|noxfile\.py"
@@ -14,7 +13,7 @@ _NAMES = re.compile(
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
 """Modules of Python that run tests. One of this name in the repository is found before the real one."""
-_SCRIPTS = ("", ".sh", ".bash")
+_SCRIPTS = ("sh", "bash")
 
 
 def steering(touched: Iterable[str], commands: Sequence[str] = ()) -> tuple[str, ...]:
@@ -24,13 +23,13 @@ def steering(touched: Iterable[str], commands: Sequence[str] = ()) -> tuple[str,
 
 
 def _steers(path: str, named: set[str]) -> bool:
-    pure = PurePosixPath(path)
-    if _NAMES.fullmatch(pure.name.lower()) or path.startswith(_FOLDERS):
+    *folders, name = path.split("/")
+    if _NAMES.fullmatch(name.lower()) or path.startswith(_FOLDERS):
         return True
-    if path in named and pure.suffix in _SCRIPTS:
+    module, dot, kind = name.rpartition(".")
+    if path in named and (not dot or kind in _SCRIPTS):
         return True
-    if pure.suffix != ".py":
+    if kind != "py":
         return False
-    *folders, module = pure.with_suffix("").parts
     first = folders[0] if folders else module
     return first in sys.stdlib_module_names or bool(_RUNNERS & {*folders, module})

@@ -35,7 +35,8 @@ _HEADERS: Mapping[str, re.Pattern[str]] = {
     "go": re.compile(r"^func\s+(?:\([^)]*\)\s*)?(\w+)\s*\(.*\{\s*$"),
     "rs": re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\s+(\w+)\s*[(<].*\{\s*$"),
     "java": re.compile(
-        r"^\s+(?:(?:public|protected|private|static|final|synchronized)\s+)+[\w<>\[\],.? ]+\s(\w+)\s*\([^;]*\{\s*$"
+        r"^\s+(?:(?:public|protected|private|static|final|synchronized)\s+)+[\w<>\[\],.? ]+\s(\w+)\s*"
+        r"\([^;]*\{\s*$"
     ),
     "kt": re.compile(r"^\s*(?:\w+\s+)*fun\s+(?:<[^>]*>\s*)?(?:\w+\.)?(\w+)\s*\(.*\{\s*$"),
     "swift": re.compile(r"^\s*(?:\w+\s+)*func\s+(\w+)\s*[(<].*\{\s*$"),

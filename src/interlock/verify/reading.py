@@ -1,8 +1,8 @@
 """Tells which files of a change a command has read, by their last access: it is set to 1970 beforehand.
 
 It works in any language, and sees what a report cannot: an installed copy or an old build that was tested in
-place of the change. A disk that does not note accesses says nothing; then nothing is said here either. Nor does
-one that copies files unread (`copy_file_range`, reflinks), unless the sandbox keeps programs from that.
+place of the change. A disk that does not note accesses says nothing; then nothing is said here either. Nor
+does one that copies files unread (`copy_file_range`, reflinks), unless the sandbox keeps programs from that.
 """
 
 import os

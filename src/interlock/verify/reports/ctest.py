@@ -5,7 +5,9 @@ import re
 from interlock.model.suite import SuiteResult
 from interlock.verify.reports.naming import suite_of
 
-_SUMMARY = re.compile(r"^\d+% tests passed, \d+ tests? failed out of \d+$|^No tests were found!!!$", re.MULTILINE)
+_SUMMARY = re.compile(
+    r"^\d+% tests passed, \d+ tests? failed out of \d+$|^No tests were found!!!$", re.MULTILINE
+)
 _TEST = re.compile(r"^ *\d+/\d+ Test +#\d+: (.+?) \.*(?: +Passed|(.*)\*\*\*(\S+))", re.MULTILINE)
 _DID_NOT_RUN = ("Skipped", "Disabled")
 

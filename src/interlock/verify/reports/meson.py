@@ -7,7 +7,8 @@ from interlock.verify.reports.naming import suite_of
 
 _SUMMARY = re.compile(r"^Ok: +\d+ *$", re.MULTILINE)
 _TEST = re.compile(
-    r"^ *\d+/\d+ (.+?) +(OK|FAIL|ERROR|TIMEOUT|EXPECTEDFAIL|UNEXPECTEDPASS|INTERRUPT) +[\d.]+ ?s\b", re.MULTILINE
+    r"^ *\d+/\d+ (.+?) +(OK|FAIL|ERROR|TIMEOUT|EXPECTEDFAIL|UNEXPECTEDPASS|INTERRUPT) +[\d.]+ ?s\b",
+    re.MULTILINE,
 )
 _GREEN = ("OK", "EXPECTEDFAIL")
 

@@ -96,7 +96,9 @@ _SESSIONS = (
         below=r"\s*$|\t|Errors while running CTest|The following tests (did not run|FAILED):$",
     ),
     _Session(r"ninja: | *\d+/\d+ .* (OK|FAIL) ", r"Full log written to ", r"Full log written to "),  # meson
-    _Session(r"(PASS|FAIL|XFAIL|SKIP): ", r"=+$", r"# TOTAL: ", below=r"See |Please report |=+$|\s*$"),  # automake
+    _Session(
+        r"(PASS|FAIL|XFAIL|SKIP): ", r"=+$", r"# TOTAL: ", below=r"See |Please report |=+$|\s*$"
+    ),  # automake
     _Session(r".*<testsuites?\b", r".*</testsuites?>", r"(?!)"),  # JUnit
 )
 _OWN_REASONS = re.compile(

@@ -15,7 +15,9 @@ _NEEDS_THE_NETWORK = re.compile(
 """Recipes that cannot work in a sandbox."""
 
 
-_DECLARES_TESTS = re.compile(r"^\s*(enable_testing\s*\(|include\s*\(\s*CTest\b)", re.MULTILINE | re.IGNORECASE)
+_DECLARES_TESTS = re.compile(
+    r"^\s*(enable_testing\s*\(|include\s*\(\s*CTest\b)", re.MULTILINE | re.IGNORECASE
+)
 
 
 def make_checks(layout: Layout) -> Iterator[CheckFound]:
