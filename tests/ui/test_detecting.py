@@ -146,6 +146,18 @@ KINDS = (
         "npm ci",
     ),
     Kind(
+        "vitest alone: told to name what passed",
+        {"package.json": '{"scripts": {"test": "vitest run --coverage"}}'},
+        "npm test -- --reporter=verbose",
+        "package.json: scripts.test",
+    ),
+    Kind(
+        "jest that says itself what it prints",
+        {"package.json": '{"scripts": {"test": "jest --silent"}}'},
+        "npm test",
+        "package.json: scripts.test",
+    ),
+    Kind(
         "chokidar: tests are compiled",
         {
             "package.json": '{"scripts": {"test": "node index.test.js", "build": "tsc"}}',

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from interlock.git.attempt import AttemptFolder, Kept, Opened
+from interlock.model.outcome import CheckResult
+from interlock.model.suite import SuiteResult
 from interlock.model.task import Commit, TaskId
+from interlock.ui.cli.check_checkup import check_finding
+from interlock.ui.cli.findings import Health
+from interlock.ui.cli.trying import in_words
 from tests.ui.conftest import Lab, git, task
 
 DAY = 86_400
@@ -208,3 +213,11 @@ def test_a_local_model_that_wants_a_key_is_not_well_without_it(
         assert checks(lab)["agent a"]["fix"] == "export MODEL_KEY=..."
         monkeypatch.setenv("MODEL_KEY", "k")
         assert checks(lab)["agent a"]["health"] == "ok"
+
+
+def test_a_red_check_that_cannot_be_judged_test_by_test_is_not_called_usable() -> None:
+    """`run` starts nothing on it, so doctor and init must not promise that its failures are known."""
+    stops = SuiteResult(("a",), ("b",), 1, 1, flaw="`-x` stops at the first failure: remove it")
+    red = CheckResult("pytest -x", 1, suite=stops)
+    assert check_finding(red).health is Health.BAD and "remove it" in check_finding(red).text
+    assert not in_words(red).is_usable and "remove it" in in_words(red).text

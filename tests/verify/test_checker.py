@@ -12,6 +12,7 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import CheckResult
+from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
 from interlock.run import LocalProcesses
 from interlock.verify import LocalChecker
@@ -44,7 +45,8 @@ def git(folder: Path, *words: str) -> str:
 def bench(tmp_path: Path) -> Bench:
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "file").write_text("tested\n")
-    git(tmp_path, "add", "file")
+    (tmp_path / "tree.xml").write_text('<testsuite><testcase name="planted"/></testsuite>')
+    git(tmp_path, "add", "file", "tree.xml")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
     processes = LocalProcesses(grace_seconds=0.2, log_limit_bytes=1024**2)
@@ -64,6 +66,21 @@ def test_passed_tests_do_not_push_the_failure_out_of_the_end_that_is_told(bench:
     listed = "for i in $(seq 400); do echo PASSED test_a.py::test_number_$i; done"
     (red,) = bench.check(f"echo 'E   assert 1 == 2'; {listed}; echo '1 failed, 400 passed in 0.10s'; exit 1")
     assert red.tail == "E   assert 1 == 2\n1 failed, 400 passed in 0.10s"
+
+
+def test_of_report_files_only_those_that_the_command_itself_wrote_count(bench: Bench) -> None:
+    """The tree holds one too; it is there before the command, whatever becomes of it."""
+    report = '<testsuite><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>'
+    written, planted, moved, odd, broken = bench.check(
+        f"mkdir -p out/deep; echo '{report}' > out/deep/r.xml; echo '<coverage/>' > c.xml; exit 1",
+        "ln -s tree.xml link.xml; touch tree.xml; exit 1",
+        "mv tree.xml other.xml; cp -p other.xml third.xml; exit 1",
+        "mkfifo pipe.xml; mkdir folder.xml; exit 1",
+        "echo '<testsuite><testcase' > r.xml; exit 1",
+    )
+    assert written.suite == SuiteResult(("a",), ("b",), 1, 1)
+    assert [each.suite for each in (planted, moved, odd)] == [None, None, None]
+    assert broken.suite and broken.suite.flaw.startswith("its report r.xml cannot be read")
 
 
 def test_a_command_is_a_shell_line(bench: Bench) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from interlock.model.suite import SuiteResult
-from interlock.verify.reports import accounted, read_report
+from interlock.verify.reports import accounted, combined, read_report
+from interlock.verify.reports.junit import BrokenReport, read_document
 
 OUTPUTS = Path(__file__).parent / "reports"
 
@@ -68,6 +69,17 @@ def test_vitest_counts_what_passed_and_names_what_failed_through_its_colours() -
     assert read("vitest") == SuiteResult((), ("one.test.mjs > add > fails on main",), 3, 1)
 
 
+def test_jest_and_vitest_name_what_passed_where_they_are_told_to() -> None:
+    titles = ("add > adds two", "top", "other > deep > adds two", "other > each 1", "other > each 2")
+    for name, one, two in (
+        ("jest_verbose", "./one.test.js", "./two.test.js"),
+        ("vitest_verbose", "one.test.mjs", "two.test.mjs"),
+    ):
+        suite = read(name)
+        assert set(suite.passed) == {f"{one if at < 2 else two} > {title}" for at, title in enumerate(titles)}
+        assert (suite.failed, suite.names_passes) == ((f"{one} > add > fails on main",), True)
+
+
 def test_ava_counts_only_when_everything_passed() -> None:
     assert (read("ava_green").passed_count, read("ava_green").failed) == (4, ())
 
@@ -117,3 +129,56 @@ def test_output_that_is_made_to_be_read_slowly_is_read_all_the_same(piece: str) 
     text = f"=== short test summary info ===\n{piece * 50_000}\n= 1 failed in 1.0s =\n"
     assert read_report(text) is not None
     accounted("make", text, SuiteResult())
+
+
+JUNIT = '<testsuite tests="2" failures="{}"><testcase classname="c" name="a"/>{}</testsuite>'
+FAILED = '<testcase classname="c" name="b"><failure/></testcase>'
+
+
+def test_a_failure_that_a_suite_counts_and_no_test_shows_is_a_failure_without_a_name() -> None:
+    assert read_report(JUNIT.format(1, FAILED)) == SuiteResult(("c a",), ("c b",), 1, 1)
+    untold = read_report(JUNIT.format(2, FAILED))
+    assert untold and untold.failed_count == 2 and not untold.names_failures
+
+
+def test_a_test_that_googletest_or_ctest_did_not_run_has_not_passed() -> None:
+    idle = '<testcase name="b" status="notrun"/><testcase name="d" classname="d" status="run"/>'
+    assert read_report(JUNIT.format(0, idle)) == SuiteResult(("c a", "d"), (), 2, 0)
+
+
+@pytest.mark.parametrize(
+    "inside", ['<!DOCTYPE x [<!ENTITY a "aaaa">]>', '<!DOCTYPE x SYSTEM "file:///etc/passwd">']
+)
+def test_a_document_that_declares_entities_is_refused(inside: str) -> None:
+    document = f'<?xml version="1.0"?>{inside}<testsuite><testcase name="a"/></testsuite>'
+    with pytest.raises(BrokenReport):
+        read_document(document.encode())
+
+
+def test_a_deep_document_is_read_without_recursion() -> None:
+    deep = "<testsuite>" * 200_000
+    with pytest.raises(BrokenReport):
+        read_document(deep.encode())
+    whole = deep + '<testcase name="a"/>' + "</testsuite>" * 200_000
+    assert read_document(whole.encode()).results == [("a", True)]
+
+
+def test_where_output_and_files_disagree_on_a_test_it_failed() -> None:
+    output = SuiteResult(("x.py::a", "y.py::a", "x.py::c"), ("x.py::b",), 3, 1)
+    agreed = SuiteResult(("x a", "y a", "x c"), ("x b",), 3, 1)
+    assert combined(output, agreed) == output
+    denied = SuiteResult((), ("x b", "x c"), 2, 2)
+    assert combined(output, denied) == SuiteResult(("x.py::a", "y.py::a"), ("x.py::b", "x.py::c"), 2, 2)
+
+
+def test_files_name_what_the_output_only_counts() -> None:
+    counted, named = SuiteResult((), ("b",), 1, 1), SuiteResult(("c a",), ("c b",), 1, 1)
+    assert combined(counted, named) == named
+    more = SuiteResult((), ("c a", "c b"), 0, 2)
+    assert not (found := combined(counted, more)) or not found.names_failures
+
+
+def test_without_a_known_session_only_lines_that_name_a_test_are_left_out() -> None:
+    output = "1/2 Test #1: a ...... Passed  0.01 sec\nRunning c.Case\nlint: unused name\n"
+    suite = accounted("make", output, SuiteResult(("a",), ("b",), 1, 1), frozenset({"a", "c.Case"}))
+    assert suite.beside == ("lint: unused name",)

@@ -5,7 +5,7 @@ import contextlib
 import os
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
@@ -16,7 +16,8 @@ from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.reading import mark_unread, notes_accesses, still_unread
-from interlock.verify.reports import accounted, read_report
+from interlock.verify.report_files import watch
+from interlock.verify.reports import Filed, accounted, combined, read_report
 from interlock.verify.unable import unable
 
 REPORT_BYTES = 16 << 20
@@ -100,8 +101,11 @@ class LocalChecker:
                 written = _layer(room)
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
-                result = await self._run(order, command, number, self._command(name, room, folder))
-                return replace(result, watched=len(marked), unread=still_unread(written, marked))
+                reports = await asyncio.to_thread(watch, room, folder / "began")
+                ran = await self._run(order, command, number, self._command(name, room, folder))
+                unread = still_unread(written, marked)
+                result = _result(command, ran, await asyncio.to_thread(reports.read))
+                return replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
             finally:
                 await asyncio.shield(self._rooms.clear(folder))
 
@@ -118,7 +122,7 @@ class LocalChecker:
             grace=False,  # its end is worth nothing to anybody
         )
 
-    async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> CheckResult:
+    async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> "_Ran":
         log = f"evidence/{order.name}/{number}.log"
         path = self._state_dir / log
         began = _begin(path, f"# interlock: tree {order.tree}: {command}\n")
@@ -137,9 +141,8 @@ class LocalChecker:
             )
         if exited.ended is Ended.LEASE:
             raise EnvironmentProblem(f"the check {order.name} was stopped: its lease was not renewed in time")
-        result = _result(command, exited, log, _written(path, began))
-        hung = result.timed_out and pace is not None and exited.seconds < order.timeout_seconds
-        return replace(result, usual_seconds=pace.usual_seconds) if pace and hung else result
+        hung = exited.ended is Ended.TIMEOUT and exited.seconds < order.timeout_seconds
+        return _Ran(exited, log, _written(path, began), pace.usual_seconds if pace and hung else 0.0)
 
     @contextlib.contextmanager
     def _shown(self, name: str, check: RunningCheck) -> Iterator[None]:
@@ -157,13 +160,27 @@ def _layer(room: Room) -> Path:
     return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
 
 
-def _result(command: str, exited: Exit, log: str, output: str) -> CheckResult:
-    code, timed_out, suite = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
-    suite = accounted(command, output, suite) if suite and code else suite
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A command that has ended."""
+
+    exited: Exit
+    log: str
+    output: str
+    usual_seconds: float
+    """How long it usually takes, if it hung."""
+
+
+def _result(command: str, ran: _Ran, filed: Filed) -> CheckResult:
+    exited, output = ran.exited, ran.output
+    code, timed_out, printed = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
+    suite = combined(printed, filed.suite)
+    if suite and code:
+        suite = accounted(command, output, suite, frozenset() if printed else filed.words)
     why, about = unable(code, timed_out, output, suite) or (None, "")
     tail = _without_passes(exited.tail, output)
     return CheckResult(
-        command, code, exited.seconds, tail, log, timed_out, suite=suite, unable=why, about=about
+        command, code, exited.seconds, tail, ran.log, timed_out, suite=suite, unable=why, about=about
     )
 
 

@@ -11,7 +11,7 @@ from interlock.events.evidence import canary_result
 from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
-from interlock.ui.cli.checktext import inability, last_lines, mend
+from interlock.ui.cli.checktext import inability, last_lines, main_text, mend
 from interlock.ui.cli.evidencetext import canary_text, wrong_copy_fix, wrong_copy_text
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import counted
@@ -57,12 +57,12 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
     if is_promise:
         text = f"`{check.command}` runs, and is red {took} until its task is done"
         return Finding("check", Health.OK, text)
-    if check.suite and check.suite.failed:
+    if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
         text = f"`{check.command}`: {failing} fail on main; changes are judged by the others"
         return Finding("check", Health.WARNING, text, detail=check.suite.failed[:8])
-    text = f"`{check.command}` fails on main (exit {check.exit_code}), and its report names no tests"
-    return Finding("check", Health.BAD, text, "mend main, or name single tests", lines)
+    text = f"`{check.command}` {main_text(check)}"
+    return Finding("check", Health.BAD, text, "correct main, or name single tests", lines)
 
 
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:

@@ -10,7 +10,7 @@ from interlock.engine.project import Project, open_project
 from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
 from interlock.model.setup import Setup
-from interlock.ui.cli.checktext import inability, last_lines, mend
+from interlock.ui.cli.checktext import inability, last_lines, main_text, mend
 from interlock.ui.cli.output import Invocation, counted, note
 
 TRY_SECONDS = 300.0
@@ -52,11 +52,10 @@ def in_words(check: CheckResult) -> Tried:
         return Tried(check.command, True, f"passed {took}, {ran}", tests=tests)
     if check.unable:
         return Tried(check.command, False, inability(check), mend(check), tuple(last_lines(check)))
-    if check.suite and check.suite.failed:
+    if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
         return Tried(check.command, True, f"{failing} fail on main, and are known from now on", tests=tests)
-    why = f"it fails on main (exit {check.exit_code}), and its report names no tests"
-    return Tried(check.command, False, why, "run it in your shell, and mend main")
+    return Tried(check.command, False, f"it {main_text(check)}", "run it in your shell, and mend main")
 
 
 def best(tried: Sequence[Tried]) -> Tried | None:

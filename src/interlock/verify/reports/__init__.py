@@ -12,6 +12,7 @@ from interlock.verify.reports.automake import read_automake
 from interlock.verify.reports.ava import read_ava
 from interlock.verify.reports.cargo import read_cargo
 from interlock.verify.reports.ctest import read_ctest
+from interlock.verify.reports.filed import Filed, combined
 from interlock.verify.reports.gotest import read_go
 from interlock.verify.reports.jest import read_jest
 from interlock.verify.reports.junit import read_junit
@@ -25,7 +26,7 @@ from interlock.verify.reports.tap import read_tap
 from interlock.verify.reports.unittests import read_unittest
 from interlock.verify.reports.vitest import read_vitest
 
-__all__ = ["accounted", "read_report"]
+__all__ = ["Filed", "accounted", "combined", "read_report"]
 
 READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
     *(read_pytest, read_unittest, read_tap, read_node, read_mocha, read_vitest),

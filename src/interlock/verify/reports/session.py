@@ -6,6 +6,8 @@ Rules:
 3. No reason of the test program's own beside failing tests: a coverage limit, an error outside of tests.
 4. All that is printed before and after the session is kept, so that it can be compared with main's. A linter
    in the same command has no other way to show.
+5. Where the report is in files, the output has no session that we know. Then all lines are kept but those
+   that name a test of the files.
 """
 
 import re
@@ -21,6 +23,9 @@ from interlock.verify.reports.naming import plain, short_lines
 BESIDE_LINES = 500
 """With more the output is a log, and the fact about main would be one too."""
 BESIDE_CHARS = 160
+TITLE_WORDS = 12
+"""Words of a title that is looked for in a line. Without an end, a long line would take too long."""
+_AROUND = "\"'`()[]<>,;:."
 
 _ONE_CHECK_EACH = "give each command a check of its own in `verify`"
 
@@ -140,13 +145,18 @@ _OPTIONS = (
 )
 
 
-def accounted(command: str, output: str, suite: SuiteResult) -> SuiteResult:
-    """The result of a red check with why its report does not account for that, or what was printed beside."""
+def accounted(
+    command: str, output: str, suite: SuiteResult, words: frozenset[str] = frozenset()
+) -> SuiteResult:
+    """The result of a red check with why its report does not account for that, or what was printed beside.
+
+    `words`: the classes and names of the tests, where the report is in files.
+    """
     text = short_lines(plain(output))
-    outside = list(_outside(text))
+    outside = [line for line in _outside(text) if not (words and _names_a_test(line, words))]
     # npm and make print the commands that they run.
     commands = [command, *(line.removeprefix("> ") for line in outside)]
-    flaw = next(chain(_stops(commands), _flaws(text, len(outside))), "")
+    flaw = suite.flaw or next(chain(_stops(commands), _flaws(text, len(outside))), "")
     return replace(suite, flaw=flaw, beside=() if flaw else tuple(_numbered(outside)))
 
 
@@ -202,6 +212,16 @@ def _outside(text: str) -> Iterator[str]:
     first = min((span[0] for span in spans), default=0)
     last = max((span[1] for span in spans), default=-1)
     yield from (line for line in (*lines[:first], *lines[last + 1 :]) if line.strip())
+
+
+def _names_a_test(line: str, words: frozenset[str]) -> bool:
+    parts = line.split()
+    spans = (
+        " ".join(parts[start:end]).strip(_AROUND)
+        for start in range(len(parts))
+        for end in range(start + 1, min(len(parts), start + TITLE_WORDS) + 1)
+    )
+    return any(span in words for span in spans)
 
 
 def _span(lines: list[str], kind: _Session) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""vitest: failing tests by name, the others by number."""
+"""vitest: failing tests by name. What passed is named by `--reporter=verbose`, and otherwise counted."""
 
 import re
 
@@ -7,6 +7,7 @@ from interlock.verify.reports.naming import suite_of
 
 _TESTS = re.compile(r"^ +Tests +(.*\(\d+\).*|no tests)$", re.MULTILINE)
 _FAIL = re.compile(r"^ *FAIL +(.+)$", re.MULTILINE)
+_PASS = re.compile(r"^ [✓√] (\S.*? > .+?)(?: \((?:retry|repeat) x\d+\))*(?: +[\d.]+m?s)?$", re.MULTILINE)
 
 
 def read_vitest(text: str) -> SuiteResult | None:
@@ -15,7 +16,10 @@ def read_vitest(text: str) -> SuiteResult | None:
     if not sums:
         return None
     failed = [(name.strip(), False) for name in dict.fromkeys(_FAIL.findall(text))]
-    return suite_of(failed, _number(sums, "passed"), _number(sums, "failed"))
+    passed, passed_count = _PASS.findall(text), _number(sums, "passed")
+    # Other lines may look like it: it is the verbose report if all are there.
+    tests = [*((name, True) for name in passed), *failed] if len(passed) == passed_count else failed
+    return suite_of(tests, passed_count, _number(sums, "failed"))
 
 
 def _number(sums: list[str], word: str) -> int:

@@ -22,6 +22,8 @@ _RUNS_TESTS = re.compile(
 )
 
 _NOT_FOR_CHECKS = re.compile(r"watch|debug|inspect|update|bench|browser|e2e")
+_LONE = re.compile(r"(?:npx )?(jest|vitest run)(?: [^&|;<>`$()]*)?")
+_REPORTS = re.compile(r"--(?:verbose|silent|reporters?|json|outputFile|watch\w*)\b| -- ")
 
 
 def node_checks(layout: Layout) -> Iterator[CheckFound]:
@@ -32,17 +34,30 @@ def node_checks(layout: Layout) -> Iterator[CheckFound]:
     scripts = {name: text for name, text in table(layout.package, "scripts").items() if isinstance(text, str)}
     script = scripts.get("test", "")
     if script and "no test specified" not in script:
-        yield CheckFound(f"{_alone(script)}{_runner(layout)} test", "package.json: scripts.test")
+        command = f"{_alone(script)}{_runner(layout)} test{_naming(layout, script)}"
+        yield CheckFound(command, "package.json: scripts.test")
     if _RUNS_TESTS.search(script):
         return
     for name, text in scripts.items():
         runs_it = re.search(rf"\b{re.escape(name)}(?![\w:-])", script)
         if _RUNS_TESTS.search(text) and not runs_it and not _NOT_FOR_CHECKS.search(f"{name} {text}"):
-            yield CheckFound(f"{_alone(text)}{_runner(layout)} run {name}", f"package.json: scripts.{name}")
+            command = f"{_alone(text)}{_runner(layout)} run {name}{_naming(layout, text)}"
+            yield CheckFound(command, f"package.json: scripts.{name}")
 
 
 def _alone(script: str) -> str:
     return "CI=true " if _WATCHES.search(script) else ""
+
+
+def _naming(layout: Layout, script: str) -> str:
+    """Options with which a script that is a lone jest or vitest also names the tests that passed.
+
+    Only for npm: the other package managers differ in which words they hand on.
+    """
+    found = _LONE.fullmatch(script.strip())
+    if not found or _REPORTS.search(script) or _runner(layout) != "npm":
+        return ""
+    return " -- --verbose" if found[1] == "jest" else " -- --reporter=verbose"
 
 
 def build_command(layout: Layout) -> str:

@@ -1,0 +1,85 @@
+"""A check that writes JUnit files, and prints nothing that tells tests apart, through the real command."""
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+RUNNER = """
+import pathlib
+tests = {}
+exec(pathlib.Path('tests.py').read_text(), tests)
+cases, bad = [], 0
+for name in [name for name in tests if name.startswith('test_')]:
+    try:
+        tests[name]()
+        cases.append(f'<testcase classname="t" name="{name}"/>')
+    except AssertionError:
+        bad += 1
+        cases.append(f'<testcase classname="t" name="{name}"><failure/></testcase>')
+folder = pathlib.Path('build/reports')
+folder.mkdir(parents=True, exist_ok=True)
+(folder / 'TEST-t.xml').write_text('<testsuite>' + ''.join(cases) + '</testsuite>')
+print('There were failing tests. See the report.' if bad else 'ok')
+raise SystemExit(bad > 0)
+"""
+TESTS = """
+from shapes import area, sides
+def test_area(): assert area(2, 3) == 6
+def test_sides(): assert sides() == 4
+def test_known(): assert 1 == 2
+"""
+STALE = '<testsuite><testcase classname="t" name="test_old"/></testsuite>'
+BREAK = "sed -i 's/return 4/return 5/' shapes.py"
+PLANTED = f"""{BREAK}
+mkdir -p reports
+cat > reports/TEST-t.xml <<'END'
+<testsuite><testcase classname="t" name="test_area"/><testcase classname="t" name="test_sides"/>
+<testcase classname="t" name="test_known"><failure/></testcase></testsuite>
+END
+sed -i "/write_text/d" run.py
+"""
+
+
+@pytest.fixture
+def red(scratch: Scratch) -> Scratch:
+    """A project with one known failure, and the report of an older run among its ignored files."""
+    scratch.write(
+        shapes__py="def area(a, b): return a * b\ndef sides(): return 4\n",
+        tests__py=TESTS,
+        run__py=RUNNER,
+        __gitignore="build/\n__pycache__/\n",
+    )
+    (scratch.root / "build" / "reports").mkdir(parents=True)
+    (scratch.root / "build" / "reports" / "TEST-old.xml").write_text(STALE)
+    return scratch
+
+
+def test_a_red_main_is_judged_by_the_files_that_the_check_wrote(red: Scratch) -> None:
+    red.graph(
+        "  good: {goal: g, agent: good}\n  bad: {goal: b, agent: shell, retries: 0, needs: [good]}\n",
+        BREAK,
+        verify="python run.py",
+    )
+    graph = red.root / "task-graph.yaml"
+    good = "  good: {use: command, run: [sh, -c, 'echo \"def test_new(): pass\" >> tests.py']}\n"
+    graph.write_text(graph.read_text().replace("tasks:\n", f"{good}tasks:\n"))
+    red.commit("two agents")
+    doctor = red.interlock("doctor", code=None)
+    assert "1 of 3 tests fail on main" in doctor, doctor
+    said = red.interlock("run", code=1)
+    assert red.states() == {"good": "done", "bad": "failed"}, said
+    assert red.status()["main"]["red"][0]["failing_tests"] == ["t test_known"]
+    (failed,) = red.facts("PhaseFailed")
+    assert failed["fact"]["checks"][0]["newly_failing"] == ["t test_sides"]
+    (based,) = red.facts("BaseChecked")
+    assert based["fact"]["result"]["suite"]["passed"] == ["t test_area", "t test_sides"], "test_old is stale"
+
+
+def test_a_report_that_an_agent_puts_into_the_tree_does_not_count(red: Scratch) -> None:
+    red.graph("  t: {goal: t, retries: 0}\n", PLANTED, verify="python run.py")
+    red.interlock("run", code=1)
+    assert red.states() == {"t": "failed"}
+    (check,) = red.facts("PhaseFailed")[0]["fact"]["checks"]
+    assert check["suite"] is None
