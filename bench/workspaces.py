@@ -45,12 +45,12 @@ class Run:
 
 def measure(short: bool) -> list[Row]:
     """For each size two runs that differ in the number of tasks: what both pay for is no attempt's."""
-    rows = list[Row]()
+    rows, first = list[Row](), list[Row]()
     for files, target in list(SIZES.items())[: 1 if short else None]:
         few, many = _run(files, FEW), _run(files, MANY)
         each = (many.cpu_seconds - few.cpu_seconds) / (MANY - FEW)
         later = many.latencies[1:]
-        rows += [
+        found = [
             Row(f"{files} files: processor time of an attempt", each, "s", target=target),
             Row(f"{files} files: from claim to agent, median", percentile(later, 0.5), "s"),
             Row(
@@ -61,7 +61,16 @@ def measure(short: bool) -> list[Row]:
             ),
             Row(f"{files} files: disk of a workspace", many.disk_bytes / 2**20, "MiB"),
         ]
+        first = first or found
+        rows += [
+            *found,
+            *(_beside(row, one) for row, one in zip(found, first, strict=True) if row is not one),
+        ]
     return rows
+
+
+def _beside(row: Row, smallest: Row) -> Row:
+    return Row(f"{row.what}, beside", row.value, row.unit, row.value / smallest.value, f"{min(SIZES)} files")
 
 
 def _first(files: int) -> float | None:

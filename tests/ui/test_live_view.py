@@ -101,6 +101,15 @@ def test_money_is_what_the_program_says_and_tokens_are_what_the_proxy_counted(tm
     assert (used.input_tokens, used.output_tokens, used.cost_usd) == (24_100, 690, 1.25)
 
 
+def test_the_model_of_a_program_that_does_not_tell_it_is_the_one_that_it_called(tmp_path: Path) -> None:
+    attempt = Attempt(tmp_path, tmp_path, "t", 1)
+    write(tmp_path / "logs/t/1.events.jsonl", {"kind": "session", "session": "s"})
+    write(tmp_path / "logs/t/1.model.jsonl", {**CALL, "model": "gpt-5.5"}, {**CALL, "model": None})
+    assert attempt.look(Usage()).model == "gpt-5.5"
+    write(tmp_path / "logs/t/1.events.jsonl", SESSION)
+    assert attempt.look(Usage()).model == "claude-opus-5-5"
+
+
 def test_a_growing_file_is_read_in_whole_lines_and_each_once(tmp_path: Path) -> None:
     path = tmp_path / "file"
     growing = Growing(path)

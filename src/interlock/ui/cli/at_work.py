@@ -30,6 +30,7 @@ class _Call(msgspec.Struct):
     """What matters here of a recorded call."""
 
     usage: Usage
+    model: str | None = None
 
 
 _CALLS = msgspec.json.Decoder(_Call, strict=False)
@@ -80,6 +81,9 @@ class Attempt:
         self._calls = Growing(state_dir / model_calls(task, attempt))
         self._activity = Activity(str(state_dir / "workspaces" / task / str(attempt) / "tree"), str(root))
         self._model = ""
+        """As the program tells it."""
+        self._called = ""
+        """The model of its last call, for programs that do not tell: Codex."""
         self._told: Usage | None = None
         """By the agent program's own count."""
         self._counted: Usage | None = None
@@ -92,9 +96,11 @@ class Attempt:
                 self._hear(event)
         for line in self._calls.lines():
             with suppress(msgspec.DecodeError, msgspec.ValidationError):
-                self._counted = (self._counted or Usage()) + _CALLS.decode(line).usage
+                call = _CALLS.decode(line)
+                self._counted = (self._counted or Usage()) + call.usage
+                self._called = call.model or self._called
         words = self._activity.words or last_line(self._log)
-        return AtWork(words, self._model, before + self._used(), self._quiet())
+        return AtWork(words, self._model or self._called, before + self._used(), self._quiet())
 
     def _hear(self, event: Event) -> None:
         self._activity.hear(event)
