@@ -2,7 +2,8 @@
 """A stand-in for Claude Code: its words, its lines and its questions to the model, and a script for its mind.
 
 If the task says `wait GATE`, it does so in a session that is not resumed. If it says `ask QUESTION`, it ends
-with that and changes nothing, until a person has answered.
+with that and changes nothing, until a person has answered. If it says `tool COMMAND`, that runs as a tool
+does: with a standard input and an output of its own.
 """
 
 import http.client
@@ -10,6 +11,7 @@ import json
 import os
 import re
 import select
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,6 +55,11 @@ def main() -> None:
     tell("user", **heard, isReplay=True)
     gate = re.search(r"^wait (.+)$", prompt, re.MULTILINE)
     question = re.search(r"^ask (.+)$", prompt, re.MULTILINE)
+    if tool := re.search(r"^tool (.+)$", prompt, re.MULTILINE):
+        done = subprocess.run(
+            ["sh", "-c", tool[1]], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        Path("tool.txt").write_bytes(done.stdout + done.stderr)
     is_answered = "A person answered:" in prompt
     status, usage = ask()
     here = Path("resumed.txt" if said("--resume") else "made.txt")

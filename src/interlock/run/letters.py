@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import os
 
+from interlock.run.starting import sealed_pipe
+
 MOST_BYTES = 1 << 20
 """A program that reads nothing is told nothing more beyond this."""
 
@@ -41,7 +43,7 @@ class Letters:
             with contextlib.suppress(BlockingIOError):
                 while self._unsent and self._pipe >= 0:
                     self._unsent = self._unsent[os.write(self._pipe, self._unsent) :]
-        except BrokenPipeError:
+        except ConnectionError:
             self.close()
         if self._pipe < 0:
             return
@@ -53,8 +55,8 @@ class Letters:
                 self.close()
 
 
-def open_letters(loop: asyncio.AbstractEventLoop) -> tuple[Letters, int]:
+def open_letters(loop: asyncio.AbstractEventLoop, sealed: bool = False) -> tuple[Letters, int]:
     """The writing end, and the reading end for the program."""
-    reading, writing = os.pipe()
+    reading, writing = sealed_pipe() if sealed else os.pipe()
     os.set_blocking(writing, False)
     return Letters(loop, writing), reading

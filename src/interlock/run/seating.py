@@ -165,6 +165,8 @@ def command(
         pid_file=str(place.state / PID_FILE),
         grant=grant(place, launch, doors, env),
         listens=ADAPTERS[order.agent.use].can_steer or bool(launch.say),
+        # The lines of a program of the user's choice mean nothing, and a script may write to /dev/stderr.
+        sealed=order.agent.use != "command",
     )
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import socket
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,8 +50,19 @@ class Pipes:
             os.close(fd)
 
 
-def open_pipes() -> Pipes:
-    control, output, status = os.pipe(), os.pipe(), os.pipe()
+def sealed_pipe() -> tuple[int, int]:
+    """The reading and the writing end of a pipe that no process can open by its name in /proc.
+
+    It is a pair of sockets: the kernel refuses to open one. Only who has an end, or is given it, can use it.
+    """
+    reading, writing = socket.socketpair()
+    reading.shutdown(socket.SHUT_WR)
+    return reading.detach(), writing.detach()
+
+
+def open_pipes(sealed: bool = False) -> Pipes:
+    control, status = os.pipe(), os.pipe()
+    output = sealed_pipe() if sealed else os.pipe()
     for fd in (control[1], output[0], status[0]):
         os.set_blocking(fd, False)
     return Pipes(control[1], output[0], status[0], (control[0], output[1], status[1]))

@@ -96,7 +96,7 @@ class Supervised:
             # The engine's own namespaces do not nest in ours.
             self._containment = Containment.SUBREAPER
         self._ceiling = raise_ceiling(self._bounds.limits, self._mark[:12]) if bounds else NO_CEILING
-        self._pipes = open_pipes()
+        self._pipes = open_pipes(command.sealed)
         self._control, self._stdout, self._stderr = (
             self._pipes.control,
             self._pipes.output,
@@ -118,7 +118,7 @@ class Supervised:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
         words, descriptors = [*confined.words, *self._ceiling.words], confined.descriptors
         if command.listens:
-            self._letters, stdin = open_letters(self._loop)
+            self._letters, stdin = open_letters(self._loop, command.sealed)
             words.append(f"input={stdin}")
             descriptors = (*descriptors, stdin)
         return Instructions(
