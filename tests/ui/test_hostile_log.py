@@ -1,6 +1,7 @@
 """Every command over a log that holds anything at all: an answer, and never the end of the program."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ LOOKS = (
     *("gc", "show a", "explain a", "explain b", "prompt a", "logs a", "diff a", "show b", "footprints a"),
     *("replay 1", "wait --timeout 0", "config", "hooks"),
 )
+AS_JSON = ("agents", "errors", "events", "show a", "explain a", "prompt a", "inbox", "plan", "metrics")
+ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, and what turns the direction of writing."""
 ACTS = ("say a hello", "answer a yes", "pause a", "unpause a", "cancel b", "retry a", "retry b", "reset a")
 GRAPH = """
 version: 1
@@ -53,10 +57,20 @@ def hostile_log(seed: int, path: Path) -> Path:
 def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: Lab, tmp_path: Path) -> None:
     (lab.root / "task-graph.yaml").write_text(GRAPH)
     assert lab.run("events", "--import", str(hostile_log(seed, tmp_path / "log.ndjson"))).code == 0
-    for words in (*LOOKS, *ACTS, *LOOKS):
+    for words in (*LOOKS, *ACTS, *LOOKS, *(f"{look} --json" for look in AS_JSON)):
         done = lab.run(*words.split())
         assert done.code != ExitCode.INTERNAL, (words, done.err)
         assert "Traceback" not in done.err
+        found = ACTING.search(done.out + done.err)
+        assert not found, (words, (done.out + done.err)[max(0, found.start() - 80) :][:120])
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_an_error_repeats_nothing_that_a_terminal_obeys(form: tuple[str, ...], lab: Lab) -> None:
+    done = lab.run("show", "a\x9b2J\x1b[2J\u202eb", *form)
+    assert done.code == ExitCode.USAGE
+    assert "2J" in done.out + done.err
+    assert not ACTING.search(done.out + done.err), done
 
 
 def test_a_forged_sum_of_tokens_in_an_old_log_stops_no_command(lab: Lab, tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None
         return
     note(f"{old[:12]}..{new[:12]}")
     for line in text.splitlines():
-        shown = inert(line) if sys.stdout.isatty() else line
-        say(paint(shown, COLORS[line[0]]) if line[:1] in COLORS else shown)
+        exact = not sys.stdout.isatty()
+        shown = line if exact else inert(line)
+        say(paint(shown, COLORS[line[0]]) if line[:1] in COLORS else shown, exact)
 
 
 async def _diff(invocation: Invocation, name: str, attempt: int | None) -> tuple[str, str, str]:

@@ -19,7 +19,7 @@ from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
 from interlock.ui.cli.brakes import brake_line
-from interlock.ui.cli.output import stdout_color
+from interlock.ui.cli.output import inert, stdout_color
 from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
 from interlock.ui.cli.telling import Telling
 
@@ -47,7 +47,7 @@ class Screen:
 
     def print(self, text: str, color: str = "") -> None:
         """A line that stays."""
-        self._live.console.print(Text(text, style=color), soft_wrap=True)
+        self._live.console.print(Text(inert(text), style=color), soft_wrap=True)
 
     @asynccontextmanager
     async def on(self) -> AsyncIterator["Screen"]:

@@ -6,7 +6,7 @@ from interlock.model.pool import PoolFigures
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exposition import exposition
-from interlock.ui.cli.output import Invocation, say_json
+from interlock.ui.cli.output import Invocation, inert, say_json
 from interlock.ui.cli.pool import pool_object, slots_now
 from interlock.ui.cli.reading import Reading, read
 from interlock.ui.cli.session import opened, run_async
@@ -28,7 +28,8 @@ def metrics_command(invocation: Invocation) -> None:
         return
     measured = reading.state.pool
     figures = measured.figures if measured else PoolFigures()
-    click.echo(exposition(reading.state, slots_now(reading, board), figures, reading.is_live), nl=False)
+    text = exposition(reading.state, slots_now(reading, board), figures, reading.is_live)
+    click.echo(inert(text), nl=False)
 
 
 async def _look(invocation: Invocation) -> Reading:

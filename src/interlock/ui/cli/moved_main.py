@@ -13,7 +13,8 @@ async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
     Costs a look at one file while main is where it was.
     """
     state = reading.state
-    if reading.is_live or not state.branch:
+    # A branch with a NUL in its name is none: the log of another program, or a damaged one, may hold that.
+    if reading.is_live or not state.branch or "\0" in state.branch:
         return
     from interlock.engine.landings import lost_landings
     from interlock.git.place import Place, loose_ref

@@ -24,6 +24,14 @@ CONTROL = re.compile(
 agent's output must not steer the reader's terminal, or hide what it says."""
 
 
+_OBEYED = re.compile(
+    r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""The same in a line that we have coloured: a name in it may come from anywhere."""
+_RAW_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Of these, what JSON may hold as it is. It stands in texts only."""
+
+
 class OutputLost(EnvironmentProblem):
     """Output could not be written: the disk that stdout leads to is full."""
 
@@ -64,10 +72,10 @@ def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], sett
     return environ.get("TERM") != "dumb" and stream.isatty()
 
 
-def say(text: str = "") -> None:
-    """A line of data."""
+def say(text: str = "", exact: bool = False) -> None:
+    """A line of data. `exact`: to the letter, for a reader that is no terminal."""
     try:
-        click.echo(text, color=_color(sys.stdout))
+        click.echo(text if exact else _OBEYED.sub("", text), color=_color(sys.stdout))
     except BrokenPipeError:
         raise
     except OSError as problem:
@@ -78,7 +86,7 @@ def say(text: str = "") -> None:
 def note(text: str) -> None:
     """A line for people that is not data."""
     try:
-        click.echo(text, err=True, color=_color(sys.stderr))
+        click.echo(_OBEYED.sub("", text), err=True, color=_color(sys.stderr))
     except BrokenPipeError:
         raise
     except OSError:  # a full disk: there is no other place to say it
@@ -134,15 +142,20 @@ def say_json(value: object) -> None:
     """One JSON document. Paths are texts; everything else knows itself how to be JSON."""
     import msgspec
 
-    say(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode())
+    say(_escaped(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode()))
 
 
 def say_line(value: object) -> None:
     """One line of NDJSON, on its way at once: somebody may be following."""
     import msgspec
 
-    say(msgspec.json.encode(value, enc_hook=str).decode())
+    say(_escaped(msgspec.json.encode(value, enc_hook=str).decode()))
     sys.stdout.flush()
+
+
+def _escaped(document: str) -> str:
+    """The same JSON with what a terminal would obey, or would not show, written as `\\u009b`."""
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def inert(text: str) -> str:

@@ -1,5 +1,6 @@
 """`interlock prompt`: what an agent would be told, word for word."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.seating import goes_on, told
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, note, say_json
+from interlock.ui.cli.output import Invocation, inert, note, say_json
 from interlock.ui.cli.reading import agent_prompt, read
 from interlock.ui.cli.rows import find
 from interlock.ui.cli.session import run_async
@@ -39,7 +40,7 @@ def prompt_command(invocation: Invocation, task: str, attempt: int | None) -> No
         say_json({"attempt": number, "prompt": text})
         return
     note(f"attempt {number}, {len(text)} characters")
-    click.echo(text, nl=False)
+    click.echo(inert(text) if sys.stdout.isatty() else text, nl=False)
 
 
 async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tuple[int, str]:
