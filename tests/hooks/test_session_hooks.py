@@ -205,8 +205,8 @@ def test_a_program_with_hooks_of_its_own_is_told_no_before_it_acts(desk: Desk, t
 
 @pytest.mark.parametrize(
     "padding",
-    ['"\\ud800"', "[" * 2000 + "]" * 2000, f'"{"x" * QUESTION_BYTES}"'],
-    ids=["half a surrogate", "nesting", "length"],
+    ['"\\ud800"', "[" * 2000 + "]" * 2000, "[" * 970 + "]" * 970, f'"{"x" * QUESTION_BYTES}"'],
+    ids=["half a surrogate", "nesting", "less nesting", "length"],
 )
 def test_a_call_that_cannot_be_read_is_not_a_way_past_the_commands(
     desk: Desk, tmp_path: Path, padding: str
@@ -215,7 +215,7 @@ def test_a_call_that_cannot_be_read_is_not_a_way_past_the_commands(
     question = f'{{"hook_event_name":"PreToolUse","tool_input":{{"command":"rm -r x","more":{padding}}}}}'
     code, reason = through_the_relay(hooks, tmp_path, question)
     assert code == 2
-    assert "cannot be read" in reason
+    assert "cannot be read" in reason or "not that" in reason
 
 
 async def ask_often(path: str, times: int) -> list[asyncio.StreamWriter]:

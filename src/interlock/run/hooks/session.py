@@ -98,20 +98,22 @@ class SessionHooks:
     async def respond(self, question: bytes) -> bytes:
         """A question of the program's own hooks. All of it is the agent's word, but which session it is."""
         try:
-            told = msgspec.json.decode(question, type=dict[str, object])
-        except (msgspec.DecodeError, ValueError, RecursionError):
-            # To let it go on would be a way past the commands: a model writes the input of its tools.
-            return msgspec.json.encode({"blocks": True, "reason": "this call cannot be read by the hooks"})
+            answer = await self._answer(msgspec.json.decode(question, type=dict[str, object]))
+        except (msgspec.DecodeError, RecursionError):
+            # To let a call go on would be a way past the commands: a model writes the input of its tools.
+            is_call = question.lstrip().startswith(b"{")
+            answer = Answer(blocks=is_call, reason="this call cannot be read by the hooks" if is_call else "")
+        return msgspec.json.encode({"blocks": answer.blocks, "reason": answer.reason})
+
+    async def _answer(self, told: Mapping[str, object]) -> Answer:
         try:
             moment = Moment(str(told.get("hook_event_name")))
         except ValueError:
-            return b"{}"
+            return Answer()
         if moment not in self.native:
-            return b"{}"
+            return Answer()
         answer = await self._guarded(moment, told)
-        if not answer.blocks:
-            answer = await self._ask(moment, told)
-        return msgspec.json.encode({"blocks": answer.blocks, "reason": answer.reason})
+        return answer if answer.blocks else await self._ask(moment, told)
 
     async def _guarded(self, moment: Moment, told: Mapping[str, object]) -> Answer:
         if moment is not Moment.BEFORE_TOOL or self.guard is None or not (why := await self.guard(told)):
