@@ -34,6 +34,24 @@ def test_a_restored_log_goes_on_above_the_fence_at_the_first_try(scratch: Scratc
     scratch.interlock("events", "--verify")
 
 
+def test_a_fence_or_a_port_beyond_all_limits_is_refused_in_words(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: x}\n")
+    scratch.interlock("run")
+    lineage = scratch.git("cat-file", "blob", "refs/interlock/fence").split()[1]
+    for epoch in (str(2**63 - 1), "9" * 5000):
+        (scratch.root.parent / "fence").write_text(f"{epoch} {lineage}\n")
+        blob = scratch.git("hash-object", "-w", str(scratch.root.parent / "fence"))
+        scratch.git("update-ref", "refs/interlock/fence", blob)
+        said = scratch.interlock("run", code=7)
+        assert "refs/interlock/fence" in said
+    scratch.git("update-ref", "-d", "refs/interlock/fence")  # as the hint says
+    scratch.interlock("run")
+    scratch.interlock("replay", "9" * 5000, code=2)
+    scratch.interlock("run", "--max-parallel", "9" * 5000, code=2)
+    (scratch.root / "interlock.toml").write_text(f"metrics_port = {2**62}\n")
+    assert "metrics" in scratch.interlock("run", code=7)
+
+
 def test_after_the_loss_of_the_whole_log_the_next_run_works(scratch: Scratch) -> None:
     scratch.graph(TASKS, NEW_EACH_TIME)
     scratch.interlock("run", "--only", "a")

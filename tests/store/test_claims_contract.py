@@ -6,7 +6,7 @@ import pytest
 
 from interlock.events.facts import Fact
 from interlock.model.claim import CONTROLLER, Claim
-from interlock.model.errors import StaleEpoch
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.store import Store
 from tests.store.logs import LONG, SHORT, Log, names, nothing, reset, take, whole_log
 
@@ -14,6 +14,19 @@ pytestmark = pytest.mark.contract
 
 
 # Claims
+
+
+@pytest.mark.parametrize("epoch", [10**11, 2**63 - 1])
+def test_an_epoch_at_the_limit_is_refused_in_words(disk_log: Log, epoch: int) -> None:
+    """The next one overflowed the column, and the command failed with exit code 70."""
+
+    async def story(one: Store, two: Store) -> None:
+        assert await one.raise_epoch("r", epoch)
+        with pytest.raises(EnvironmentProblem, match=r"r stands at epoch \d+"):
+            await two.claim("r", "h", LONG, nothing)
+        await one.revoke("r", [], "a person")
+
+    disk_log.play(story)
 
 
 def test_each_claim_raises_the_epoch_by_one_and_writes_its_facts(log: Log) -> None:

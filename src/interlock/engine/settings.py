@@ -331,7 +331,7 @@ def _from_text(field: Field[Any], text: str) -> object:  # Any: a field of any t
         word = text.strip().lower()
         return word in TRUE if word in TRUE + FALSE else text
     if isinstance(default, int):
-        return int(text) if re.fullmatch(r"[+-]?\d+", text.strip()) else text
+        return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text.strip()) else text
     if isinstance(default, tuple):
         return [part for part in re.split(r"[,\s]+", text) if part]
     return text

@@ -13,9 +13,11 @@ from interlock.git.errors import GitFailed
 from interlock.git.files import mark_of
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
-from interlock.model.errors import StaleEpoch
+from interlock.model.claim import LAST_EPOCH
+from interlock.model.errors import EnvironmentProblem, StaleEpoch
 
 REF = "refs/interlock/fence"
+_DIGITS = 18
 _TRIES = 20
 _LOOK_SECONDS = 0.1
 _LOCK_SECONDS = 2.0
@@ -102,7 +104,13 @@ class Fence:
         if first.endswith(" missing"):
             return _Seen(None)
         epoch, _, lineage = rest.partition(" ")
-        return _Seen(first.split(" ")[0], int(epoch) if epoch.isdigit() else 0, lineage)
+        is_number = epoch.isascii() and epoch.isdigit()
+        if is_number and (len(epoch) > _DIGITS or int(epoch) >= LAST_EPOCH):
+            raise EnvironmentProblem(
+                f"{REF} says that runs came to epoch {epoch[:20]}, which is more than there can be",
+                f"if no run is going on here: git update-ref -d {REF}",
+            )
+        return _Seen(first.split(" ")[0], int(epoch) if is_number else 0, lineage)
 
     async def _swap(self, old: str | None, epoch: int) -> bool:
         new = (await self._git.run("hash-object", "-w", "--stdin", feed=self._content(epoch))).line

@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 
+from interlock.model.numbers import MOST
+
 CONTROLLER = "controller"
 """The resource that the one loop of a project holds."""
+
+
+LAST_EPOCH = MOST
+"""More claims than there ever are. A higher one comes from a damaged file, and may fit no column."""
 
 
 def task_resource(task: str) -> str:

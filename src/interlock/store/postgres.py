@@ -14,7 +14,7 @@ from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.postgres_listener import Listener
 from interlock.store.postgres_server import SQL, Arguments, Connection, PostgresServer, rows
-from interlock.store.problems import another_owner, not_empty, stale
+from interlock.store.problems import another_owner, claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
 
 DEAF_SECONDS = 1.0
@@ -94,7 +94,7 @@ class PostgresStore:
             taken = await self._project.rows(connection, "claim", wish)
             if not taken:
                 return None
-            claim = Claim(resource, taken[0][0], holder, fence.epoch if fence else 0)
+            claim = claimed(resource, taken[0][0], holder, fence)
             return claim, await self._project.append(connection, end, facts(claim.epoch), holder)
 
         return await self._server.transaction(work)

@@ -1,12 +1,22 @@
 """The errors that every store raises in the same words."""
 
-from interlock.model.claim import Claim
+from interlock.model.claim import LAST_EPOCH, Claim
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, UsageError
 
 
 def stale(fence: Claim) -> StaleEpoch:
     """A write under a fence that no longer holds."""
     return StaleEpoch(f"{fence.resource} is no longer held by {fence.holder} at epoch {fence.epoch}")
+
+
+def claimed(resource: str, epoch: int, holder: str, fence: Claim | None) -> Claim:
+    """The claim that was just written; an error if its epoch is beyond the last one, so that it is undone."""
+    if epoch > LAST_EPOCH:
+        raise lasting(
+            f"{resource} stands at epoch {epoch - 1} in the log, and no epoch may follow: the log is damaged",
+            "`interlock events --export all`, move the log away, `interlock events --import all`",
+        )
+    return Claim(resource, epoch, holder, fence.epoch if fence else 0)
 
 
 def not_empty(facts: int) -> UsageError:

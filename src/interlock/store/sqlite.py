@@ -13,7 +13,7 @@ from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
-from interlock.store.problems import not_empty, stale
+from interlock.store.problems import claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
 
@@ -85,7 +85,7 @@ class SqliteStore:
             taken = db.execute(SQL["claim"], wish).fetchall()
             if not taken:
                 return None
-            claim = Claim(resource, taken[0][0], holder, fence.epoch if fence else 0)
+            claim = claimed(resource, taken[0][0], holder, fence)
             return claim, self._append(db, facts(claim.epoch), holder)
 
         got = await self._file.transaction(work)

@@ -127,7 +127,7 @@ INSERT INTO interlock.claims AS claims
 SELECT %(project)s, %(resource)s, 1, %(holder)s, %(generation)s, now, now + %(lease_seconds)s, '', false
 FROM interlock.clock
 ON CONFLICT (project, resource) DO UPDATE SET
-    epoch = claims.epoch + 1,
+    epoch = least(claims.epoch, 9223372036854775806) + 1,
     holder = excluded.holder,
     generation = excluded.generation,
     renewed = excluded.renewed,
@@ -159,7 +159,7 @@ INSERT INTO interlock.claims AS claims
 SELECT %(project)s, %(resource)s, 1, %(holder)s, 0, now, now, '', true
 FROM interlock.clock
 ON CONFLICT (project, resource) DO UPDATE SET
-    epoch = claims.epoch + 1,
+    epoch = least(claims.epoch, 9223372036854775806) + 1,
     holder = excluded.holder,
     generation = 0,
     renewed = excluded.renewed,

@@ -76,7 +76,7 @@ SELECT 1 FROM claims WHERE resource = :resource AND epoch = :epoch AND holder = 
 INSERT INTO claims (resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT :resource, 1, :holder, :generation, now, now + :lease_seconds, '', 0 FROM clock WHERE true
 ON CONFLICT (resource) DO UPDATE SET
-    epoch = claims.epoch + 1,
+    epoch = min(claims.epoch, 9223372036854775806) + 1,
     holder = excluded.holder,
     generation = excluded.generation,
     renewed = excluded.renewed,
@@ -104,7 +104,7 @@ RETURNING epoch
 INSERT INTO claims (resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT :resource, 1, :holder, 0, now, now, '', 1 FROM clock WHERE true
 ON CONFLICT (resource) DO UPDATE SET
-    epoch = claims.epoch + 1,
+    epoch = min(claims.epoch, 9223372036854775806) + 1,
     holder = excluded.holder,
     generation = 0,
     renewed = excluded.renewed,

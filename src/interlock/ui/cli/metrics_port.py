@@ -47,8 +47,9 @@ async def metrics_served(port: int, text: Callable[[], str]) -> AsyncIterator[No
 async def _listen(site: "TCPSite", port: int) -> None:
     try:
         await site.start()
-    except OSError as error:
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
         raise EnvironmentProblem(
-            f"metrics cannot be served on port {port} of {HERE}: {error.strerror}",
+            f"metrics cannot be served on port {port} of {HERE}: {why}",
             "choose another port with --metrics-port, or 0 for none",
         ) from error

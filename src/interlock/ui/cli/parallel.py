@@ -2,6 +2,9 @@
 
 import click
 
+DIGITS = 10
+"""No machine has room for so many agents, and Python refuses to read numbers of thousands of digits."""
+
 
 class Number(click.ParamType[int | str]):
     """At least 1, or `auto`."""
@@ -11,7 +14,7 @@ class Number(click.ParamType[int | str]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         """The number, or the word."""
         text = str(value).strip().lower()
-        if text != "auto" and not (text.isdecimal() and int(text) >= 1):
+        if text != "auto" and not (text.isdecimal() and len(text) < DIGITS and int(text) >= 1):
             self.fail(f"{value!r} is neither a number from 1 on nor `auto`", param, ctx)
         return text if text == "auto" else int(text)
 

@@ -21,7 +21,7 @@ def find_run(runs: list[PastRun], name: str) -> PastRun:
         raise UsageError("nothing has run in this repository yet", "interlock run")
     if name == LAST:
         return runs[-1]
-    if name.isdecimal() and 1 <= int(name) <= len(runs):
+    if name.isdecimal() and len(name) < 10 and 1 <= int(name) <= len(runs):
         return runs[int(name) - 1]
     found = [run for run in runs if run_name(run.run).startswith(name) or run.run == name]
     if len(found) == 1:

@@ -101,7 +101,7 @@ def _again(invocation: Invocation, log: list[Recorded], facts: bool) -> None:
 
 def _position(log: list[Recorded], run: PastRun, moment: str) -> int:
     """The last fact at the moment that was asked for."""
-    if moment.isdecimal():
+    if moment.isdecimal() and len(moment) < 19:
         position = int(moment)
         if run.first <= position <= run.last:
             return position
