@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from tests.engine.scratch import WAIT, Background, Scratch
@@ -61,6 +62,33 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_ends_agents_at_once
     log.close()
     assert run.wait() == 130
     assert "leaving without" not in run.output
+
+
+@pytest.mark.postgres
+def test_a_second_signal_ends_a_run_whose_log_never_answers(
+    scratch: Scratch, gate: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server hangs: it answers neither a query nor the wish to cancel it."""
+    monkeypatch.setenv("INTERLOCK_STORE", postgres_url)
+    scratch.graph("  t: {goal: x}\n", "echo at work\n" + WAIT.format(gate=gate))
+    run = _at_work(scratch, "at work")
+    with psycopg.connect(postgres_url) as db:
+        asked = "SELECT pid FROM pg_stat_activity WHERE application_name = 'interlock'"
+        servers = [pid for (pid,) in db.execute(asked).fetchall()]
+    servers.append(psutil.Process(servers[0]).ppid())
+    agents = psutil.Process(run.pid).children(recursive=True)
+    for pid in servers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        os.kill(run.pid, signal.SIGTERM)
+        run.wait_for_line("stopping the agents")
+        os.kill(run.pid, signal.SIGTERM)
+        assert run.wait() == 130
+        _, alive = psutil.wait_procs(agents, timeout=10)
+        assert alive == []
+    finally:
+        for pid in servers:
+            os.kill(pid, signal.SIGCONT)
 
 
 def test_many_checks_may_each_take_their_time(scratch: Scratch) -> None:

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,6 +46,10 @@ from interlock.ui.cli.setting_up import set_up_main
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
 from interlock.ui.cli.wrong_copy import refuse_wrong_copy
+
+LEAVE_SECONDS = 30.0
+"""After the agents were told to stop. They get five seconds, and what they wrote is archived."""
+SHOW_CURSOR = "\x1b[?25h"
 
 
 @click.command("run", cls=Command)
@@ -246,15 +250,26 @@ def _metrics(engine: Engine) -> str:
 
 @contextmanager
 def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
-    """Ctrl-C once: nothing new starts. Twice, or when the system ends us: the agents are stopped."""
+    """Ctrl-C once: nothing new starts. Twice, or when the system ends us: the agents are stopped.
+
+    From then on one more signal ends this process at once, and so does `LEAVE_SECONDS`: a log that does not
+    answer must not keep it. Whatever runs ends with it.
+    """
     loop = asyncio.get_running_loop()
     got: list[str] = []
+    halts: list[asyncio.TimerHandle] = []
+
+    def halt() -> None:
+        view.tell("stopping the agents; what they wrote is kept. Another signal or Ctrl-C leaves at once")
+        halts.append(loop.call_later(LEAVE_SECONDS, _leave, view))
 
     def on_interrupt() -> None:
         got.append("interrupt")
         running = len(engine.state.running)
-        if engine.request_stop():
-            view.tell("stopping the agents; what they wrote is kept")
+        if halts:
+            _leave(view)
+        elif engine.request_stop():
+            halt()
         elif running:
             view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop the agents")
         else:
@@ -262,8 +277,11 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
 
     def on_end() -> None:
         got.append("end")
+        if halts:
+            _leave(view)
         engine.request_stop()
         engine.request_stop()
+        halt()
 
     handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_end, signal.SIGHUP: on_end}
     for number, handler in handlers.items():
@@ -273,3 +291,13 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
     finally:
         for number in handlers:
             loop.remove_signal_handler(number)
+
+
+def _leave(view: RunView) -> None:
+    """End this process now, as a kill would; what it started ends with it."""
+    view.tell("leaving at once; the next run puts in order what is left")
+    if sys.stdout.isatty():
+        sys.stdout.write(SHOW_CURSOR)
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    os._exit(ExitCode.INTERRUPTED)
