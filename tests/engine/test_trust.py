@@ -105,6 +105,24 @@ def test_nothing_starts_before_the_user_agrees(clone: Clone, key: str, files: di
     assert [(one["key"], one["agreed"]) for one in asked] == [(key, False)]
 
 
+@pytest.mark.parametrize(
+    ("name", "key"), [("task-graph.yaml", "graph"), ("interlock.toml", "interlock.toml")]
+)
+def test_a_link_out_of_the_repository_needs_an_agreement(clone: Clone, name: str, key: str) -> None:
+    """What it holds is not of the repository, and may change without it."""
+    clone.fill(interlock__toml="lane_depth = 1\n")
+    outside = clone.private / name
+    (clone.root / name).rename(outside)
+    (clone.root / name).symlink_to(outside)
+    clone.commit()
+    said = clone.here("run", code=7)
+    assert f"{key} = {outside}: a file outside the repository is used" in said
+    asked = json.loads(clone.here("trust", "--json"))
+    assert [(one["key"], one["agreed"]) for one in asked] == [(key, False)]
+    clone.here("trust", "--yes")
+    clone.here("run")
+
+
 def test_a_graph_outside_the_repository_needs_an_agreement(clone: Clone) -> None:
     clone.fill(interlock__toml='graph = "../private/graph.yaml"\n')
     assert "graph = ../private/graph.yaml" in clone.here("run", code=7)

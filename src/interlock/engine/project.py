@@ -26,7 +26,7 @@ from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
-from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, state_home
+from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, of_links, state_home
 from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
@@ -305,6 +305,7 @@ class Project(Calls):
         source = Path(self.settings.graph).name
         found = [
             *self.asked,
+            *of_links({FILE: FILE, "graph": self.settings.graph}, self.root),
             *of_agents(agents, source, self.settings.key_hosts),
             of_include(read_patterns(self.root)),
         ]

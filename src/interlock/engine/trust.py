@@ -26,6 +26,7 @@ from interlock.model.kinds import KINDS, Wire
 from interlock.model.provider import HOMES
 from interlock.model.task import Agent
 
+OUTSIDE = "a file outside the repository is used"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
 
 
@@ -237,7 +238,7 @@ def of_setting(key: str, value: object, place: str, root: Path) -> Widening | No
     """The widening that a repository's value for a setting is, if it is one."""
     if key == "graph":
         inside = (root / str(value)).resolve().is_relative_to(root.resolve())
-        return None if inside else Widening(key, str(value), "a file outside the repository is used", place)
+        return None if inside else Widening(key, str(value), OUTSIDE, place)
     does, widens = WIDENS.get(key, ("", lambda _value: False))
     if not widens(value):
         return None
@@ -264,6 +265,15 @@ def of_agents(agents: Iterable[Agent], source: str, key_hosts: Sequence[str]) ->
         if agent.key_env and agent.key_env != HOMES[Wire(wire)].key_env:
             pair = f"{agent.key_env} for {host}"
             yield Widening("key_env", pair, f"{host} gets the value of your variable {agent.key_env}", place)
+
+
+def of_links(files: Mapping[str, str], root: Path) -> Iterator[Widening]:
+    """Files of the repository, by key, that are links out of it: what they hold is not the repository's."""
+    for key, name in files.items():
+        path = Path(os.path.normpath(root / name))
+        real = path.resolve()
+        if path.is_relative_to(root) and not real.is_relative_to(root.resolve()):
+            yield Widening(key, str(real), OUTSIDE, str(path.relative_to(root)))
 
 
 def of_include(patterns: str) -> Widening | None:

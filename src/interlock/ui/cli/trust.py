@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from interlock.engine.settings import Loaded, load
-from interlock.engine.trust import Trust, Widening, of_agents, of_include
+from interlock.engine.settings import FILE, Loaded, load
+from interlock.engine.trust import Trust, Widening, of_agents, of_include, of_links
 from interlock.git.discover import discover
 from interlock.git.include import read_patterns
 from interlock.model.errors import Declined, GraphError, UsageError
@@ -48,7 +48,9 @@ async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[
     loaded = load(root, invocation.settings)
     path = graph.absolute() if graph else root / loaded.settings.graph
     agents = of_agents(_agents(path), path.name, loaded.settings.key_hosts)
-    return loaded, [value for value in (*loaded.asked, *agents, of_include(read_patterns(root))) if value]
+    links = of_links({FILE: FILE, "graph": str(path)}, root)
+    found = (*loaded.asked, *links, *agents, of_include(read_patterns(root)))
+    return loaded, [value for value in found if value]
 
 
 def _agents(graph: Path) -> Sequence[Agent]:
