@@ -1,5 +1,6 @@
 """What goes wrong around the tasks must neither end the loop nor keep it from ending."""
 
+import itertools
 import os
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ import psutil
 import psycopg
 import pytest
 
+from interlock.engine.hands import held_seconds
 from tests.engine.scratch import WAIT, Background, Scratch
 
 pytestmark = pytest.mark.slow
@@ -114,6 +116,14 @@ def test_a_held_landing_names_what_is_in_the_way(scratch: Scratch, gate: Path) -
     (scratch.root / "new.txt").unlink()
     assert run.wait() == 0
     assert (scratch.root / "new.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("shortest", [0.5, 2.0])
+def test_a_landing_that_is_held_up_for_a_day_does_not_fill_the_log(shortest: float) -> None:
+    """It was looked at every five minutes for ever: 576 facts a day."""
+    ends = list(itertools.accumulate(held_seconds(shortest, looks) for looks in range(200)))
+    assert 2 * sum(end < 86_400 for end in ends) < 150
+    assert sum(end < 3600 for end in ends) >= 15, "in the first hour somebody is there"
 
 
 def _at_work(scratch: Scratch, sign: str) -> Background:

@@ -45,7 +45,9 @@ from interlock.verify.sources import is_source
 HELD_SECONDS = 2.0
 BUSY_SECONDS = 0.5
 MAX_HELD_SECONDS = 300.0
-"""Each look at what holds a landing up is a fact: half a day of it may not fill the log."""
+LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
+"""Each look at what holds a landing up is two facts. After so many, which take an hour and a half, no person is
+there to mend it, and the pauses grow further."""
 
 T = TypeVar("T")
 
@@ -284,8 +286,15 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     why = await env.repository.obstacle(landing)
     shortest = HELD_SECONDS if move is Move.HELD else BUSY_SECONDS
-    delay = min(MAX_HELD_SECONDS, shortest * 2.0 ** min(20, turn.task.deferrals))
+    delay = held_seconds(shortest, turn.task.deferrals)
     return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)]
+
+
+def held_seconds(shortest: float, looks: int) -> float:
+    """How long a landing that is held up waits for the next look, after so many in vain."""
+    if looks < LONG_HELD:
+        return grown(shortest, MAX_HELD_SECONDS, looks)
+    return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:
