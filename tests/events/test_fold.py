@@ -241,3 +241,16 @@ def test_an_agent_that_starts_just_after_its_task_was_given_up_holds_its_place_u
     assert (task.is_over, task.leftover, A in journal.state.leftovers) == (True, 1, True)
     journal.tell(f.WorkspaceArchived(A, 1, "refs/x"))
     assert (task.leftover, A in journal.state.leftovers) == (0, False)
+
+
+def test_an_answer_counts_for_the_attempt_that_asked_and_says_why_the_task_goes_on() -> None:
+    journal = Journal(Task(A, "do a", AGENT))
+    journal.start("a")
+    ended(journal, f.QuestionAsked, text="Strings, too?", session="s1")
+    journal.tell(f.QuestionAnswered(A, 2, "no"))
+    assert journal.task("a").asks
+    assert journal.task("a").why == "its agent asked a question"
+    journal.tell(f.QuestionAnswered(A, 1, "yes"))
+    assert journal.task("a").asks is None
+    assert journal.task("a").why == "a person answered its question"
+    assert [question.answer for question in journal.task("a").questions] == ["yes"]

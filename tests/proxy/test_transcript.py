@@ -66,6 +66,7 @@ def test_texts_entries_and_answers_are_bounded(tmp_path: Path) -> None:
     many = [{"role": "user", "content": f"{number} " + "x" * 2 * TEXT_CHARACTERS} for number in range(40)]
     (record,) = written(tmp_path, entry({"messages": many}, "y" * 1_000_000))
     assert len(json.dumps(record)) < 2 * ENTRY_CHARACTERS
+    assert record["answer"] == "y" * 65_536
     shown = record["messages"]
     assert isinstance(shown, list)
     assert shown[-1]["content"].startswith("39 ")

@@ -90,6 +90,10 @@ def test_verbose_and_json_output_of_go_name_the_same_tests() -> None:
     assert "example.org/m TestTable/two" in words.passed
 
 
+def test_a_summary_of_node_that_names_only_failures_counts_nothing_as_passed() -> None:
+    assert read_report("\u2716 adds two (1.5ms)\n\u2139 fail 1\n") == SuiteResult((), ("adds two",), 0, 1)
+
+
 def test_what_a_test_prints_is_not_taken_for_its_result() -> None:
     text = (OUTPUTS / "pytest.txt").read_text()
     assert "made::up" not in str(read_report("PASSED made::up\n" + text))
