@@ -3,7 +3,8 @@
 import pytest
 
 from interlock.engine.judging import refusal
-from interlock.model.outcome import CheckResult, Unable
+from interlock.model.outcome import CheckResult
+from interlock.model.suite import Unable
 
 NAMES = tuple(f"test_{number}" for number in range(7))
 

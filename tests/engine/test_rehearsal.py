@@ -125,7 +125,7 @@ def test_what_attempts_took_and_cost_is_foretold_of_the_next() -> None:
     foreseen = foresee(planned(state, more), Terms(state.time, 1))
     assert foreseen.seconds_p50 == pytest.approx(4 * 62, rel=0.6)
     assert foreseen.cost_usd_p50 == pytest.approx(0.4, rel=0.6)
-    assert foreseen.cost_usd_p90 is not None
+    assert foreseen.cost_usd_p50 and foreseen.cost_usd_p90
     assert foreseen.cost_usd_p90 >= foreseen.cost_usd_p50
     assert foreseen.evidence > 15
 
