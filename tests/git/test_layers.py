@@ -181,6 +181,18 @@ def test_a_file_that_the_tree_below_does_not_have_can_be_removed(
     assert layered.changes(layered.agent(script, later, 2)[0]) == changes
 
 
+def test_in_a_later_tree_a_folder_may_stand_where_a_file_was_and_a_file_where_a_folder_was(
+    layered: Layered,
+) -> None:
+    layered.agent("true")
+    later = layered.world.made(
+        {"a.txt": None, "a.txt/in.txt": "in\n", "src/b.txt": None, "src": "file\n"}, layered.world.main
+    )
+    workspace, said = layered.agent("cat a.txt/in.txt src; git status --porcelain", later, 2)
+    assert said.split() == ["in", "file"]
+    assert layered.changes(workspace) == []
+
+
 def test_a_folder_whose_files_are_all_gone_is_gone(layered: Layered) -> None:
     layered.agent("true")
     later = layered.world.made({"src/b.txt": None}, layered.world.main)

@@ -62,6 +62,7 @@ def test_a_slot_is_idle_from_the_fact_that_makes_a_start_possible_until_the_star
     log.begin(A, after=2.0)
     log.begin(B, after=2.0)
     assert log.figures.idle_share == pytest.approx((2 + 4) / (2 * 4))
+    assert (log.meter.waiting(0.0), log.meter.waiting(1.0)) == (2.0, 4.0)
 
 
 def test_a_slot_without_a_task_for_it_is_not_idle() -> None:

@@ -135,6 +135,8 @@ def test_doctor_starts_each_program_in_the_sandbox_and_says_its_version(
             "--version",
         ),
         ("", "{use: qwen}", "qwen was not found", "npm install -g @qwen-code/qwen-code"),
+        ("", "{use: command, run: [./gone.sh]}", "./gone.sh was not found", "install ./gone.sh"),
+        ("", "{use: command, run: [./task-graph.yaml]}", "is not executable", "chmod +x './task-graph.yaml'"),
         (
             "",
             f"{{use: built-in, url: '{NOWHERE}', model: x}}",
