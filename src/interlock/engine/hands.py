@@ -23,6 +23,7 @@ from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
 from interlock.merge import failure_delay, message
+from interlock.model.backoff import grown
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
@@ -46,8 +47,8 @@ HELD_SECONDS = 2.0
 BUSY_SECONDS = 0.5
 MAX_HELD_SECONDS = 300.0
 LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
-"""Each look at what holds a landing up is two facts. After so many, which take an hour and a half, no person is
-there to mend it, and the pauses grow further."""
+"""Each look at what holds a landing up is two facts. After so many, which take an hour and a half, no person
+is there to mend it, and the pauses grow further."""
 
 T = TypeVar("T")
 
@@ -291,7 +292,7 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
 
 
 def held_seconds(shortest: float, looks: int) -> float:
-    """How long a landing that is held up waits for the next look, after so many in vain."""
+    """Return the wait of a landing that is held up until the next look, after so many in vain."""
     if looks < LONG_HELD:
         return grown(shortest, MAX_HELD_SECONDS, looks)
     return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
