@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.engine.judging import refusal
+from interlock.merge import refusal
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 
