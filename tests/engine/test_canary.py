@@ -1,7 +1,9 @@
 """The first run breaks the code on purpose and says whether the checks noticed, through the real command."""
 
 import asyncio
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,7 @@ from interlock.model.evidence import Evidence, Gap, Grade, weigh
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +42,22 @@ def test_the_first_run_says_that_the_checks_noticed_and_the_second_asks_no_more(
     scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n  c: {goal: c}\n", verify=VERIFY)
     assert "canary" not in scratch.interlock("run")
     assert len(scratch.facts("CanaryTried")) == 1
+
+
+def test_two_changes_that_are_checked_at_once_share_one_trial(scratch: Scratch, gate: Path) -> None:
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TEST, interlock__toml="lane_depth = 2\n")
+    checked = f"if ls *.txt; then {WAIT.format(gate=gate)}; fi; python3 -m unittest -q"
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", verify=json.dumps(checked))
+    run = scratch.start("run")
+    run.wait_for_line("b: change made")
+    facts = scratch.start("events", "--follow", "--json")
+    for task in ("a", "b"):
+        facts.wait_for_line(f'"task":"{task}","attempt":1,"phase":"verify"')
+    gate.touch()
+    assert run.wait() == 0, run.output
+    assert run.output.count("on purpose, to see whether the checks notice") == 1
+    assert len(scratch.facts("CanaryTried")) == 1
+    assert [task["evidence"]["grade"] for task in scratch.status()["tasks"]] == ["verified", "verified"]
 
 
 def test_checks_that_notice_nothing_verify_nothing_and_the_run_says_so(scratch: Scratch) -> None:

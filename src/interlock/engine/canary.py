@@ -23,7 +23,7 @@ from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
 from interlock.git.place import Place
 from interlock.merge import judge
-from interlock.model.canary import PLACES, Canary, CanaryResult
+from interlock.model.canary import PLACES, Canary, CanaryResult, canary_key
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Tree
 from interlock.verify.breaking import SAID, breaks
@@ -36,11 +36,23 @@ MOST_SECONDS = 300.0
 
 
 async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult | None:
-    """What the checks say of a canary: as it is known, or tried now. `usual_seconds`: what they take else."""
+    """What the checks say of a canary: as it is known, or tried now. `usual_seconds`: what they take else.
+
+    Changes that are checked at the same time share one trial.
+    """
     commands = turn.task.spec.verify
     known = turn.canary()
     if not commands or (known and (known.is_settled or known.run == turn.run)):
         return known
+    key = canary_key(commands, turn.check_environment)
+    async with env.trials.one_at_a_time:
+        if key not in env.trials.found:
+            env.trials.found[key] = await _try_now(env, turn, usual_seconds)
+        return env.trials.found[key]
+
+
+async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
+    commands = turn.task.spec.verify
     main = await turn.see_main()
 
     async def check(tree: Tree) -> Sequence[CheckResult]:

@@ -1,5 +1,6 @@
 """Every effect the engine can have, in one place, so that a whole run can happen in simulated time."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
-from interlock.model.canary import Canary
+from interlock.model.canary import Canary, CanaryResult
 from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
@@ -24,6 +25,15 @@ from interlock.verify.protocol import Checker
 async def _no_canaries(_tree: Tree) -> Sequence[Canary]:
     """Nothing is broken on purpose."""
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The trials of canaries that this engine has made: the log shows them to later checks."""
+
+    one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+    found: dict[str, CanaryResult] = field(default_factory=dict)
+    """By `canary_key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,8 @@ class Env:
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
+    trials: Trials = field(default_factory=Trials)
+    """What came of them in this run."""
     patience: Patience = field(default_factory=Patience)
     """When a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)
