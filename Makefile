@@ -42,7 +42,7 @@ test: $(DEV) ## all tests but the night ones and those of real agent programs an
 	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
 
 test-night: $(DEV) ## the long tests, and ten thousand simulated runs
-	@INTERLOCK_SIM_SEEDS=10000 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
+	@INTERLOCK_SIM_SEEDS=10000 INTERLOCK_COLD_TESTS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
 
 test-agents: $(DEV) ## eight real agent programs from npm and PyPI against a scripted model; PROGRAMS=codex,aider for some
 	@$(PY) scripts/agent_programs.py $(if $(PROGRAMS),--only $(PROGRAMS))

@@ -41,6 +41,14 @@ def own_state_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Tem
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_home_of_shared_projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same for projects that the tests of a module share: they are made before the test has its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state-shared"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """A real server, started when the first test asks for it and ended after the last."""

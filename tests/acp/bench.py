@@ -1,17 +1,21 @@
 """Runs an agent that speaks the protocol and sends it what its dialogue wants sent, as the executor does."""
 
-import asyncio
 import os
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
 from interlock.run.adapters.acp import Acp
 from interlock.run.adapters.adapter import Dialogue, Seat, Verdict
+from tests import warm
 
 FAKE = Path(__file__).with_name("fake_agent.py")
 
@@ -50,36 +54,46 @@ def seated(place: Path, agent: Agent, prompt: str, resume: str = "") -> Seat:
 
 def talk(seat: Seat, react: React = nothing, env: dict[str, str] | None = None) -> Talk:
     """The session to its end. `react` may answer or say something at every event."""
-    return asyncio.run(asyncio.wait_for(_talk(seat, react, env or {}), 90))
-
-
-async def _talk(seat: Seat, react: React, env: dict[str, str]) -> Talk:
     adapter = Acp()
     launch, dialogue = adapter.launch(seat), adapter.reader(seat)
-    program = await asyncio.create_subprocess_exec(
-        *launch.argv,
-        cwd=seat.workspace,
-        env={"PATH": os.environ["PATH"], "HOME": seat.home, **launch.env, **env},
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        limit=1 << 24,
+    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+    program = warm.start(
+        launch.argv,
+        Path(seat.workspace),
+        {"PATH": os.environ["PATH"], "HOME": seat.home, **launch.env, **(env or {})},
+        stdin=theirs_in,
+        out=theirs_out,
+        err=theirs_out,
     )
-    assert program.stdin is not None
-    assert program.stdout is not None
+    os.close(theirs_in)
+    os.close(theirs_out)
     done = Talk()
-    program.stdin.write(launch.say.encode())
-    async for line in program.stdout:
-        for event in dialogue.read(line.decode(errors="replace").rstrip("\n")):
-            done.events += [event, *react(event, dialogue)]
-        program.stdin.write("".join(dialogue.replies()).encode())
-        if dialogue.is_over:
-            break
-    program.stdin.close()
-    try:
-        await asyncio.wait_for(program.wait(), 2)
-    except TimeoutError:
-        program.kill()
-    await program.communicate()
-    done.verdict = dialogue.verdict(Exit(Ended.EXITED, program.returncode or 0, 1.0, ""))
+    too_long = threading.Timer(90, program.kill)
+    too_long.start()
+    with os.fdopen(ours_out, "w") as told, os.fdopen(ours_in, errors="replace") as heard:
+        _say(told, launch.say)
+        for line in heard:
+            for event in dialogue.read(line.rstrip("\n")):
+                done.events += [event, *react(event, dialogue)]
+            _say(told, "".join(dialogue.replies()))
+            if dialogue.is_over:
+                break
+    too_long.cancel()
+    done.verdict = dialogue.verdict(Exit(Ended.EXITED, _ended(program), 1.0, ""))
     return done
+
+
+def _say(told: IO[str], words: str) -> None:
+    """Write it at once; an agent that has ended hears nothing."""
+    with suppress(BrokenPipeError):
+        told.write(words)
+        told.flush()
+
+
+def _ended(program: warm.Started) -> int:
+    """The exit code of a program that hears nothing more; some have to be killed."""
+    try:
+        return program.wait(2)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        return program.wait()

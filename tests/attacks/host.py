@@ -1,5 +1,6 @@
 """A machine worth attacking: a repository, decoys with a secret, servers that greet whoever reaches them."""
 
+import atexit
 import hashlib
 import json
 import os
@@ -8,12 +9,16 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+
+from tests import warm
 
 INSIDE = Path(__file__).with_name("inside")
 NOBODY = "12345"
@@ -161,12 +166,10 @@ class Host:
             **variables,
         }
         if self.uid == "0":
-            argv = [sys.executable, "-m", "interlock", *words]
-        else:
-            env["PYTHONPATH"] = str(self._readable_copy())
-            argv = [*self._as_user(), _python(self.uid), "-m", "interlock", *words]
+            return warm.run([*warm.INTERLOCK, *words], self.repository, env)
+        env["PYTHONPATH"] = str(_readable_copy())
         return subprocess.run(
-            argv,
+            [*self._as_user(), _python(self.uid), "-m", "interlock", *words],
             cwd=self.repository,
             env=env,
             capture_output=True,
@@ -174,20 +177,6 @@ class Host:
             timeout=GIVE_UP_SECONDS,
             check=False,
         )
-
-    def _readable_copy(self) -> Path:
-        """Interlock and all it needs where the user can read it; a checkout of root's may be out of reach."""
-        copy = self.folder / "installed"
-        if not copy.exists():
-            copy.mkdir()
-            package = Path(__file__).parents[2] / "src" / "interlock"
-            shutil.copytree(package, copy / "interlock", ignore=shutil.ignore_patterns("__pycache__"))
-            for name in _needed("interlock"):
-                for file in metadata.distribution(name).files or ():
-                    if ".." not in file.parts and "__pycache__" not in file.parts:
-                        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-                        shutil.copy(str(file.locate()), copy / file)
-        return copy
 
     def attacked(self, *flags: str, **variables: str) -> Outcome:
         """Let the hostile agent run as a task, and see what it could do."""
@@ -265,6 +254,21 @@ def _python(uid: str) -> str:
         if tried.stdout.split() == [str(number) for number in sys.version_info[:2]]:
             return path
     return ""
+
+
+@cache
+def _readable_copy() -> Path:
+    """Interlock and all it needs where any user can read it; a checkout of root's may be out of reach."""
+    copy = Path(tempfile.mkdtemp(prefix="interlock-installed-", dir=OUTSIDE_TMP))
+    atexit.register(shutil.rmtree, copy)
+    copy.chmod(0o755)
+    shutil.copytree(Path(__file__).parents[2] / "src" / "interlock", copy / "interlock")
+    for name in _needed("interlock"):
+        for file in metadata.distribution(name).files or ():
+            if ".." not in file.parts and Path(str(file.locate())).exists():
+                (copy / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(str(file.locate()), copy / file)  # with its time, which its compiled form is for
+    return copy
 
 
 def _needed(name: str, seen: frozenset[str] = frozenset()) -> set[str]:

@@ -8,12 +8,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import warm
 
 KILLS = int(os.environ.get("INTERLOCK_KILLS", "0"))
 SEED = int(os.environ.get("INTERLOCK_KILL_SEED", "1"))
@@ -74,15 +75,10 @@ class Project:
             "INTERLOCK_TRUST_FOLDERS": str(self.root.parent),
         }
 
-    def start(self) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-m", "interlock", "run", "--max-parallel", "2", "--no-input"],
-            cwd=self.root,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def start(self) -> warm.Started:
+        with (self.root.parent / "said").open("w") as said:
+            argv = [*warm.INTERLOCK, "run", "--max-parallel", "2", "--no-input"]
+            return warm.start(argv, self.root, self.environment, out=said.fileno(), err=said.fileno())
 
     def run_and_kill(self, dice: random.Random) -> bool:
         """Start a run and kill it; False if it came to its end before."""
@@ -97,25 +93,19 @@ class Project:
             ended = _ended(process, dice.random() * AT_ANY_TIME)
         if not ended:
             process.kill()
-            process.communicate()
+            process.wait()
         return not ended
 
     def finish(self) -> str:
         """Run to the end; what it said."""
-        process = self.start()
-        said, _ = process.communicate(timeout=300)
-        assert process.returncode == 0, said
+        code = self.start().wait(300)
+        said = (self.root.parent / "said").read_text()
+        assert code == 0, said
         return said
 
     def assert_nothing_lost(self) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", "interlock", "status", "--json"],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = warm.run([*warm.INTERLOCK, "status", "--json"], self.root, self.environment)
+        assert done.returncode == 0, done.stderr
         states = {task["id"]: task["state"] for task in json.loads(done.stdout)["tasks"]}
         assert states == dict.fromkeys(self.tasks, "done")
         said = self.git("log", "--first-parent", "--format=%(trailers:key=Interlock-Task,valueonly)", "main")
@@ -134,12 +124,11 @@ class Project:
         )
 
 
-def _ended(process: "subprocess.Popen[str]", seconds: float) -> bool:
+def _ended(process: warm.Started, seconds: float) -> bool:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         return False
-    process.communicate()
     return True
 
 

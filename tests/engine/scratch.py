@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
@@ -13,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from interlock.ui.cli import main
+from tests import warm
 
 WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
 """For an agent: go on when the gate is there."""
-INTERLOCK = (sys.executable, "-m", "interlock")
+INTERLOCK = warm.INTERLOCK
 GIVE_UP_SECONDS = 60
 """Nothing here takes longer; a test that waits for ever says nothing."""
 
@@ -71,15 +71,7 @@ class Scratch:
 
     def interlock(self, *argv: str, code: int | None = 0) -> str:
         """Run the command; what it printed. Any exit code is fine with None."""
-        done = subprocess.run(
-            [*INTERLOCK, *argv],
-            cwd=self.root,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = warm.run([*INTERLOCK, *argv], self.root, self.env)
         assert code is None or done.returncode == code, (
             f"{argv}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         )
@@ -139,15 +131,10 @@ class Background:
     """A command that runs while the test goes on; its output is read all the time."""
 
     def __init__(self, argv: list[str], root: Path, env: Mapping[str, str] | None = None) -> None:
-        self._process = subprocess.Popen(
-            argv,
-            cwd=root,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        printed, theirs = os.pipe()
+        self._process = warm.start(argv, root, env, out=theirs, err=theirs)
+        os.close(theirs)
+        self._output = os.fdopen(printed)  # the thread that reads it closes it
         self.pid = self._process.pid
         self._lines: list[str] = []
         self._news = threading.Condition()
@@ -155,8 +142,7 @@ class Background:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as output:
+        with self._output as output:
             for line in output:
                 with self._news:
                     self._lines.append(line)

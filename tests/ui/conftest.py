@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,7 @@ from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.store import Store, open_store
 from interlock.ui.cli import main
+from tests import warm
 
 REMOVED = ("NO_COLOR", "FORCE_COLOR", "CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "INTERLOCK_DEBUG")
 GIT = {
@@ -229,13 +229,5 @@ def lab(repository: Path, capsys: pytest.CaptureFixture[str]) -> Lab:
 
 def interlock(*words: str, cwd: Path, env: dict[str, str] | None = None) -> Result:
     """The command as a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "interlock", *words],
-        cwd=cwd,
-        env=os.environ | (env or {}),
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    done = warm.run([*warm.INTERLOCK, *words], cwd, os.environ | (env or {}))
     return Result(done.returncode, done.stdout, done.stderr)

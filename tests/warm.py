@@ -1,0 +1,121 @@
+"""Starts a Python program, most often `interlock`, as a process of its own without the time of its imports.
+
+Tests whose subject is the start itself (a terminal, another user, a broken machine) start `python -m
+interlock` themselves. With INTERLOCK_COLD_TESTS=1 every test does, as in `make test-night`.
+"""
+
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+INTERLOCK = (sys.executable, "-m", "interlock")
+IS_COLD = bool(os.environ.pop("INTERLOCK_COLD_TESTS", "")) or not hasattr(os, "pidfd_open")
+GIVE_UP_SECONDS = 120
+
+
+class Warm:
+    """A command that the server became; the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, argv: Sequence[str], answers: socket.socket) -> None:
+        self._argv = argv
+        self._answers = answers
+        self._code: int | None = None
+        self.pid = int(answers.recv(100))
+
+    def poll(self) -> int | None:
+        """The exit code, if it has ended."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Until it has ended; its exit code, negative for a signal."""
+        if self._code is None:
+            self._answers.settimeout(timeout)
+            try:
+                self._code = int(self._answers.recv(100))
+            except (TimeoutError, BlockingIOError):
+                raise subprocess.TimeoutExpired(self._argv, timeout or 0) from None
+            self._answers.close()
+        return self._code
+
+    def send_signal(self, number: int) -> None:
+        """As `kill` does; nothing if it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+Started: TypeAlias = Warm | subprocess.Popen[bytes]
+
+
+def start(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    out: int,
+    err: int,
+    stdin: int | None = None,
+) -> Started:
+    """Start `python ...` with these streams; without `stdin` it has nothing to read."""
+    assert argv[0] == sys.executable, argv
+    with Path(os.devnull).open() as nothing:
+        streams = (nothing.fileno() if stdin is None else stdin, out, err)
+        if IS_COLD:
+            return subprocess.Popen(argv, cwd=cwd, env=env, stdin=streams[0], stdout=out, stderr=err)
+        order = {"words": argv[1:], "folder": str(cwd), "env": dict(os.environ if env is None else env)}
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            socket.send_fds(_server(), [json.dumps(order).encode()], [*streams, theirs.fileno()])
+    return Warm(argv, ours)
+
+
+def run(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `python ...` to its end; what it printed."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        started = start(argv, cwd, env, out=out.fileno(), err=err.fileno())
+        try:
+            code = started.wait(GIVE_UP_SECONDS)
+        finally:
+            started.kill()
+            started.wait()
+        printed = [_text(file.fileno()) for file in (out, err)]
+    return subprocess.CompletedProcess(argv, code, *printed)
+
+
+def _text(descriptor: int) -> str:
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, size, 0).decode().replace("\r\n", "\n")
+
+
+@cache
+def _server() -> socket.socket:
+    """The socket to the server, which ends with this process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm_server", str(theirs.fileno())],
+            cwd=Path(__file__).parent.parent,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    atexit.register(server.wait)
+    atexit.register(ours.close)
+    return ours
