@@ -3,6 +3,7 @@
 import asyncio
 import json
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,12 +15,14 @@ from tests.engine.scratch import Scratch
 pytestmark = [pytest.mark.slow, pytest.mark.crash]
 
 
-@pytest.fixture
-def landed(scratch: Scratch) -> Scratch:
-    """A project whose one task has landed."""
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scratch]:
+    """A project whose one task has landed; each test leaves it so."""
+    scratch = Scratch(tmp_path_factory.mktemp("landed") / "a repository")
     scratch.graph("  a: {goal: x}\n")
     scratch.interlock("run")
-    return scratch
+    yield scratch
+    scratch.close()
 
 
 def interrupt(scratch: Scratch) -> str:

@@ -15,28 +15,31 @@ def said_by(scratch: Scratch, task: str) -> str:
     return (scratch.root / ".git/interlock/logs" / task / "1.log").read_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (".worktreeinclude", ".env"),
-        ("Interlock.TOML", "branch = 1"),
-        ("TASK-graph.yaml", "version: 1"),
-        ("pyproject.toml", "[tool.interlock]\nbranch = 1"),
-        ("pyproject.toml", "[tool]\ninterlock.nosuchkey = 1"),
-        ("pyproject.toml", 'tool = "x"'),
-        ("pyproject.toml", "tool = ["),
-        ("PyProject.toml", "[tool.interlock]\nbranch = 1"),
-    ],
-)
-def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch, name: str, text: str) -> None:
+OWN = {
+    "include": (".worktreeinclude", ".env"),
+    "settings": ("Interlock.TOML", "branch = 1"),
+    "graph": ("TASK-graph.yaml", "version: 1"),
+    "table": ("pyproject.toml", "[tool.interlock]\nbranch = 1"),
+    "key": ("pyproject.toml", "[tool]\ninterlock.nosuchkey = 1"),
+    "word": ("pyproject.toml", 'tool = "x"'),
+    "broken": ("pyproject.toml", "tool = ["),
+    "case": ("PyProject.toml", "[tool.interlock]\nbranch = 1"),
+}
+
+
+def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch) -> None:
     """The next attempt is told the reason; what it leaves as it was, lands."""
     told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
-    scratch.graph("  t: {goal: t}\n", f"{told} || echo '{text}' > {name}; echo done > done.txt")
+    writes = "".join(f"{task}) echo '{text}' > {name};;\n" for task, (name, text) in OWN.items())
+    agent = f'{told} || case "$INTERLOCK_TASK_ID" in\n{writes}esac\necho done > "$INTERLOCK_TASK_ID.txt"'
+    scratch.graph("".join(f"  {task}: {{goal: x}}\n" for task in OWN), agent)
+    before = scratch.git("rev-parse", "main")
     scratch.interlock("run")
-    assert scratch.git("diff", "--name-only", "main~1", "main") == "done.txt"
-    (failure,) = scratch.facts("PhaseFailed")
-    assert name in failure["fact"]["summary"]
-    assert failure["fact"]["error"] == "denied"
+    changed = scratch.git("diff", "--name-only", before, "main").splitlines()
+    assert sorted(changed) == sorted(f"{task}.txt" for task in OWN)
+    failures = {row["fact"]["task"]: row["fact"] for row in scratch.facts("PhaseFailed")}
+    assert [task for task, (name, _) in OWN.items() if name not in failures[task]["summary"]] == []
+    assert {failure["error"] for failure in failures.values()} == {"denied"}
 
 
 STEERING = (

@@ -5,6 +5,7 @@ import json
 import socket
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from aiohttp import ClientError, web
@@ -95,25 +96,39 @@ def test_a_model_that_hangs_is_given_up_with_a_504(
 
 @every_language
 @both_ways
-@pytest.mark.parametrize(
-    ("fault", "limits"),
-    [("drop", ProxyLimits()), pytest.param("hangmid", PATIENT, marks=pytest.mark.slow)],
-    ids=["drop", "hangmid"],
-)
 def test_an_answer_that_breaks_off_breaks_off_for_the_program_too(
-    language: Language, stream: bool, fault: str, limits: ProxyLimits, model: RunningModel, setting: Setting
+    language: Language, stream: bool, model: RunningModel, setting: Setting
 ) -> None:
-    async def story() -> None:
-        async with replace(setting, limits=limits).line(language.wire, model.url(fault)) as line:
-            with pytest.raises(ClientError):
-                await line.ask(language, stream)
-            trouble = line.endpoint.last_error
-            assert trouble
-            assert trouble.error == ErrorClass.NETWORK
-            assert line.endpoint.calls == 1
-            assert [entry["status"] for entry in line.entries()] == [200]
+    asyncio.run(broken_off(language, stream, setting, model.url("drop")))
 
-    asyncio.run(story())
+
+@pytest.mark.slow
+def test_an_answer_that_never_goes_on_breaks_off_for_the_program_too(
+    model: RunningModel, setting: Setting
+) -> None:
+    async def one(number: int, language: Language, stream: bool) -> None:
+        folder = setting.folder / str(number)
+        folder.mkdir()
+        await broken_off(
+            language, stream, replace(setting, limits=PATIENT, folder=folder), model.url("hangmid")
+        )
+
+    async def all_at_once() -> None:
+        ways = enumerate(product(LANGUAGES.values(), (False, True)))
+        await asyncio.gather(*(one(number, *way) for number, way in ways))
+
+    asyncio.run(all_at_once())
+
+
+async def broken_off(language: Language, stream: bool, setting: Setting, url: str) -> None:
+    async with setting.line(language.wire, url) as line:
+        with pytest.raises(ClientError):
+            await line.ask(language, stream)
+        trouble = line.endpoint.last_error
+        assert trouble
+        assert trouble.error == ErrorClass.NETWORK
+        assert line.endpoint.calls == 1
+        assert [entry["status"] for entry in line.entries()] == [200]
 
 
 @every_language

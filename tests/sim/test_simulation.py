@@ -53,16 +53,27 @@ def story(outcome: Outcome) -> str:
     )
 
 
-def check(seeds: Iterable[int]) -> None:
+def check(seeds: Iterable[int]) -> list[Outcome]:
+    outcomes = []
     for seed in seeds:
-        outcome = run_seed(seed)
+        outcomes.append(outcome := run_seed(seed))
         assert not outcome.violations, story(outcome)
     gc.collect()  # what dead engines left goes while its warnings are still expected
+    return outcomes
 
 
 @pytest.mark.parametrize("seeds", chunks(), ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
 def test_whatever_goes_wrong_everything_that_must_hold_holds(seeds: range) -> None:
-    check(seeds)
+    outcomes = check(seeds)
+    if seeds == range(CHUNK):
+        assert_eventful(outcomes)
+
+
+def assert_eventful(outcomes: list[Outcome]) -> None:
+    """A simulation in which nothing happens would pass too."""
+    kinds = {kind for outcome in outcomes for kind in outcome.troubles}
+    assert kinds >= {"crash", "pause", "down", "cut", "trouble"}
+    assert sum(outcome.landed for outcome in outcomes) > 0.5 * sum(outcome.tasks for outcome in outcomes)
 
 
 def test_a_seed_that_ever_failed_holds_now() -> None:
@@ -80,12 +91,3 @@ def test_the_same_seed_gives_the_same_run_whatever_the_hash_seed_of_the_interpre
         return subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert run("1") == run("2") == f"{[run_seed(seed).trace_hash for seed in range(100, 106)]}\n"
-
-
-def test_the_seeds_meet_every_kind_of_trouble_and_still_land_most_tasks() -> None:
-    """A simulation in which nothing happens would pass too."""
-    outcomes = [run_seed(seed) for seed in range(60)]
-    kinds = {kind for outcome in outcomes for kind in outcome.troubles}
-    assert kinds >= {"crash", "pause", "down", "cut", "trouble"}
-    assert sum(outcome.landed for outcome in outcomes) > 0.5 * sum(outcome.tasks for outcome in outcomes)
-    gc.collect()
