@@ -41,8 +41,9 @@ demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; u
 test: $(DEV) ## all tests but the night ones and those of real agent programs and projects
 	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
 
-test-night: $(DEV) ## the long tests, and ten thousand simulated runs
-	@INTERLOCK_SIM_SEEDS=10000 INTERLOCK_COLD_TESTS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim" $(ARGS)
+test-night: $(DEV) ## the long tests, ten thousand simulated runs, more examples of each property
+	@INTERLOCK_SIM_SEEDS=10000 INTERLOCK_TEST_EXAMPLES=1000 INTERLOCK_COLD_TESTS=1 \
+		$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "night or sim or property" $(ARGS)
 
 test-agents: $(DEV) ## eight real agent programs from npm and PyPI against a scripted model; PROGRAMS=codex,aider for some
 	@$(PY) scripts/agent_programs.py $(if $(PROGRAMS),--only $(PROGRAMS))

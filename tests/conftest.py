@@ -17,8 +17,9 @@ KINDS = ("sim", "crash", "contract", "property")
 
 _NUMBERS = itertools.count()
 
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("interlock", deadline=None, print_blob=True)
+# How long an example takes says more about the machine than about the code. The night tries more of them.
+EXAMPLES = int(os.environ.get("INTERLOCK_TEST_EXAMPLES", "50"))
+settings.register_profile("interlock", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("interlock")
 
 

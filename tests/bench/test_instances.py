@@ -54,12 +54,20 @@ def test_a_simulated_run_takes_as_long_as_its_longest_chain_when_there_are_enoug
     assert round(Drive(tasks, 1).run()) == 480
 
 
-@pytest.mark.slow
-def test_a_folder_of_instances_is_measured_by_kind(tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "one.sm").write_text(PSPLIB)
     (tmp_path / "two.json").write_text(WFFORMAT)
-    assert sorted(read_instances(tmp_path)) == [f"{tmp_path.name} .json", f"{tmp_path.name} .sm"]
-    rows = measure(short=True, instances=str(tmp_path), plot=str(tmp_path / "plot.svg"))
+    return tmp_path
+
+
+def test_a_folder_of_instances_is_read_by_kind(folder: Path) -> None:
+    assert sorted(read_instances(folder)) == [f"{folder.name} .json", f"{folder.name} .sm"]
+
+
+@pytest.mark.night
+def test_a_folder_of_instances_is_measured_by_kind(folder: Path, tmp_path: Path) -> None:
+    rows = measure(short=True, instances=str(folder), plot=str(tmp_path / "plot.svg"))
     families = [row for row in rows if row.what.startswith(("PSPLIB j2, ", "workflow traces, "))]
     assert len(families) == 36
     assert all(row.value >= 0.999 for row in families if "lower bound" in row.what)

@@ -1,7 +1,7 @@
 """kill -9 of the real process before and after each step: the next start ends in the same state (W5, D4, R5).
 
 Real git, real agents, a real database; 21 boundaries, before and after, on both stores. The usual run of the
-tests takes each boundary on one side on SQLite, and some on Postgres; the night takes all.
+tests takes one boundary of each kind on one side on SQLite, and some on Postgres; the night takes all.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from interlock.engine.project import open_project
 from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.record import Recorded, verify_chain
+from tests import warm
 
 DRIVER = Path(__file__).with_name("crash_driver.py")
 
@@ -63,6 +64,20 @@ BOUNDARIES = [
 ]
 
 
+BY_DAY = (
+    "repository.raise_fence:1",
+    "store.append:1",
+    "store.claim:4",
+    "executor.carry_out:1",
+    "workspaces.collect:1",
+    "store.release:1",
+    "checker.check:2",
+    "repository.commit:1",
+    "repository.land:1",
+    "store.release:5",
+    "store.save_snapshot:1",
+)
+"""One of each kind; all others only at night."""
 ON_POSTGRES = ("store.claim:4", "repository.land:1", "store.release:5")
 """Where a database of its own makes a difference; all others only at night."""
 
@@ -70,7 +85,7 @@ ON_POSTGRES = ("store.claim:4", "repository.land:1", "store.release:5")
 def kills() -> Iterator[ParameterSet]:
     for number, boundary in enumerate(BOUNDARIES):
         for place, side in enumerate(("before", "after")):
-            is_usual = number % 2 == place or boundary == "repository.land:1"
+            is_usual = boundary in BY_DAY and (number % 2 == place or boundary == "repository.land:1")
             yield pytest.param("sqlite", boundary, side, marks=() if is_usual else pytest.mark.night)
             night = () if is_usual and boundary in ON_POSTGRES else (pytest.mark.night,)
             yield pytest.param("postgres", boundary, side, marks=(pytest.mark.postgres, *night))
@@ -132,13 +147,7 @@ def make_repository(root: Path, url: str) -> Path:
 
 
 def drive(root: Path, *boundary: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(DRIVER), str(root), *boundary],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return warm.run([sys.executable, str(DRIVER), str(root), *boundary], root)
 
 
 def git(root: Path, *argv: str) -> str:

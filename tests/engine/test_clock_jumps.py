@@ -46,7 +46,10 @@ def _begun(scratch: Scratch, script: str, tasks: str = "  a: {goal: x, retries: 
     scratch.interlock("pause")
 
 
-@pytest.mark.parametrize(("before", "after"), [(DAY, 0), (0, -DAY), (0, DAY)])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(DAY, 0), pytest.param(0, -DAY, marks=pytest.mark.night), pytest.param(0, DAY, marks=pytest.mark.night)],
+)
 def test_a_retry_waits_its_second_whatever_the_clock_is_set_to(
     scratch: Scratch, clock: Clock, gate: Path, before: float, after: float
 ) -> None:

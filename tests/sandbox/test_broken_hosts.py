@@ -140,14 +140,30 @@ def test_no_agent_starts_and_the_message_names_the_fix(
     assert "--unsafe-no-sandbox" in refused.stderr
     assert scratch.facts() == [], "nothing is recorded as started"
     assert not (scratch.root / ".git/interlock" / "workspaces").exists()
-    said = json.loads(machine.interlock(scratch.root, "run", "--json").stdout)
+
+
+def test_a_program_is_told_the_code_of_the_error(scratch: Scratch, tmp_path: Path) -> None:
+    furnished(tmp_path, "bubblewrap")
+    said = json.loads(under_apparmor(tmp_path).interlock(scratch.root, "run", "--json").stdout)
     assert said["error"]["code"] == "no-sandbox"
 
 
-def test_doctor_says_what_is_wrong_and_how_to_mend_it(
-    scratch: Scratch, broken: tuple[Machine, tuple[str, ...]]
-) -> None:
-    machine, words = broken
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "no bubblewrap",
+        "AppArmor",
+        *(
+            pytest.param(kind, marks=pytest.mark.night)  # the same reasons, which `run` shows by day
+            for kind in BROKEN
+            if kind not in {"no bubblewrap", "AppArmor"}
+        ),
+    ],
+)
+def test_doctor_says_what_is_wrong_and_how_to_mend_it(scratch: Scratch, tmp_path: Path, kind: str) -> None:
+    furnished(tmp_path, "bubblewrap")
+    make, words = BROKEN[kind]
+    machine = make(tmp_path)
     said = machine.interlock(scratch.root, "doctor", "--json")
     assert said.returncode == 7
     rows = [row for row in json.loads(said.stdout)["checks"] if row["name"] == "sandbox"]

@@ -47,8 +47,12 @@ def asked(words: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
+OFTEN = ("show", "say", "run --only")
+BY_NIGHT = ("explain", "retry", "cancel", "logs", "diff", "attach", "wait")
+
+
 @pytest.mark.parametrize(
-    "command", ["show", "explain", "retry", "cancel", "logs", "diff", "say", "attach", "run --only", "wait"]
+    "command", [*OFTEN, *(pytest.param(command, marks=pytest.mark.night) for command in BY_NIGHT)]
 )
 def test_every_command_that_takes_a_task_completes_it(shop: Lab, command: str) -> None:
     assert asked(f"interlock {command} pars") == ["parser", "parser-tests"]
