@@ -92,9 +92,9 @@ def test_a_program_that_does_not_listen_is_killed_after_the_grace_period(
 def test_a_silent_program_is_stopped_and_one_that_speaks_is_not(
     processes: LocalProcesses, here: Marked
 ) -> None:
-    talking = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.3; done"
-    assert run(processes, here.command(talking, idle_seconds=2.4)).ended is Ended.EXITED
-    ended = run(processes, here.command("echo last; sleep 600", idle_seconds=2.0))
+    talking = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.15; done"
+    assert run(processes, here.command(talking, idle_seconds=1.2)).ended is Ended.EXITED
+    ended = run(processes, here.command("echo last; sleep 600", idle_seconds=1.2))
     assert (ended.ended, ended.tail.splitlines()[-1]) == (Ended.IDLE, "last")
 
 

@@ -189,7 +189,7 @@ def test_a_folder_that_is_not_there_says_so(room: Room) -> None:
 
 def test_asked_to_end_it_has_its_time_of_grace(room: Room) -> None:
     script = "trap 'echo asked; exit 9' TERM; while :; do sleep 0.02; done"
-    ended = room.sh(script, timeout_seconds=3.0)
+    ended = room.sh(script, timeout_seconds=2.0)
     assert (ended.ended, ended.code, ended.tail.split()[-1]) == (Ended.TIMEOUT, 9, "asked")
 
 
