@@ -159,10 +159,12 @@ def _rounds() -> Iterator[tuple[str, str, int]]:
 def test_a_killed_run_loses_nothing_and_asks_nothing(
     layout: str, store: str, kills: int, seed: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    """The number of killed runs is a property of the test in `--junit-xml`."""
     url = request.getfixturevalue("postgres_url") if store == "postgres" else ""
     project = Project(tmp_path / "project", layout, url, 2 * kills + 2)
     dice = random.Random(seed)
     killed = sum(project.run_and_kill(dice) for _ in range(kills))
+    request.node.user_properties.append(("killed", killed))
     said = project.finish()
     assert "commit or stash" not in said
     project.assert_nothing_lost()

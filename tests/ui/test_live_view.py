@@ -86,7 +86,9 @@ def test_a_wide_terminal_shows_the_model_the_phase_and_tokens_in_two_parts(lab: 
 
 def test_agents_tells_the_last_action_in_the_same_words(lab: Lab) -> None:
     at_work(lab)
-    assert "runs `pytest -q tests/[unit]`" in lab.run("agents").out
+    said = lab.run("agents").out
+    assert "runs `pytest -q tests/[unit]`" in said
+    assert "12,000 in, 340 out" in said
     (row,) = lab.run("agents", "--json").json["agents"]
     assert row["usage"]["input_tokens"] == 12_000
     assert row["usage"]["cost_usd"] is None
