@@ -36,7 +36,7 @@ MOST_SECONDS = 300.0
 
 
 async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult | None:
-    """What the checks say of a canary: as it is known, or tried now. `usual_seconds`: what they take else.
+    """Return the result of a canary, known or tried now. `usual_seconds`: the usual time of the checks.
 
     Changes that are checked at the same time share one trial.
     """

@@ -69,7 +69,7 @@ class Env:
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
     trials: Trials = field(default_factory=Trials)
-    """What came of them in this run."""
+    """Their results in this run."""
     patience: Patience = field(default_factory=Patience)
     """When a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)

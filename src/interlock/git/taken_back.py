@@ -38,7 +38,7 @@ class TakenBack:
             self._record(pending.new).write(pending)
 
     async def told(self) -> str:
-        """What is still taken back, and what to do about it. Forgets the rest."""
+        """Say which landings are still taken back, and what to do about it. Forgets the rest."""
         texts = []
         for file in sorted(self._folder.glob("*.json")):
             record = self._record(file.stem)

@@ -111,7 +111,7 @@ class Trees:
         self._one_at_a_time = asyncio.Lock()
         self._refreshing: asyncio.Task[None] | None = None
         self._later: tuple[object, list[bytes]] = (None, [])
-        """What was written later, and the state of the user's index in which that was found."""
+        """Paths that were written later, and the state of the user's index at which they were found."""
 
     async def near(self, tree: str, user: Path, *, timed: bool = False) -> Near:
         """A tree for the workspace at `user`, and what differs in the one that is wanted.

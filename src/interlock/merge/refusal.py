@@ -1,4 +1,4 @@
-"""How a red check ended, in words: its exit status, or what was found beside it."""
+"""The end of a red check in words: its exit status, or the tests that it was refused for."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 
 NAMED = 3
-"""How many tests a summary names."""
+"""The most tests that a summary names."""
 
 
 def refusal(check: CheckResult, in_full: bool = False) -> str:
-    """How a red check ended, as the rest of a sentence about its command."""
+    """Say how a red check ended, as the rest of a sentence about its command."""
     if check.unable is Unable.NO_TESTS:
         return "ran no tests"
     how = check.how

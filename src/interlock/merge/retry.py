@@ -19,7 +19,7 @@ MAX_BACKOFF_SECONDS = 60.0
 MAX_WAIT_SECONDS = 600.0
 """For a model that cannot be had."""
 MAX_ASKED_SECONDS = 3600.0
-"""The longest wait that a provider can ask for: after this, somebody may have paid."""
+"""The longest wait that a provider can ask for: after this, the user may have paid."""
 
 MAX_WAITS = 12
 """Times in a row that the model could not be had. With growing pauses, about an hour."""

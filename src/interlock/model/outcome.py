@@ -215,7 +215,7 @@ class CheckResult:
     """What shows that, where a line of the output does."""
     newly_failing_count: int = 0
     vanished_count: int = 0
-    """How many there are of those: only the first are named. 0: as many as are named."""
+    """The number of those: only the first are named. 0: as many as are named."""
 
     watched: int = 0
     """Source files of the change of which it is known whether the command read them."""

@@ -46,7 +46,7 @@ class Command:
     listens: bool = False
     """Its standard input stays open for `Processes.send`; else there is none."""
     sealed: bool = False
-    """What it says and is told is a protocol: no child of it may open its standard input or output by name,
+    """Its input and output are a protocol: no child of it may open its standard input or output by name,
     as programs do with /dev/stdout."""
     grace: bool = True
     """When cancelled: is it asked to end and given time, before it is killed."""

@@ -54,7 +54,7 @@ def sealed_pipe() -> tuple[int, int]:
     """The reading and the writing end of a pipe that no process can open by its name in /proc.
 
     It is a pair of sockets: the kernel refuses to open one. Only who has an end, or is given it, can use it.
-    Neither direction is shut: asyncio takes an output that reads as ended for one that nobody reads any more.
+    Neither direction is shut: asyncio takes an output that reads as ended for one that has no reader.
     """
     reading, writing = socket.socketpair()
     return reading.detach(), writing.detach()

@@ -28,7 +28,7 @@ _ENOUGH = 20
 _C = frozenset(["c", "cc", "cpp", "cxx"])
 _COMPILED = _C | frozenset(["m", "go", "rs", "java", "kt", "scala", "cs", "swift", "hs", "ml"])
 _TESTS_INSIDE = "#[cfg(test)]"
-"""What stands behind it in a file of Rust are its tests."""
+"""The rest of a Rust file after this line holds its tests."""
 _SCRIPT = frozenset(["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"])
 _HEADERS: Mapping[str, re.Pattern[str]] = {
     "script": re.compile(r"^(?:export\s+(?:default\s+)?)?(?:async\s+)?function\s*\*?\s*(\w+)\s*\(.*\{\s*$"),
@@ -65,7 +65,7 @@ class Break:
     path: str
     text: str
     is_for_compilers: bool = False
-    """Nothing need run to notice it: the file does not compile any more."""
+    """The compiler notices it: the file does not compile any more."""
 
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
@@ -112,7 +112,7 @@ class _Voice:
     common: Counter[str]
     """In how many source files it stands: a word of every file need not mean this one's function."""
     within: Counter[str]
-    """How often the source itself has each word with a parenthesis after it."""
+    """Count each word of the source that has a parenthesis after it."""
 
     def of(self, word: str) -> float:
         return min(self.spoken[word], _ENOUGH) / max(1, self.common[word])

@@ -29,7 +29,7 @@ _USED = " __attribute__((unused)) int interlock_canary_here = interlock_canary()
 
 @dataclass(frozen=True, slots=True)
 class CFunction:
-    """Where a function is in the text of its file."""
+    """The place of a function in the text of its file."""
 
     name: str
     begin: int

@@ -168,7 +168,7 @@ class _Ran:
     log: str
     output: str
     usual_seconds: float
-    """How long it usually takes, if it hung."""
+    """Its usual duration, if it hung."""
 
 
 def _result(command: str, ran: _Ran, filed: Filed) -> CheckResult:

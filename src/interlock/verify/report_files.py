@@ -36,9 +36,9 @@ class Layer:
 
     folder: Path
     tree: Path | None = None
-    """Where the tree under test lies, if that is not in the same folder."""
+    """The folder of the tree under test, if that is another one."""
     before: frozenset[str] = frozenset()
-    """What was there before the command."""
+    """The files that were there before the command."""
 
 
 @dataclass(frozen=True, slots=True)

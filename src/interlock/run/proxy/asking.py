@@ -163,7 +163,7 @@ def model_of(path: str, body: object) -> str:
 
 
 def read_body(asked: Asked, body: bytes) -> dict[str, object]:
-    """What a body says; empty for none. Raises `NotAllowed`."""
+    """Parse a body; empty for none. Raises `NotAllowed`."""
     if not body or asked.method != "POST":
         return {}
     value = parsed(body)

@@ -122,7 +122,7 @@ def _objects(value: object) -> Iterator[dict[str, object]]:
 
 
 def _address(item: dict[str, object]) -> str:
-    """What the provider would fetch for this part of a message; '' for nothing."""
+    """Return the address that the provider would fetch for this part of a message; '' for none."""
     if item.get("type") == "url" and text_at(item, "url"):
         return text_at(item, "url")
     for name in _ADDRESSES:

@@ -24,7 +24,7 @@ class EndpointOrder:
 
 @dataclass(frozen=True, slots=True)
 class ProxyLimits:
-    """How long the proxy waits, how much it takes in, and whom a request may make the provider contact."""
+    """Limits of the proxy: waiting times, sizes, and requests that make the provider contact others."""
 
     connect_seconds: float = 10.0
     silence_seconds: float = 300.0

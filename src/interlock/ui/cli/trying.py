@@ -34,7 +34,7 @@ class Tried:
     lines: tuple[str, ...] = ()
     """The end of its output, or of the set-up's, where it could not run."""
     tests: int = 0
-    """How many tests passed, as far as its output names or counts them."""
+    """The number of tests that passed, as far as its output names or counts them."""
 
 
 async def try_command(project: Project, command: str, seconds: float = TRY_SECONDS) -> Tried:

@@ -16,7 +16,7 @@ _BEGIN = re.compile(r"<(testsuites?)\b")
 _SUITES = ("testsuite", "testsuites")
 _BAD = ("failure", "error")
 _NOT_RUN = ("notrun", "disabled", "skipped")
-"""How googletest and ctest mark a test that did not run, some of them without an element for it."""
+"""Marks of googletest and ctest for a test that did not run, some of them without an element for it."""
 
 
 class NotJUnit(Exception):
@@ -49,7 +49,7 @@ def joined(found: "list[Tests]") -> SuiteResult | None:
 
 @dataclass(slots=True)
 class Tests:
-    """What a document says."""
+    """The tests of one document."""
 
     results: list[tuple[str, bool]] = field(default_factory=list)
     words: set[str] = field(default_factory=set)

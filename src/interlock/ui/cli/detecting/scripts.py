@@ -23,7 +23,7 @@ _BUILDS = re.compile(
     r"\b(npm|pnpm|yarn|bun) (run )?build\b|^make( all| -j\S*)?$|\bsetup\.py build_ext\b|\./configure\b"
 )
 _TOOLS = re.compile(r"\b(ctest|meson test|cmake)\b")
-"""What builds and tests in a folder of its own."""
+"""Tools that build and test in a folder of their own."""
 _UNUSABLE = re.compile(r"\$\{\{|\b(tox|nox|hatch|docker|sudo|apt-get|brew|curl|codecov)\b")
 """What only the CI's own machine can do."""
 
