@@ -140,6 +140,27 @@ def test_a_stamp_does_not_hide_that_the_change_removes_a_file(scratch: Scratch) 
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_product_does_not_hide_that_a_link_leads_elsewhere(scratch: Scratch) -> None:
+    """What the link leads to is older than the product, and no file was written."""
+    scratch.write(
+        Makefile="out: part source/part\n\tcat part source/part > out\n\ntest: out\n\t! grep bad out\n",
+        part="good\n",
+        other="bad\n",
+        __gitignore="out\n",
+    )
+    for name, text in (("old", "good\n"), ("new", "bad\n")):
+        (scratch.root / name).mkdir()
+        (scratch.root / name / "part").write_text(text)
+    (scratch.root / "source").symlink_to("old")
+    agent = "case $INTERLOCK_TASK_ID in file) ln -sf other part;; folder) ln -sfn new source;; esac"
+    tasks = "".join(f"  {name}: {{goal: g, retries: 0}}\n" for name in ("file", "folder"))
+    scratch.graph(tasks, agent, verify="make test")
+    subprocess.run(["make", "test"], cwd=scratch.root, check=True, capture_output=True)
+    scratch.interlock("run", code=None)
+    assert scratch.states() == {"file": "failed", "folder": "failed"}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_what_the_person_built_before_she_took_an_edit_back_is_built_again(scratch: Scratch) -> None:
     """In her own shell the file is newer than the product. The tree that an earlier run made is older."""
     scratch.write(

@@ -4,7 +4,8 @@
    are new, whatever their commit's date: a build that looks at times must see that they changed. So are those
    that the user has edited since: what was built in the checkout was built from other sources. One that was
    written again with the same content has the time that it has there.
-   Where a file is gone that the checkout has, all files are new, as no time tells a build that.
+   Where a file is gone that the checkout has, or a link leads elsewhere, all files are new: no time tells a
+   build that.
 2. Nothing is mounted here. The supervisor does that, for the program alone, as the grant says.
 """
 
@@ -23,6 +24,8 @@ from interlock.git.place import Place
 from interlock.git.reach import layered_grant
 from interlock.git.trees import Difference, Near, Pristine, Trees, take_times
 from interlock.model.sandbox import Grant, Overlay
+
+_LINK = b"120000"
 
 
 class Overlays:
@@ -46,8 +49,8 @@ class Overlays:
         shown = _nothing(folder) if bare else await self._beside.look()
         built = None if bare else await self._built(tree)
         near = await self._trees.near(tree, folder.home, timed=shown.has_products)
-        is_less = shown.has_products and await asyncio.to_thread(self._is_less, near)
-        if is_less:
+        is_timeless = shown.has_products and await asyncio.to_thread(self._is_timeless, near)
+        if is_timeless:
             self._trees.release(folder.home)
             near = await self._new_trees.near(tree, folder.home)
         for path in (folder.tree, folder.work, folder.merged):
@@ -60,7 +63,7 @@ class Overlays:
                 await asyncio.to_thread(take_times, self._place.work_tree, folder.tree, near.later)
         else:
             _link(pristine.index, folder.index)
-        for name in shown.stamps if is_less else ():
+        for name in shown.stamps if is_timeless else ():
             _hide(folder.tree, name)
         shutil.copy2(folder.index, folder.private / "index")  # with its time: see `snapshot`
         if pristine.filled:
@@ -86,15 +89,21 @@ class Overlays:
         await self._new_trees.close()
         await self._beside.close()
 
-    def _is_less(self, near: Near) -> bool:
-        """Has the checkout a file of git's that the wanted tree lacks: what was built there may hold it."""
+    def _is_timeless(self, near: Near) -> bool:
+        """Does the wanted tree differ from the checkout in a way that no time tells a build: a file is gone,
+        or a link leads to another one, which is as old as it was."""
         if self._place.work_tree is None:
             return False
         root, below = os.fsencode(self._place.work_tree) + b"/", os.fsencode(near.pristine.files) + b"/"
         written = {each.path for each in near.differences if not each.is_gone}
         gone = {each.path for each in near.differences if each.is_gone}
-        lacking = (path for path in near.edited if path not in written and not os.path.lexists(below + path))
-        return any(os.path.lexists(root + path) for path in (*gone, *lacking))
+        edited = [path for path in near.edited if path not in written]
+        lacking = (path for path in edited if not os.path.lexists(below + path))
+        return (
+            any(each.mode == _LINK for each in near.differences)
+            or any(os.path.islink(below + path) for path in edited)  # noqa: PTH114 - names from git are bytes
+            or any(os.path.lexists(root + path) for path in (*gone, *lacking))
+        )
 
     async def _write(
         self, folder: AttemptFolder, pristine: Pristine, tree: str, differences: Sequence[Difference]
