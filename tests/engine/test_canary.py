@@ -84,6 +84,23 @@ def test_after_the_checks_were_mended_the_next_run_tries_again(scratch: Scratch)
     assert grades == {"a": "observed", "b": "verified"}
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_after_a_change_of_how_checks_run_they_must_notice_a_break_again(scratch: Scratch) -> None:
+    """The change lands, and says so. What it made blind verifies no later change."""
+    test = "import shapes\nassert shapes.area(2) == 4\n"
+    scratch.write(shapes__py=SHAPES, test_shapes__py=test, Makefile="test:\n\tpython3 test_shapes.py\n")
+    agent = (
+        "case $INTERLOCK_TASK_ID in disarm) sed -i s/python3/-python3/ Makefile;;"
+        " *) printf 'def area(side):\\n    return 0\\n' > shapes.py;; esac"
+    )
+    scratch.graph("  disarm: {goal: a}\n  spoil: {goal: b, needs: [disarm]}\n", agent, verify="make test")
+    scratch.interlock("run")
+    found = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert (found["disarm"]["grade"], found["disarm"]["steering"]) == ("verified", ["Makefile"])
+    assert (found["spoil"]["grade"], found["spoil"]["gap"]) == ("observed", "canary-not-noticed")
+    assert [row["fact"]["noticed"] for row in scratch.facts("CanaryTried")] == [True, False]
+
+
 def test_a_canary_is_in_no_ref_and_no_working_tree(scratch: Scratch) -> None:
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
     scratch.graph("  a: {goal: a}\n", verify=VERIFY)

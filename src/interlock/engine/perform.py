@@ -102,6 +102,7 @@ class Performer:
             on_main_last=self._on_main_last,
             check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
+            steered=lambda: self.ledger.state.steered,
             pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
             run=run.run if run else "",
             note=self._note,

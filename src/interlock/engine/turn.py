@@ -42,6 +42,8 @@ class Turn:
     """What decides the result of a check besides the tree."""
     canary: Callable[[], CanaryResult | None]
     """What the project's checks are known to say of code that was broken on purpose."""
+    steered: Callable[[], Commit]
+    """The last landing that edits how checks run."""
     pace: Callable[[str], Pace | None]
     """How long a check usually takes, and when it hangs."""
     run: str

@@ -2,7 +2,7 @@
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.events.state import State, TaskState
+from interlock.events.state import Candidate, State, TaskState
 from interlock.model.canary import CanaryResult, canary_key
 from interlock.model.evidence import Evidence, weigh
 from interlock.model.task import Task, TaskId
@@ -13,6 +13,13 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
     result = canary_result(fact, state.run.run if state.run else "")
     state.canaries[canary_key(fact.commands, fact.environment)] = result
     return set()
+
+
+def forget_canaries(state: State, landed: Candidate) -> None:
+    """A change that edits how checks run may have blinded them: they must notice a break again."""
+    if landed.evidence.steering:
+        state.steered = landed.commit
+        state.canaries.clear()
 
 
 def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:

@@ -18,7 +18,7 @@ from interlock.events.baselines import advance, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, back_to, close_question
-from interlock.events.evidence import canary_tried, evidence_of
+from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
@@ -240,6 +240,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     EFFECTS[type(fact)](task, fact, row)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.landed:
         task.landed = replace(task.landed, branch=task.landed.branch or state.branch)
+        forget_canaries(state, task.landed)
     if isinstance(fact, f.CandidatePassed) and task.candidate:
         task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))
     if isinstance(fact, f.CandidatePassed | f.PhaseFailed):

@@ -8,7 +8,7 @@ import msgspec
 
 from interlock.events.state import State
 
-VERSION = 10
+VERSION = 11
 """Raise it whenever State or the fold changes meaning."""
 
 

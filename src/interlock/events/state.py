@@ -364,6 +364,8 @@ class State:
     """By command, how long its last green runs took; a bounded number."""
     canaries: dict[str, CanaryResult] = field(default_factory=dict)
     """What the project's checks said of code that was broken on purpose, by `canary_key`."""
+    steered: Commit = Commit("")
+    """The last landing that edits how checks run. Canaries that were tried before it count no more."""
     digest: str = ""
     """Of the task graph that was accepted last."""
     source: str = ""
