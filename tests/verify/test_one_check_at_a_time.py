@@ -6,8 +6,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +100,49 @@ def test_a_check_waits_until_nothing_is_left_of_one_that_was_cancelled(bench: Be
             return [result.passed for result in await bench.checker.check(bench.order(CLEAN))]
 
     assert asyncio.run(story()) == [True]
+
+
+@dataclass(frozen=True)
+class NotedRooms(OpenRooms):
+    """Rooms that tell which folders they are told to clear, and wait for `gate` before they do."""
+
+    gate: threading.Event
+    cleared: asyncio.Queue[Path]
+
+    async def clear(self, home: Path) -> None:
+        """As `Rooms` says."""
+        self.cleared.put_nowait(home)
+        busy = asyncio.get_running_loop().run_in_executor(None, self.gate.wait)
+        await super().clear(home)
+        await busy
+
+
+def test_a_check_cancelled_while_its_folder_is_removed_keeps_it_until_then(bench: Bench) -> None:
+    """Else the next check removes the same folder at the same time, and both fail."""
+
+    async def story() -> tuple[bool, list[bool]]:
+        # With one thread nothing is removed while the gate is shut.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        rooms = NotedRooms(
+            GitWorkspaces(await discover(bench.root)), gate=threading.Event(), cleared=asyncio.Queue()
+        )
+        checker = LocalChecker(rooms, LocalProcesses(), bench.state)
+        first = asyncio.create_task(checker.check(bench.order("true")))
+        await rooms.cleared.get()
+        for _ in range(3):
+            first.cancel()
+            await _turns()
+        early = first.done()
+        rooms.gate.set()
+        return early, [result.passed for result in await checker.check(bench.order("true"))]
+
+    assert asyncio.run(story()) == (False, [True])
+
+
+async def _turns() -> None:
+    """Let everything go on that waits for nothing."""
+    for _ in range(20):
+        await asyncio.sleep(0)
 
 
 def test_checks_that_are_asked_for_together_run_one_after_the_other(bench: Bench) -> None:

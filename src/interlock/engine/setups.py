@@ -171,7 +171,7 @@ class Setups:
                 await take_built(self._place, making / "room", making / "result")
                 await asyncio.to_thread((making / "result").rename, self._home / digest)
         finally:
-            await asyncio.shield(self._means.rooms.clear(making / "room"))
+            await self._means.rooms.clear(making / "room")
             await asyncio.to_thread(remove_tree, making)
         tail = failed.tail if failed else ""
         await self._means.record(SetupBuilt(digest, tree, failed is None, round(seconds, 3), spec.run, tail))

@@ -8,10 +8,9 @@
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from interlock.git import fence
 from interlock.git.checkout import Worktree, changed_paths, edits, half_way, in_the_way, worktrees_on
@@ -23,10 +22,9 @@ from interlock.git.journal import PATIENCE_SECONDS, Journal, Pending, StillMovin
 from interlock.git.place import Place
 from interlock.git.settle import Settler, in_use
 from interlock.git.taken_back import TakenBack
+from interlock.git.whole import to_the_end
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +53,6 @@ class Advance:
         guard = f"verify {fence.REF} {self.fence}\n" if self.fence else ""
         beside = f"update {self.landed} {self.new}\n" if self.landed else ""
         return f"start\n{guard}update {self.ref} {self.new} {self.old}\n{beside}prepare\ncommit\n".encode()
-
-
-async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a coroutine yields to its loop
-    """Do not stop half-way when cancelled: finish first, then let the cancellation go on."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) -> str:

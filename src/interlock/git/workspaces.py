@@ -22,6 +22,7 @@ from interlock.git.place import Place, ref_word
 from interlock.git.protocol import CheckRoom, Collected, Workspace
 from interlock.git.reach import copied_grant
 from interlock.git.trash import Left, Trash
+from interlock.git.whole import to_the_end
 from interlock.git.written import look_at
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 from interlock.model.sandbox import Grant
@@ -187,9 +188,9 @@ class GitWorkspaces:
         return CheckRoom(furnished.path, furnished.grant)
 
     async def clear(self, home: Path) -> None:
-        """Remove what a check left."""
+        """Remove what a check left. It is gone when this returns, also if the caller was cancelled."""
         self._overlays.release(AttemptFolder(home))
-        await asyncio.to_thread(remove_tree, home)
+        await to_the_end(asyncio.to_thread(remove_tree, home))
 
     def listing(self) -> list[Left]:
         """Every workspace on disk, and what the trash holds."""

@@ -107,7 +107,7 @@ class LocalChecker:
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
                 return replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
             finally:
-                await asyncio.shield(self._rooms.clear(folder))
+                await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
 
     def _command(self, name: str, room: Room, folder: Path) -> Command:
         """A command that is still to be named."""

@@ -69,7 +69,7 @@ class Rooms(Protocol):
         ...
 
     async def clear(self, home: Path) -> None:
-        """Remove what a check left."""
+        """Remove what a check left. It is gone when this ends, also if the caller was cancelled."""
         ...
 
 
