@@ -16,6 +16,7 @@ from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
 from interlock.run import LocalProcesses
 from interlock.verify import LocalChecker
+from interlock.verify.breaking import SAID
 from interlock.verify.protocol import CheckOrder
 from tests.verify.rooms import OpenRooms
 
@@ -66,6 +67,15 @@ def test_passed_tests_do_not_push_the_failure_out_of_the_end_that_is_told(bench:
     listed = "for i in $(seq 400); do echo PASSED test_a.py::test_number_$i; done"
     (red,) = bench.check(f"echo 'E   assert 1 == 2'; {listed}; echo '1 failed, 400 passed in 0.10s'; exit 1")
     assert red.tail == "E   assert 1 == 2\n1 failed, 400 passed in 0.10s"
+
+
+def test_a_long_report_does_not_push_the_words_of_a_canary_out_of_the_end_that_is_told(bench: Bench) -> None:
+    """A hundred tests fail, and pytest cuts the lines of its summary at the width of the terminal."""
+    (result,) = bench.check(
+        f"echo 'E   RuntimeError: {SAID}'; seq -f 'FAILED test.py::test_%g - Runt...' 200; exit 1"
+    )
+    assert result.tail.startswith(f"E   RuntimeError: {SAID}\n")
+    assert result.tail.endswith("test_200 - Runt...")
 
 
 def test_of_report_files_only_those_that_the_command_itself_wrote_count(bench: Bench) -> None:

@@ -12,6 +12,7 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.suite import Unable
+from interlock.verify.breaking import SAID
 from interlock.verify.folder import Folders, is_abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
@@ -178,7 +179,7 @@ def _result(command: str, ran: _Ran, filed: Filed) -> CheckResult:
     if suite and code:
         suite = accounted(command, output, suite, frozenset() if printed else filed.words)
     why, about = unable(code, timed_out, output, suite) or (None, "")
-    tail = _without_passes(exited.tail, output)
+    tail = _with_quote(_without_passes(exited.tail, output), output)
     return CheckResult(
         command, code, exited.seconds, tail, ran.log, timed_out, suite=suite, unable=why, about=about
     )
@@ -190,6 +191,14 @@ def _without_passes(tail: str, output: str) -> str:
         return tail
     kept = [line for line in output.splitlines() if not line.startswith(NAMES_A_PASS)]
     return "\n".join(kept[-TAIL_LINES:])[-TAIL_CHARS:].strip("\n")
+
+
+def _with_quote(tail: str, output: str) -> str:
+    """Put the line that quotes a canary before the end of a report that is longer than that."""
+    if SAID in tail or SAID not in output:
+        return tail
+    line = next(line for line in output.splitlines() if SAID in line)
+    return f"{line[:TAIL_CHARS]}\n{tail}"
 
 
 def _unprepared(command: str, failed: CheckResult) -> CheckResult:
