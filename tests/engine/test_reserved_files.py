@@ -46,8 +46,9 @@ STEERING = (
     *(".claude/settings.json", ".claude/hooks/x.sh", ".CLAUDE/Settings.local.json", "sub/.mcp.json"),
     *(".codex/config.toml", ".gemini/settings.json", "opencode.json", ".vscode/tasks.json", ".lfsconfig"),
     *("inter\u200clock.toml", "task-graph.yaml.", ".githooks/post-checkout", "notify.sh"),
+    *(".vscode/settings.json", ".devcontainer/devcontainer.json", "tools/ext", ".gitconfig"),
 )
-HARMLESS = ("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/settings.json")
+HARMLESS = ("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/extensions.json")
 
 
 def lines(names: tuple[str, ...]) -> str:
@@ -63,6 +64,8 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     own.write_text('[hooks]\nSessionEnd = ["sh notify.sh"]\n')
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     scratch.git("config", "core.hooksPath", ".githooks")
+    scratch.git("config", "diff.external", "./tools/ext --fast")
+    scratch.git("config", "include.path", "../.gitconfig")
     scratch.write(notify__sh="true\n", writes__txt=lines(STEERING), harmless__txt=lines(HARMLESS))
     make = 'while read -r f; do mkdir -p "$(dirname "$f")"; echo "* text" > "$f"; done <'
     told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
@@ -74,7 +77,7 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     (failure,) = scratch.facts("PhaseFailed")
     said = failure["fact"]["summary"]
     assert [name for name in (*STEERING, ".gitattributes") if name not in said] == []
-    assert [name for name in HARMLESS if name in said.replace(".vscode/tasks.json", "")] == []
+    assert [name for name in HARMLESS if name in said] == []
     assert sorted(scratch.git("diff", "--name-only", "main~1", "main").splitlines()) == sorted(HARMLESS)
 
 

@@ -261,7 +261,8 @@ class Project(Calls):
         named = (FILE, INCLUDE_FILE, settings.graph, settings.prompt_template, linked)
         ignores = self.place.settings.get("core.excludesfile")
         own = [Path(ignores).expanduser()] if ignores else []
-        files = frozenset(names_in(self.root, [*own, *filter(None, named), *self._hook_files()]))
+        started = (*self._hook_files(), *self.place.started)
+        files = frozenset(names_in(self.root, [*own, *filter(None, named), *started]))
         hooks = self.place.settings.get("core.hookspath", "").rstrip("/").removesuffix("/_")  # so does husky
         folders = names_in(self.root, [Path(hooks).expanduser()]) if hooks else ()
         return files | {f"{folder}/" for folder in folders if not folder.startswith("..") and folder != "."}

@@ -20,8 +20,9 @@ from interlock.model.task import Commit
 
 PROJECT_FILE = "pyproject.toml"
 AGENT_SETTINGS = re.compile(
-    r"(.*/)?(\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/hooks(/.*)?|opencode\.jsonc?|\.vscode/mcp\.json"
-    r"|\.vscode/tasks\.json|\.(codex|gemini|qwen|opencode|copilot|cursor)(/.*)?)"
+    r"(.*/)?(\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/hooks(/.*)?|opencode\.jsonc?|\.?crush\.json"
+    r"|\.vscode/(mcp|tasks|settings)\.json|\.aider\.conf\.yml|\.?mise\.toml|\.exrc|\.nvim\.lua"
+    r"|\.dir-locals\.el|\.(codex|gemini|qwen|opencode|copilot|cursor|devcontainer|roo|kiro|zed)(/.*)?)"
 )
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""

@@ -1,9 +1,11 @@
 """Finds the user's repository, and says clearly what is wrong with it before anything starts."""
 
 import asyncio
+import contextlib
 import os
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,13 @@ OLDEST = (2, 38)
 """The first git with `merge-tree --write-tree`."""
 
 _READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n", "commit.gpgsign")
+
+
+_PROGRAMS = re.compile(
+    r"include(if\..*)?\.path|core\.(fsmonitor|sshcommand|editor|pager|askpass)|sequence\.editor|diff\.external"
+    r"|(alias|credential|diff|difftool|filter|gpg|merge|mergetool|pager)\..*"
+)
+"""Settings of the person's git that name programs to start, or more settings."""
 
 
 async def discover(path: Path, branch: str = "") -> Place:
@@ -49,6 +58,7 @@ async def discover(path: Path, branch: str = "") -> Place:
         head=head,
         version=number,
         settings=settings,
+        started=tuple(_started(config, common)),
         excludes=_read(Path(ignore_file.line) if ignore_file.line else _usual_ignore_file())
         + _read(common / "info" / "exclude"),
     )
@@ -110,6 +120,16 @@ def _settings(config: Output) -> list[tuple[str, str]]:
     # A key without a value means true. The hooks path that we set for our own calls is not the user's.
     own = [(key, value if newline else "true") for key, newline, value in pairs if value != os.devnull]
     return own + [remote for remote in map(_remote, entries) if remote]
+
+
+def _started(config: Output, common: Path) -> Iterator[str]:
+    """Paths that the person's git starts as programs or reads as settings, from the root of the checkout."""
+    for entry in config.out.decode("utf-8", "surrogateescape").split("\0"):
+        key, _, value = entry.partition("\n")
+        if _PROGRAMS.fullmatch(key):
+            with contextlib.suppress(ValueError):  # no words of a shell
+                named = (word.lstrip("!") for word in shlex.split(value) if "/" in word)
+                yield from (str(common / word) if key.startswith("include") else word for word in named)
 
 
 def _remote(entry: str) -> tuple[str, str] | None:

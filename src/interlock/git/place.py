@@ -48,6 +48,8 @@ class Place:
     """The same for what is written."""
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
+    started: tuple[str, ...] = field(default=(), repr=False)
+    """Paths that the user's git starts as programs or reads as settings."""
 
     @property
     def state(self) -> Path:
