@@ -76,7 +76,57 @@ REFUSED: Mapping[str, tuple[Language, Mapping[str, object]]] = {
         {"contents": [{"role": "user", "parts": [{"fileData": {"fileUri": FAR}}, {"text": "See"}]}]},
     ),
     "only a search of Gemini's": (GEMINI, {"tools": [{"googleSearch": {}}]}),
+    "tools in other letters": (OLLAMA, {"Tools": [{"type": "web_search"}]}),
+    "a request that calls itself a tool's": (
+        RESPONSES,
+        {
+            "type": "tool_use",
+            "input": [{"role": "user", "content": [{"type": "input_image", "image_url": FAR}]}],
+        },
+    ),
+    "a message that calls itself a tool's": (
+        ANTHROPIC,
+        {"messages": [{"role": "user", "type": "tool_use", "input": {"url": FAR}, "content": "See"}]},
+    ),
+    "a server among the tools that were found": (
+        RESPONSES,
+        {"input": [{"type": "tool_search_output", "tools": [{"type": "mcp", "server_url": FAR}]}]},
+    ),
+    "one server that was found, without a list": (
+        RESPONSES,
+        {"input": [{"type": "tool_search_output", "tools": {"type": "mcp", "connector_id": "c"}}]},
+    ),
+    "servers further inside": (CHAT, {"extra_body": {"mcp_servers": [{"name": "x"}]}}),
+    "a server in a function": (RESPONSES, {"tools": [{**FUNCTION, "server_url": "far.invalid"}]}),
+    "a mask in a tool": (
+        RESPONSES,
+        {"tools": [{"type": "image_generation", "input_image_mask": {"image_url": FAR}}]},
+    ),
+    "a sound": (CHAT, _part({"type": "input_audio", "input_audio": {"data": FAR, "format": "wav"}})),
+    "films": (CHAT, _part({"type": "video", "video": [FAR]})),
+    "a picture": (CHAT, _part({"type": "image", "image": FAR})),
+    "a picture with line ends": (CHAT, _part({"type": "image", "image": f"\x01 ht\ntps:\t//{FAR[8:]}"})),
+    "a picture with other slashes": (CHAT, _part({"type": "image", "image": FAR.replace("/", "\\")})),
+    "a part with an address": (CHAT, _part({"type": "image", "url": FAR})),
+    "an address in other letters": (CHAT, _part({"type": "image", "imageUrl": {"url": FAR}})),
+    "a picture for a local model": (OLLAMA, {"Messages": [{"role": "user", "images": [FAR]}]}),
+    "a variable that is called response": (
+        RESPONSES,
+        {"prompt": {"id": "p", "variables": {"response": {"type": "input_image", "image_url": FAR}}}},
+    ),
+    "a variable that is called arguments": (
+        RESPONSES,
+        {"prompt": {"id": "p", "variables": {"arguments": {"type": "input_image", "image_url": FAR}}}},
+    ),
 }
+MISSHAPEN: Mapping[str, tuple[Language, Mapping[str, object]]] = {
+    "one search without a list": (GEMINI, {"tools": {"googleSearch": {}}}),
+    "one page without a list": (GEMINI, {"tools": {"url_context": {}}}),
+    "one tool without a list": (RESPONSES, {"tools": {"type": "web_search"}}),
+    "tools that are a text": (RESPONSES, {"tools": "web_search"}),
+    "a tool that is a text": (RESPONSES, {"tools": ["web_search"]}),
+}
+"""Tools in shapes that some providers read. The scripted model does not."""
 REMOVED: Mapping[str, tuple[Language, Mapping[str, object], Mapping[str, object], list[str]]] = {
     "as codex does": (
         RESPONSES,
@@ -114,6 +164,13 @@ REMOVED: Mapping[str, tuple[Language, Mapping[str, object], Mapping[str, object]
         ["mcp", "file_search", "code_interpreter", "shell", "of_tomorrow"],
     ),
     "a search in a chat": (CHAT, {"web_search_options": {"a": 1}, "plugins": [{"id": "web"}]}, {}, []),
+    "a search without options": (CHAT, {"web_search_options": {}, "plugins": [], "enable_search": 0}, {}, []),
+    "one tool in a namespace without a list": (
+        RESPONSES,
+        {"tools": [FUNCTION, {"type": "namespace", "name": "n", "tools": {"type": "web_search"}}]},
+        {"tools": [FUNCTION, {"type": "namespace", "name": "n", "tools": []}]},
+        ["web_search"],
+    ),
     "a search beside functions": (
         GEMINI,
         {"tools": [{"functionDeclarations": [{"name": "look"}], "googleSearch": {}}, {"urlContext": {}}]},
@@ -147,6 +204,46 @@ PASSED: Mapping[str, tuple[Language, Mapping[str, object]]] = {
         CHAT,
         _part({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}),
     ),
+    "a search that is off": (CHAT, {"web_search_options": None, "enable_search": False, "tools": None}),
+    "schemas and metadata": (
+        RESPONSES,
+        {
+            "tools": [
+                FUNCTION,
+                {"type": "function", "name": "l", "description": FAR, "parameters": {"$id": FAR}},
+            ],
+            "text": {"format": {"type": "json_schema", "name": "n", "schema": {"$schema": FAR}}},
+            "metadata": {"url": FAR},
+            "client_metadata": {"remote": FAR},
+        },
+    ),
+    "calls and their output": (
+        RESPONSES,
+        {
+            "input": [
+                {"type": "local_shell_call", "action": {"type": "exec", "command": ["curl", FAR]}},
+                {"type": "function_call", "name": "look", "arguments": FAR},
+                {"type": "custom_tool_call", "name": "look", "input": FAR},
+                {"type": "function_call_output", "output": FAR},
+                {"type": "shell_call_output", "output": [{"stdout": FAR, "stderr": FAR}]},
+                {"type": "tool_search_output", "tools": [FUNCTION]},
+            ]
+        },
+    ),
+    "a document that comes along": (
+        ANTHROPIC,
+        _part({"type": "document", "title": FAR, "source": {"type": "text", "data": FAR}}),
+    ),
+    "a call of Gemini's and its answer": (
+        GEMINI,
+        {
+            "contents": [
+                {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"url": FAR}}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"url": FAR}}}]},
+            ],
+            "tools": [{"functionDeclarations": [{"name": "look", "parametersJsonSchema": {"$id": FAR}}]}],
+        },
+    ),
     "arguments of a call": (
         OLLAMA,
         {
@@ -178,13 +275,14 @@ def _asked(
     return asyncio.run(story())
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [*REFUSED, *MISSHAPEN])
 def test_a_request_that_is_about_a_fetch_is_refused_in_the_words_of_the_provider(
     name: str, model: RunningModel, setting: Setting
 ) -> None:
-    heard, (entry,), error = _asked(model, setting, REFUSED[name], _slug("refused", name))
+    case = {**REFUSED, **MISSHAPEN}[name]
+    heard, (entry,), error = _asked(model, setting, case, _slug("refused", name))
     assert heard.status == 400
-    text = text_at(heard.json, *REFUSED[name][0].error_text)
+    text = text_at(heard.json, *case[0].error_text)
     assert 'server_fetches = "refuse"' in text
     assert error == ErrorClass.BAD_REQUEST
     assert (entry["status"], entry["note"]) == (400, "not passed on")
