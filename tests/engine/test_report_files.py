@@ -1,5 +1,7 @@
 """A check that writes JUnit files, and prints nothing that tells tests apart, through the real command."""
 
+import json
+
 import pytest
 
 from tests.engine.scratch import Scratch
@@ -30,6 +32,11 @@ def test_area(): assert area(2, 3) == 6
 def test_sides(): assert sides() == 4
 def test_known(): assert 1 == 2
 """
+ONE_FILE = "(folder / 'TEST-t.xml').write_text('<testsuite>' + ''.join(cases) + '</testsuite>')"
+FILE_PER_TEST = (
+    "[(folder / f'TEST-{n}.xml').write_text(f'<testsuite>{c}</testsuite>') for n, c in enumerate(cases)]"
+)
+HIDES = "echo 'def test_new(): assert 0' >> tests.py; mkdir reports; echo '<x/>' > reports/TEST-3.xml"
 STALE = '<testsuite><testcase classname="t" name="test_old"/></testsuite>'
 BREAK = "sed -i 's/return 4/return 5/' shapes.py"
 PLANTED = f"""{BREAK}
@@ -78,8 +85,19 @@ def test_a_red_main_is_judged_by_the_files_that_the_check_wrote(red: Scratch) ->
 
 
 def test_a_report_that_an_agent_puts_into_the_tree_does_not_count(red: Scratch) -> None:
-    red.graph("  t: {goal: t, retries: 0}\n", PLANTED, verify="python run.py")
-    red.interlock("run", code=1)
-    assert red.states() == {"t": "failed"}
-    (check,) = red.facts("PhaseFailed")[0]["fact"]["checks"]
-    assert check["suite"] is None
+    """Neither the one that says what the check should, nor the one that the check writes over."""
+    red.write(run__py=RUNNER.replace("build/reports", "reports").replace(ONE_FILE, FILE_PER_TEST))
+    red.graph(
+        "  t: {goal: t, retries: 0}\n  h: {goal: h, retries: 0, agent: hides}\n",
+        PLANTED,
+        verify="python run.py",
+    )
+    graph = red.root / "task-graph.yaml"
+    hides = f"  hides: {{use: command, run: [sh, -c, {json.dumps(HIDES)}]}}\n"
+    graph.write_text(graph.read_text().replace("tasks:\n", f"{hides}tasks:\n"))
+    red.commit("two agents")
+    said = red.interlock("run", code=1)
+    assert red.states() == {"t": "failed", "h": "failed"}, said
+    checks = {each["fact"]["task"]: each["fact"]["checks"][0] for each in red.facts("PhaseFailed")}
+    assert checks["t"]["suite"] is None
+    assert checks["h"]["other_reason"].startswith("its report reports/TEST-3.xml does not count")

@@ -47,7 +47,9 @@ def bench(tmp_path: Path) -> Bench:
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "file").write_text("tested\n")
     (tmp_path / "tree.xml").write_text('<testsuite><testcase name="planted"/></testsuite>')
-    git(tmp_path, "add", "file", "tree.xml")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "away.xml").symlink_to("/dev/null")
+    git(tmp_path, "add", "file", "tree.xml", "linked")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
     processes = LocalProcesses(grace_seconds=0.2, log_limit_bytes=1024**2)
@@ -83,7 +85,7 @@ def test_of_report_files_only_those_that_the_command_itself_wrote_count(bench: B
     report = '<testsuite><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>'
     written, planted, moved, odd, broken = bench.check(
         f"mkdir -p out/deep; echo '{report}' > out/deep/r.xml; echo '<coverage/>' > c.xml; exit 1",
-        "ln -s tree.xml link.xml; touch tree.xml; exit 1",
+        "ln -s tree.xml link.xml; exit 1",
         "mv tree.xml other.xml; cp -p other.xml third.xml; exit 1",
         "mkfifo pipe.xml; mkdir folder.xml; exit 1",
         "echo '<testsuite><testcase' > r.xml; exit 1",
@@ -91,6 +93,25 @@ def test_of_report_files_only_those_that_the_command_itself_wrote_count(bench: B
     assert written.suite == SuiteResult(("a",), ("b",), 1, 1)
     assert [each.suite for each in (planted, moved, odd)] == [None, None, None]
     assert broken.suite and broken.suite.flaw.startswith("its report r.xml cannot be read")
+
+
+def test_a_report_that_goes_to_a_path_of_the_tree_is_not_passed_over(bench: Bench) -> None:
+    """A change could commit the file that its new failing test is reported in, or a link in its place."""
+    report = '<testsuite><testcase name="a"/></testsuite>'
+    over, same, beside, stray = bench.check(
+        f"echo '{report}' > tree.xml; echo '{report}' > own.xml; exit 1",
+        "cat tree.xml > copy; cat copy > tree.xml; exit 1",
+        f"echo '{report}' > linked/own.xml; echo '{report}' > linked/away.xml; exit 1",
+        f"echo '<!DOCTYPE a><testsuite/>' > a.xml; echo '{report}' > own.xml",
+    )
+    remove = "remove it from the repository and ignore it"
+    planted = f"its report tree.xml does not count, as it was there before the check: {remove}"
+    assert over.suite == SuiteResult(("a",), (), 1, 0, planted)
+    assert same.suite == SuiteResult(flaw=planted)
+    linked = f"linked/away.xml is a link, and a report that goes through it is lost: {remove}"
+    assert beside.suite and beside.suite.flaw == linked
+    broken = "its report a.xml cannot be read: it declares a document type"
+    assert stray.suite == SuiteResult(("a",), (), 1, 0, broken)
 
 
 def test_a_command_is_a_shell_line(bench: Bench) -> None:

@@ -12,7 +12,8 @@ NAMED = 3
 def refusal(check: CheckResult, in_full: bool = False) -> str:
     """Say how a red check ended, as the rest of a sentence about its command."""
     if check.unable is Unable.NO_TESTS:
-        return "ran no tests"
+        flaw = _unread(check)
+        return f"does not show that any test ran{flaw}" if flaw else "ran no tests"
     how = check.how
     if check.timed_out:
         return how
@@ -24,7 +25,9 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
         ),
         _listed("did not pass tests that pass on main", check.vanished, check.vanished_count, in_full),
         f"passed {check.fewer_passed} fewer tests than main" if _is_only_counted(check) else "",
-        f"keeps fewer than half of the {check.main_passed} tests of main" if check.main_passed else "",
+        f"keeps fewer than half of the {check.main_passed} tests of main{_unread(check)}"
+        if check.main_passed
+        else "",
         f"failed for another reason than on main{_because(check)}" if check.unlike_main else "",
     ]
     return " and ".join(part for part in parts if part) or how
@@ -32,6 +35,10 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
 
 def _because(check: CheckResult) -> str:
     return f": {check.other_reason}" if check.other_reason else ""
+
+
+def _unread(check: CheckResult) -> str:
+    return f": {check.suite.flaw}" if check.suite and check.suite.flaw else ""
 
 
 def _is_only_counted(check: CheckResult) -> bool:

@@ -1,15 +1,18 @@
 """Finds the JUnit files that a check wrote, and nothing that was there before it.
 
-1. Only the layers that the command itself wrote to are looked at. A file of the tree under test never counts,
-   even if the command wrote over it: an agent could have put it there.
-2. A file that the command only moved or touched up keeps its old time, and does not count either.
-3. No link is followed, and nothing but plain files is opened.
+1. Only the layers that the command itself wrote to are looked at. A file of the tree under test never counts:
+   an agent could have put it there. If the command wrote over it, the reports are not all there is.
+2. A file that the command only moved keeps its old time, and does not count either.
+3. No link is followed, and nothing but plain files is opened. A link of the tree beside a report may have led
+   another report away.
+4. A file that cannot be read does not hide the others.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +26,7 @@ MOST_ENTRIES = 100_000
 MOST_FILES, MOST_BYTES = 5_000, 32 << 20
 HEAD_BYTES = 4_096
 """In these a document must name its kind; reports of coverage are far larger, and are not read."""
+_REMOVE = "remove it from the repository and ignore it"
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -40,6 +44,10 @@ class Layer:
     before: frozenset[str] = frozenset()
     """The files that were there before the command."""
 
+    def held(self, name: str) -> bool:
+        """Was a file of this name there before the command."""
+        return name in self.before or bool(self.tree and os.path.lexists(self.tree / name))
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -51,26 +59,40 @@ class Watch:
     def read(self) -> Filed:
         """The reports that were written since. Call it when no process of the command is left."""
         documents: list[Tests] = []
+        flaws: list[str] = []
+        folders: dict[Path, Path] = {}
         size = 0
         try:
-            for path in self._written():
-                size += path.stat(follow_symlinks=False).st_size
+            for layer, name in self._written():
+                folder = Path(name).parent
+                folders[folder] = (layer.tree or layer.folder) / folder
+                size += (layer.folder / name).stat(follow_symlinks=False).st_size
                 if len(documents) == MOST_FILES or size > MOST_BYTES:
                     raise TooMuch(f"it wrote more than {MOST_FILES} report files or {MOST_BYTES >> 20} MiB")
-                with suppress(NotJUnit):
-                    documents.append(_read(path))
-        except (TooMuch, BrokenReport, OSError) as problem:
-            return Filed(tuple(documents), str(problem))
-        return Filed(tuple(documents))
+                try:
+                    documents.append(_read(layer, name))
+                except BrokenReport as problem:
+                    flaws.append(str(problem))
+                except NotJUnit:
+                    continue
+        except (TooMuch, OSError) as problem:
+            flaws.append(str(problem))
+        return Filed(tuple(documents), next(chain(flaws, self._led_away(folders)), ""))
 
-    def _written(self) -> Iterator[Path]:
+    def _written(self) -> Iterator[tuple[Layer, str]]:
         for layer in self.layers:
             for name, found in _documents(layer.folder):
-                is_old = name in layer.before or found.st_mtime_ns <= self.began_ns
-                if not is_old and not (layer.tree and os.path.lexists(layer.tree / name)):
-                    path = layer.folder / name
-                    if _begins_as_junit(path):
-                        yield path
+                if found.st_mtime_ns > self.began_ns and _begins_as_junit(layer.folder / name):
+                    yield layer, name
+
+    def _led_away(self, folders: Mapping[Path, Path]) -> Iterator[str]:
+        """Name the links of the tree that stand beside a report."""
+        for folder, path in folders.items():
+            links = (entry for entry in _listed(path) if entry.is_symlink() and entry.name.endswith(".xml"))
+            for link in links:
+                if link.stat(follow_symlinks=False).st_mtime_ns <= self.began_ns:
+                    name = folder / link.name
+                    yield f"{name} is a link, and a report that goes through it is lost: {_REMOVE}"
 
 
 def watch(room: Room, marker: Path) -> Watch:
@@ -130,12 +152,15 @@ def _begins_as_junit(path: Path) -> bool:
     return False
 
 
-def _read(path: Path) -> Tests:
+def _read(layer: Layer, name: str) -> Tests:
     try:
-        with _opened(path) as file:
-            return read_document(file.read(MOST_BYTES))
+        with _opened(layer.folder / name) as file:
+            tests = read_document(file.read(MOST_BYTES))
     except BrokenReport as problem:
-        raise BrokenReport(f"its report {path.name} cannot be read: {problem}") from problem
+        raise BrokenReport(f"its report {name} cannot be read: {problem}") from problem
+    if layer.held(name):
+        raise BrokenReport(f"its report {name} does not count, as it was there before the check: {_REMOVE}")
+    return tests
 
 
 def _opened(path: Path) -> BinaryIO:
