@@ -33,6 +33,48 @@ def test_what_decides_how_checks_run_is_named(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
+    [
+        *("pytest.toml", ".pytest.toml", "vitest.workspace.ts", "e2e/playwright.config.ts", ".babelrc"),
+        *(".mvn/jvm.config", ".rspec", "phpunit.xml.dist", "bunfig.toml"),
+    ],
+)
+def test_settings_of_test_programs_are_known_by_name(path: str) -> None:
+    assert steering([path]) == (path,)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python run_checks.py", "run_checks.py"),
+        ("cd . && .venv/bin/python -B tools/check.py -q", "tools/check.py"),
+        ("node scripts/test.mjs", "scripts/test.mjs"),
+        ("CI=1 uv run tools/check.py", "tools/check.py"),
+        ("./check.rb --all", "check.rb"),
+        ('sh "ci/run.sh"', "ci/run.sh"),
+        ("(sh ci/run.sh); true", "ci/run.sh"),
+        ("sh 'my ci/run it'", "my ci/run it"),
+        ("sh ci/run.sh 'open", "ci/run.sh"),
+    ],
+)
+def test_a_script_that_a_command_names_steers_it(command: str, path: str) -> None:
+    assert steering([path], [command]) == (path,)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m pytest tests/test_shop.py",
+        "uv run pytest -q tests/test_shop.py",
+        "node --test tests/test_shop.py",
+        "CI=1 pytest tests/test_shop.py && python run.py tests/test_shop.py",
+    ],
+)
+def test_a_test_that_a_command_names_does_not(command: str) -> None:
+    assert steering(["tests/test_shop.py"], [command]) == ()
+
+
+@pytest.mark.parametrize(
+    "path",
     ["src/shop.py", "tests/test_json.py", "shop/json.py", "tests/test_shop.py", "other.sh", "docs/make.md"],
 )
 def test_ordinary_files_and_tests_are_not(path: str) -> None:

@@ -1,34 +1,65 @@
 """Files that decide how checks run, by name: a change that edits one can decide what its checks say."""
 
 import re
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import splitext
 
 _NAMES = re.compile(
-    r"conftest\.py|(site|user)customize\.py|\.?pytest\.ini|tox\.ini|tox\.toml|setup\.cfg|pyproject\.toml|noxfile\.py"
-    r"|manage\.py|\.coveragerc|package\.json|\.npmrc|\.mocharc.*|\.taprc|(jest|vitest|vite|ava|karma|babel)\.conf(ig)?\..*"
+    r"conftest\.py|(site|user)customize\.py|\.?pytest\.(ini|toml)|tox\.ini|tox\.toml|setup\.cfg|pyproject\.toml|noxfile\.py"
+    r"|manage\.py|\.coveragerc|package\.json|\.npmrc|\.mocharc.*|\.taprc|\.babelrc.*|bunfig\.toml|vitest\.workspace\..*"
+    r"|(jest|vitest|vite|ava|karma|babel|playwright)\.conf(ig)?\..*|\.rspec|phpunit\.xml.*"
     r"|(gnu)?makefile(\.am|\.in)?|.*\.mk|cmakelists\.txt|.*\.cmake|meson\.build|configure\.ac|build\.rs|cargo\.toml"
     r"|justfile|taskfile\.ya?ml|rakefile|(build|settings)\.gradle(\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.travis\.yml"
 )
-_FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", "node_modules/")
+_FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
 """Modules of Python that run tests. One of this name in the repository is found before the real one."""
-_SCRIPTS = ("sh", "bash")
+_SHELL_SUFFIXES = ("", ".sh", ".bash")
+_RUNS_A_SCRIPT = re.compile(
+    r"(.*/)?(python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|(ba|da|k|z)?sh|run)"
+)
+"""Interpreters, and the `run` of `uv run` and `bun run`."""
+_NO_SCRIPT = ("-m", "-c", "-e", "--test")
+"""Options of an interpreter that no script of its own follows."""
+_OPERATORS = ";|&()<>"
 
 
 def steering(touched: Iterable[str], commands: Sequence[str] = ()) -> tuple[str, ...]:
     """Those of the paths that decide how these commands run."""
-    named = {word.removeprefix("./") for command in commands for word in command.split()}
+    named = {word.removeprefix("./") for command in commands for word in _scripts(command)}
     return tuple(path for path in touched if _steers(path, named))
+
+
+def _scripts(command: str) -> Iterator[str]:
+    """The words of a command line that may be scripts: a test file that pytest gets is none."""
+    expected = True
+    for word in _words(command):
+        if _RUNS_A_SCRIPT.fullmatch(word) or not word.strip(_OPERATORS):
+            expected = True
+        elif word.startswith("-"):
+            expected = expected and word not in _NO_SCRIPT
+        elif not re.match(r"\w+=", word):
+            if expected or splitext(word)[1] in _SHELL_SUFFIXES:
+                yield word
+            expected = False
+
+
+def _words(command: str) -> list[str]:
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        return list(lexer)
+    except ValueError:  # a quote without its end
+        return command.split()
 
 
 def _steers(path: str, named: set[str]) -> bool:
     *folders, name = path.split("/")
-    if _NAMES.fullmatch(name.lower()) or path.startswith(_FOLDERS):
+    if _NAMES.fullmatch(name.lower()) or path.startswith(_FOLDERS) or path in named:
         return True
-    module, dot, kind = name.rpartition(".")
-    if path in named and (not dot or kind in _SCRIPTS):
-        return True
+    module, _, kind = name.rpartition(".")
     if kind != "py":
         return False
     first = folders[0] if folders else module
