@@ -1,5 +1,6 @@
 """How set-up and check are found: the layouts are those of public projects, cut down to what counts."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -330,6 +331,7 @@ def test_set_up_and_check_are_found(tmp_path: Path, kind: Kind) -> None:
         ("pyproject.toml", "not = [toml", ""),
         (".github/workflows/ci.yml", "jobs: [", ""),
         ("tox.ini", "[testenv]\ncommands = pytest {unknown}\n", ""),
+        ("tox.ini", "[testenv]\ncommands = pytest 'open\n", "pytest 'open"),
     ],
 )
 def test_what_makes_no_sense_is_no_check(tmp_path: Path, name: str, text: str, command: str) -> None:
@@ -338,6 +340,36 @@ def test_what_makes_no_sense_is_no_check(tmp_path: Path, name: str, text: str, c
     (tmp_path / name).write_text(text)
     check = detect(tmp_path, {"PATH": str(tmp_path)}).check
     assert (check.command if check else "") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        *(
+            (f"pytest -q {green}", "")
+            for green in ("|| true", "; true", "| tee log", "&", "|| echo red; exit 0")
+        ),
+        *(
+            (f"{other} pytest", "")
+            for other in ("python -m pip install", "uv pip install", "echo", "grep -rn")
+        ),
+        *((f"pytest {look}", "") for look in ("--version", "--collect-only -q", "'open")),
+        ("pip install -e . && pytest", ""),
+        ("pytest -q -k 'a;b | c' tests", ".venv/bin/python -m pytest -q -k 'a;b | c' tests"),
+        ("pytest a && pytest b 2>&1", ". .venv/bin/activate && pytest a && pytest b 2>&1"),
+        ("pytest $MORE tests/*.py > log", ". .venv/bin/activate && pytest $MORE tests/*.py > log"),
+        ('pytest "$MORE;" # all', '. .venv/bin/activate && pytest "$MORE;" # all'),
+        ("uv run pytest tests/*.py", ". .venv/bin/activate && pytest tests/*.py"),
+    ],
+)
+def test_a_line_of_the_ci_is_used_as_its_shell_reads_it_or_not_at_all(
+    tmp_path: Path, line: str, command: str
+) -> None:
+    """What another command can turn green, or what only installs or prints, is no check."""
+    steps = json.dumps({"jobs": {"a": {"steps": [{"run": line}]}}})
+    lay_out(tmp_path, Kind("", {".github/workflows/ci.yml": steps, **VENV}, "", ""))
+    found = detect(tmp_path / "project", {"PATH": str(tmp_path / "bin")})
+    assert [check.command for check in found.checks] == ([command] if command else [])
 
 
 def test_a_lock_file_without_its_folder_is_noticed(tmp_path: Path) -> None:

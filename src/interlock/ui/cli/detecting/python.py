@@ -43,11 +43,21 @@ def pytest_checks(layout: Layout) -> Iterator[CheckFound]:
 def in_environment(layout: Layout, command: str) -> str:
     """The command as it has to be typed so that the project's own Python runs it."""
     command = _without_wrapper(command)
-    rest = _module_words(shlex.split(command))
-    environment = environment_of(layout)
+    try:
+        rest = _module_words(shlex.split(command))
+    except ValueError:  # a quote without its end
+        rest = None
     if rest is None:
-        return f". {environment}/bin/activate && {command}" if environment else command
+        return activated(layout, command)
+    environment = environment_of(layout)
     return f"{_path_prefix(layout, environment)}{_python(layout, environment)} {shlex.join(rest)}"
+
+
+def activated(layout: Layout, line: str) -> str:
+    """The line of a shell as it is, with the project's environment before it."""
+    environment = environment_of(layout)
+    line = _without_wrapper(line)
+    return f". {environment}/bin/activate && {line}" if environment else line
 
 
 def environment_of(layout: Layout) -> str:

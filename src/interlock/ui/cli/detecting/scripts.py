@@ -11,7 +11,7 @@ import yaml
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
 from interlock.ui.cli.detecting.layout import Layout, table
-from interlock.ui.cli.detecting.python import in_environment
+from interlock.ui.cli.detecting.python import activated, in_environment
 
 WORKFLOWS = ".github/workflows"
 MOST_JOBS = 3
@@ -26,6 +26,16 @@ _TOOLS = re.compile(r"\b(ctest|meson test|cmake)\b")
 """Tools that build and test in a folder of their own."""
 _UNUSABLE = re.compile(r"\$\{\{|\b(tox|nox|hatch|docker|sudo|apt-get|brew|curl|codecov)\b")
 """What only the CI's own machine can do."""
+_NO_TEST = re.compile(
+    r"\b(pip[x\d]?|uv|poetry|conda|npm|pnpm|yarn|bun|go|cargo) (install|add|i|ci|sync)\b"
+    r"|(^|&& )(echo|printf|grep|which)\b|\s--(version|help|collect-only|co)\b"
+)
+"""What names a test program and does not run it, or installs something on the way."""
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\\.")
+_OVERRULES = re.compile(r"['\";|]|(?<![&<>])&(?![&>])")
+"""Signs after which another command may decide how the line ends, and quotes without an end."""
+_LITERAL = re.compile(r"'[^']*'|\"[^\"$`]*\"|\\.")
+_FOR_THE_SHELL = re.compile(r"[&<>$`*?~#]")
 
 
 def script_checks(layout: Layout) -> Iterator[CheckFound]:
@@ -52,18 +62,29 @@ def _job_checks(layout: Layout) -> Iterator[CheckFound]:
     for name, lines in workflow_lines(layout):
         built: list[str] = []
         for line in lines:
-            if _TESTS.search(line):
-                yield CheckFound(" && ".join([*built, in_environment(layout, line)]), name)
+            if _is_test(line) and not _OVERRULES.search(_QUOTED.sub("", line)):
+                yield CheckFound(" && ".join([*built, _typed(layout, line)]), name)
                 break
             if _BUILDS.search(line):
                 built.append(line)
+
+
+def _is_test(line: str) -> bool:
+    return bool(_TESTS.search(line)) and not _NO_TEST.search(line)
+
+
+def _typed(layout: Layout, line: str) -> str:
+    """The line as it is where the shell has to read it: to quote its words anew would change what it does."""
+    if _FOR_THE_SHELL.search(_LITERAL.sub("", line)):
+        return activated(layout, line)
+    return in_environment(layout, line)
 
 
 def tests_otherwise(layout: Layout, command: str) -> bool:
     """Do the workflows test, and never with this command."""
     lines = [line for _, lines in workflow_lines(layout) for line in lines]
     by_tool = any(_TOOLS.search(line) for _, said in _jobs(layout) for _, line in said)
-    tests = [line for line in lines if _TESTS.search(line)]
+    tests = [line for line in lines if _is_test(line)]
     return bool(tests or by_tool) and not any(_runs(command, line) for line in tests)
 
 
@@ -121,5 +142,5 @@ def _commands(step: object, usual: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_build_first(lines: list[str]) -> bool:
-    tests = next((number for number, line in enumerate(lines) if _TESTS.search(line)), -1)
+    tests = next((number for number, line in enumerate(lines) if _is_test(line)), -1)
     return any(_BUILDS.search(line) for line in lines[: max(tests, 0)])
