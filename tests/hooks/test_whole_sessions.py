@@ -36,7 +36,7 @@ def test_a_session_that_ended_well(scratch: Scratch, own_hooks: OwnHooks) -> Non
     assert (page["reason"], page["summary"], page["files"]) == ("done", "All is well.", ["made.txt"])
     assert (scratch.root / ".git/interlock" / page["transcript"]).exists()
     shown = scratch.interlock("show", "t")
-    assert "notes logs/t/1.notes.json: All is well." in shown
+    assert "notes .git/interlock/logs/t/1.notes.json: All is well." in shown
 
 
 def test_a_session_that_failed_is_told_of_in_the_next_prompt(scratch: Scratch, own_hooks: OwnHooks) -> None:

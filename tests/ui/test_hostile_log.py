@@ -28,6 +28,8 @@ LOOKS = (
 AS_JSON = ("agents", "errors", "events", "show a", "explain a", "prompt a", "inbox", "plan", "metrics")
 ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys, and what turns the direction of writing."""
+EXACT = ("prompt a", "logs a", "diff a")
+"""Into a pipe, these print what the agent got or made, sign by sign."""
 ACTS = ("say a hello", "answer a yes", "pause a", "unpause a", "cancel b", "retry a", "retry b", "reset a")
 GRAPH = """
 version: 1
@@ -61,6 +63,8 @@ def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: La
         done = lab.run(*words.split())
         assert done.code != ExitCode.INTERNAL, (words, done.err)
         assert "Traceback" not in done.err
+        if words in EXACT:
+            continue
         found = ACTING.search(done.out + done.err)
         assert not found, (words, (done.out + done.err)[max(0, found.start() - 80) :][:120])
 
