@@ -72,7 +72,7 @@ _TEXTS = frozenset(
 )
 """Fields whose strings the model reads as they are."""
 _ADDRESS = re.compile(
-    r"[\s\x00-\x20\ufeff]*+(?:https?:|(?:[a-z0-9+.-][\t\r\n]*+){2,}+:[\t\r\n]*+[/\\])", re.IGNORECASE
+    r"[\s\x00-\x20\ufeff]*+(?:https?:|(?:[a-z0-9+.-][\t\r\n]*+){2,64}+:[\t\r\n]*+[/\\])", re.IGNORECASE
 )
 """The start of an address. Those who read one leave out blanks before it, and tabs and line ends inside."""
 
