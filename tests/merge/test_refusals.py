@@ -26,6 +26,10 @@ def test_a_line_names_the_first_tests_and_the_next_attempt_is_told_all() -> None
         ),
         (CheckResult("make", 127, unable=Unable.PROGRAM), "cannot run any more (exited 127)"),
         (
+            CheckResult("make", 127, unable=Unable.SETUP, about="uv sync"),
+            "was not started: the set-up `uv sync` exited 127",
+        ),
+        (
             CheckResult("make", 1, newly_failing=("a",), vanished=("b",)),
             "fails tests that do not fail on main (a) and did not pass tests that pass on main (b)",
         ),

@@ -17,6 +17,8 @@ def refusal(check: CheckResult, in_full: bool = False) -> str:
     how = check.how
     if check.timed_out:
         return how
+    if check.unable is Unable.SETUP:
+        return f"was not started: the set-up `{check.about}` {how}"
     if check.unable:
         return f"cannot run any more ({how})"
     parts = [
