@@ -197,6 +197,19 @@ def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() ->
     assert steps(journal) == []  # two at once, not three
 
 
+def test_nothing_is_checked_on_top_of_a_change_that_edits_how_checks_run() -> None:
+    journal = in_lane("a", "b")
+    work = journal.task("a").work
+    assert work is not None
+    journal.task("a").work = replace(work, touched=("src/a.py", "tests/conftest.py"))
+    build(journal, "a", "m1")
+    assert steps(journal) == []
+    turn_green(journal, "a")
+    assert steps(journal) == [("a", "land", "")]
+    land(journal, "a")
+    assert steps(journal) == [("b", "verify", "")]
+
+
 def test_with_a_depth_of_one_nothing_is_checked_beside_another() -> None:
     journal = in_lane("a", "b", depth=1)
     build(journal, "a", "m1")

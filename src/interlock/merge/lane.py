@@ -14,7 +14,9 @@ Rules:
    grows stale. A pause of one task holds that task back here too, and the lane goes on behind it.
 6. A change that edits what another task holds alone is neither checked nor landed until that one is done
    (`events.alone`); the lane goes on behind it.
-7. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
+7. No change is checked on top of one that edits how checks run: that one may have made them blind, which is
+   only found out on main (`engine.canary`).
+8. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
 """
 
@@ -24,6 +26,7 @@ from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import Candidate, State, TaskState
+from interlock.model.steering import steering
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId
 
@@ -43,7 +46,8 @@ def moves(state: State, now: float) -> list[Start]:
     starts = [_start(lands)] if lands else []
     if not running and not tested:
         return [_start(task) for task in _waiting(state, now, kept)]
-    if depth > 1 and (last := _end_of_chain(state.main, [*running, *tested], lands, depth)):
+    last = _end_of_chain(state.main, [*running, *tested], lands, depth) if depth > 1 else None
+    if last and not _steers(last):
         starts += [_follow(task, last) for task in _waiting(state, now, kept) if _may_follow(task)]
     return starts
 
@@ -129,6 +133,12 @@ def _is_landing(task: TaskState) -> bool:
 
 def _may_follow(task: TaskState) -> bool:
     return task.phase.kind is PhaseKind.CHECK and not task.on_main_only
+
+
+def _steers(task: TaskState) -> bool:
+    """Rule 7."""
+    commands = (*task.spec.done_when, *task.spec.verify)
+    return task.work is not None and bool(steering(task.work.touched, commands))
 
 
 def _start(task: TaskState) -> Start:
