@@ -66,6 +66,7 @@ def test_a_script_that_a_command_names_steers_it(command: str, path: str) -> Non
         "python -m pytest tests/test_shop.py",
         "uv run pytest -q tests/test_shop.py",
         "node --test tests/test_shop.py",
+        "python3 tests/test_shop.py",
         "CI=1 pytest tests/test_shop.py && python run.py tests/test_shop.py",
     ],
 )

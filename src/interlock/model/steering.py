@@ -23,6 +23,8 @@ _RUNS_A_SCRIPT = re.compile(
 """Interpreters, and the `run` of `uv run` and `bun run`."""
 _NO_SCRIPT = ("-m", "-c", "-e", "--test")
 """Options of an interpreter that no script of its own follows."""
+_TEST = re.compile(r"(.*/)?(test_[^/]*|[^/]*[._-](test|spec))\.\w+")
+"""A test that a command runs by itself: changes of tests are what tests are for."""
 _OPERATORS = ";|&()<>"
 
 
@@ -41,7 +43,7 @@ def _scripts(command: str) -> Iterator[str]:
         elif word.startswith("-"):
             expected = expected and word not in _NO_SCRIPT
         elif not re.match(r"\w+=", word):
-            if expected or splitext(word)[1] in _SHELL_SUFFIXES:
+            if (expected and not _TEST.fullmatch(word)) or splitext(word)[1] in _SHELL_SUFFIXES:
                 yield word
             expected = False
 
