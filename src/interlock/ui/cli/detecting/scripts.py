@@ -30,7 +30,7 @@ _NO_TEST = re.compile(
     r"\b(pip[x\d]?|uv|poetry|conda|npm|pnpm|yarn|bun|go|cargo) (install|add|i|ci|sync)\b"
     r"|(^|&& )(echo|printf|grep|which)\b|\s--(version|help|collect-only|co)\b"
 )
-"""What names a test program and does not run it, or installs something on the way."""
+"""Lines that name a test program and do not run it, or that install something."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\\.")
 _OVERRULES = re.compile(r"['\";|]|(?<![&<>])&(?![&>])")
 """Signs after which another command may decide how the line ends, and quotes without an end."""
