@@ -13,10 +13,10 @@ from bench.provider import AGENT, HiddenLimit, graph_of, serving
 from bench.scratch import scratch_repository
 from bench.table import Row
 from bench.traffic import Server, simulate
-from interlock.run.brake.account import Account
-from interlock.run.brake.known import account_of
-from interlock.run.brake.limit import Limit, Ticket
-from interlock.run.brake.throttle import Throttle
+from interlock.proxy.brake.account import Account
+from interlock.proxy.brake.known import account_of
+from interlock.proxy.brake.limit import Limit, Ticket
+from interlock.proxy.brake.throttle import Throttle
 
 TITLE = "brake: ten agents on one credential, a hidden limit of 6 calls at once that halves half-way"
 AGENTS, PLACES, CALL_SECONDS = 10, 6, 0.25

@@ -10,11 +10,11 @@ from interlock.events.fold import apply
 from interlock.events.overlaps import Overlaps
 from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
-from interlock.merge import moves
 from interlock.model.forecast import Beside
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from interlock.schedule import Board
+from interlock.train import moves
 
 
 class Drive:

@@ -12,14 +12,14 @@ from pathlib import Path
 from bench.table import Row, Watch
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Limits, Sandbox
-from interlock.run.containment import strongest
-from interlock.run.processes import LocalProcesses
-from interlock.run.sandbox.bubblewrap import find_bubblewrap
-from interlock.run.sandbox.confinement import Confinement
-from interlock.run.sandbox.landlock import Landlock
-from interlock.run.sandbox.probe import probe
-from interlock.run.sandbox.toolchains import find_toolchains
-from interlock.run.supervised import Bounds
+from interlock.process.containment import strongest
+from interlock.process.probe import probe
+from interlock.process.processes import LocalProcesses
+from interlock.process.supervised import Bounds
+from interlock.sandbox.bubblewrap import find_bubblewrap
+from interlock.sandbox.confinement import Confinement
+from interlock.sandbox.landlock import Landlock
+from interlock.sandbox.toolchains import find_toolchains
 
 TITLE = "sandbox: one start of /bin/true"
 LIMITS = Limits(1 << 30, 4096, 1 << 30)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from interlock.run.brake.account import Account, Member
-from interlock.run.brake.limit import Ticket
-from interlock.run.brake.throttle import Answer, Ending
+from interlock.proxy.brake.account import Account, Member
+from interlock.proxy.brake.limit import Ticket
+from interlock.proxy.brake.throttle import Answer, Ending
 
 REFUSAL_SECONDS = 0.05
 Limit = Callable[[float], float]

@@ -179,7 +179,7 @@ def _nearness(mutant: Mutant, path: str, text: str) -> int:
     score += 5 * (parts[-1] in Path(path).stem)
     score += 3 * (re.search(rf"{re.escape(package)} import", text) is not None)
     score += 3 * (folder in parts or (folder == "builtin" and "builtin_agent" in parts))
-    score += parts[0] == "run" and folder in ("run", "engine")
+    score += parts[0] in ("run", "process") and folder in ("run", "engine")
     return score + path.startswith(WHOLE_RUNS)
 
 

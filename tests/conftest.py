@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from interlock.run.sandbox.choice import UNSAFE_VARIABLE, Wanted, try_all
+from interlock.process.choice import UNSAFE_VARIABLE, Wanted, try_all
 from tests.postgres_server import running_postgres
 
 KINDS = ("sim", "crash", "contract", "property")

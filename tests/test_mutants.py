@@ -71,7 +71,7 @@ def test_a_sample_has_every_package_and_is_the_same_for_the_same_seed() -> None:
 def test_the_tests_that_import_a_module_come_before_those_of_its_package() -> None:
     mutant = Mutant("src/interlock/plan/a.py", 1, "constant", 0, 1, "2", "room")
     tests = {
-        "tests/merge/test_b.py": "",
+        "tests/train/test_b.py": "",
         "tests/plan/test_b.py": "",
         "tests/schedule/test_c.py": "from interlock.plan.a import room",
         "tests/ui/test_d.py": "",

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from interlock.agents.acp.program import Acp
+from interlock.agents.adapter import Dialogue, Seat, Verdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
-from interlock.run.adapters.acp import Acp
-from interlock.run.adapters.adapter import Dialogue, Seat, Verdict
 from tests import warm
 
 FAKE = Path(__file__).with_name("fake_agent.py")

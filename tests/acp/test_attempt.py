@@ -13,8 +13,9 @@ from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.task import Agent, Commit, TaskId
-from interlock.run import LocalExecutor, LocalProcesses
-from interlock.run.sandbox.unconfined import Unconfined
+from interlock.process import LocalProcesses
+from interlock.run import LocalExecutor
+from interlock.sandbox.unconfined import Unconfined
 from tests.acp.bench import FAKE
 
 pytestmark = pytest.mark.slow

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents.acp.program import Acp
+from interlock.agents.acp.questions import OPEN_MOST
+from interlock.agents.adapter import Dialogue
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind, Usage
-from interlock.run.acp.questions import OPEN_MOST
-from interlock.run.adapters.acp import Acp
-from interlock.run.adapters.adapter import Dialogue
 from tests.acp.bench import fake, talk
 
 slow = pytest.mark.slow

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents.adapter import Dialogue, Seat
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
-from interlock.run.adapters.adapter import Dialogue, Seat
 from scripts.agent_programs import PROGRAMS, cache_folder, command, install
 from tests.acp.bench import Talk, seated, talk
 from tests.agents.model_server import RunningModel, running_model

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from interlock.agents.adapter import Adapter, Seat, Verdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
-from interlock.run.adapters.adapter import Adapter, Seat, Verdict
 
 SESSION = "0b6f1f2e-6a53-4b0e-9d0c-3c1b6a1f7d11"
 

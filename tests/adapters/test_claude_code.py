@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from interlock.agents.adapter import Dialogue, Verdict
+from interlock.agents.claude_code import ClaudeCode
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import EventKind
-from interlock.run.adapters.adapter import Dialogue, Verdict
-from interlock.run.adapters.claude_code import ClaudeCode
 from tests.adapters.replayed import SESSION, Played, play, seat_for
 
 Line = dict[str, object]

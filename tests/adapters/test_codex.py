@@ -3,10 +3,10 @@ from itertools import pairwise
 
 import pytest
 
+from interlock.agents.codex import KEY, Codex
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended
 from interlock.model.session import EventKind, Usage
-from interlock.run.adapters.codex import KEY, Codex
 from tests.adapters.replayed import play, seat_for
 
 Line = dict[str, object]

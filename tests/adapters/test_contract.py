@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents import ADAPTERS
+from interlock.agents.adapter import Seat, Wire
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import EventKind
-from interlock.run.adapters import ADAPTERS
-from interlock.run.adapters.adapter import Seat, Wire
 from tests.adapters.replayed import seat_for
 
 pytestmark = pytest.mark.contract

@@ -1,9 +1,9 @@
 import pytest
 
+from interlock.agents.copilot import Copilot
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended
 from interlock.model.session import EventKind, Usage
-from interlock.run.adapters.copilot import Copilot
 from tests.adapters.replayed import SESSION, play, seat_for
 
 Line = dict[str, object]

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from interlock.agents.gemini import Gemini
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import EventKind, Usage
-from interlock.run.adapters.gemini import Gemini
 from tests.adapters.replayed import SESSION, play, seat_for
 
 Line = dict[str, object]

@@ -6,9 +6,9 @@ the program afresh in the same attempt.
 
 import pytest
 
+from interlock.agents import ADAPTERS
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import EventKind
-from interlock.run.adapters import ADAPTERS
 from tests.adapters.replayed import SESSION, play
 
 CLAUDE = (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents import ADAPTERS
 from interlock.events.facts import WorkFinished
 from interlock.events.record import decode, encode
 from interlock.model.process import Ended, Exit
 from interlock.model.task import TaskId
-from interlock.run.adapters import ADAPTERS
 from interlock.run.session import Session
 from tests.adapters.test_contract import RECORDINGS, seat
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.run.adapters.adapter import Launch
-from interlock.run.adapters.installed import NATIVE, as_installed
+from interlock.agents.adapter import Launch
+from interlock.run.installed import NATIVE, as_installed
 
 MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 

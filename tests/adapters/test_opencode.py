@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from interlock.agents.opencode import Opencode
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended
 from interlock.model.session import EventKind, Usage
-from interlock.run.adapters.opencode import Opencode
 from tests.adapters.replayed import play, seat_for
 
 Line = dict[str, object]

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from interlock.agents.qwen import Qwen
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended
 from interlock.model.session import EventKind, Usage
-from interlock.run.adapters.qwen import Qwen
 from tests.adapters.replayed import SESSION, play, seat_for
 
 Line = dict[str, object]

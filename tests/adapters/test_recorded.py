@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents import ADAPTERS
+from interlock.agents.adapter import Verdict
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import EventKind
-from interlock.run.adapters import ADAPTERS
-from interlock.run.adapters.adapter import Verdict
 from tests.adapters.replayed import Played, play, seat_for
 
 RECORDINGS = Path(__file__).parent.parent / "agents" / "recordings"

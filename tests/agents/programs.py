@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from interlock.run.adapters import ADAPTERS
+from interlock.agents import ADAPTERS
 from scripts.agent_programs import PROGRAMS, command
 
 CHOSEN_BY = "INTERLOCK_TEST_PROGRAMS"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.run.brake.account import Account, Member
-from interlock.run.brake.books import Books, file_name, look_up
+from interlock.proxy.brake.account import Account, Member
+from interlock.proxy.brake.books import Books, file_name, look_up
 
 NAME = "api.openai.com OPENAI_API_KEY"
 
@@ -25,7 +25,7 @@ def places(account: Account) -> int:
 def test_what_one_process_finds_out_another_knows(tmp_path: Path) -> None:
     Books(tmp_path).change(NAME, narrow)
     program = (
-        "import pathlib, sys; from interlock.run.brake.books import Books;"
+        "import pathlib, sys; from interlock.proxy.brake.books import Books;"
         "print(Books(pathlib.Path(sys.argv[1])).change(sys.argv[2], lambda account: account.throttle.places))"
     )
     argv = [sys.executable, "-c", program, str(tmp_path), NAME]

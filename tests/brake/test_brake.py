@@ -11,10 +11,10 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
-from interlock.run.brake import Answer, Books, Brake, TcpReach
-from interlock.run.brake.books import look_up
-from interlock.run.brake.limit import Ticket
-from interlock.run.proxy.dig import text_at
+from interlock.proxy.brake import Answer, Books, Brake, TcpReach
+from interlock.proxy.brake.books import look_up
+from interlock.proxy.brake.limit import Ticket
+from interlock.proxy.dig import text_at
 from tests.proxy.stage import CHAT, KEY_ENV, Line, Setting, upstream
 
 GOOD = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.outcome import ErrorClass
-from interlock.run.brake import Books, Brake
+from interlock.proxy.brake import Books, Brake
 from tests.engine.scratch import Scratch
 
 ACCOUNT = "login:codex"

@@ -10,8 +10,8 @@ import pytest
 from bench.brake import AGENTS, run_agents
 from bench.provider import AGENT, HiddenLimit, graph_of, serving
 from interlock.engine.trust import state_home
-from interlock.run.brake.account import Member
-from interlock.run.brake.books import Books
+from interlock.proxy.brake.account import Member
+from interlock.proxy.brake.books import Books
 from tests.engine.scratch import Scratch
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]

@@ -3,10 +3,10 @@
 import pytest
 
 from bench.traffic import Server, simulate
-from interlock.run.brake.account import SILENCE_SECONDS, Account, Member
-from interlock.run.brake.known import account_of
-from interlock.run.brake.limit import COLD, Limit, Ticket
-from interlock.run.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, Answer, Ending, Throttle
+from interlock.proxy.brake.account import SILENCE_SECONDS, Account, Member
+from interlock.proxy.brake.known import account_of
+from interlock.proxy.brake.limit import COLD, Limit, Ticket
+from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, Answer, Ending, Throttle
 
 HOSTED, OWN = "api.openai.com OPENAI_API_KEY", "127.0.0.1:11434"
 GOOD = Ending(Answer.GOOD)

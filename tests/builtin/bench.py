@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from interlock.agents.adapter import Seat, Verdict
+from interlock.agents.builtin import BuiltIn
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
-from interlock.run.adapters.adapter import Seat, Verdict
-from interlock.run.adapters.builtin import BuiltIn
 
 FAST = ("--retry-seconds", "0.01", "--answer-seconds", "20", "--command-seconds", "20")
 

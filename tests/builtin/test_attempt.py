@@ -14,10 +14,11 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
-from interlock.run import LocalExecutor, LocalProcesses
+from interlock.process import LocalProcesses
+from interlock.proxy import EgressProxy, ModelProxy, ProxyLimits
+from interlock.run import LocalExecutor
 from interlock.run.means import Means
 from interlock.run.proxied import ProxyNetwork
-from interlock.run.proxy import EgressProxy, ModelProxy, ProxyLimits
 from tests.agents.model_server import RunningModel, running_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]

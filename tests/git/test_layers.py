@@ -18,7 +18,7 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.process import Command
 from interlock.model.secret_names import is_secret
 from interlock.model.task import Commit
-from interlock.run.processes import LocalProcesses
+from interlock.process.processes import LocalProcesses
 from tests.git.agents import TASK
 from tests.git.world import World, git, make_world, run, write
 

@@ -13,10 +13,10 @@ from interlock.events.state import LessonState, State, TaskState
 from interlock.learn.fixes import Fix
 from interlock.learn.lessons import FIRST_TRIALS, MOST_OFFERED, lesson_of, offer, worth_learning
 from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse, retirements, useless
-from interlock.merge import give_up
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Commit, Task, TaskId
+from interlock.train import give_up
 from tests.events.journal import AGENT, Journal
 
 A = TaskId("a")

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from interlock.agents import ADAPTERS
+from interlock.agents.adapter import Reader
 from interlock.model.activity import Activity
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Event, EventKind
-from interlock.run.adapters import ADAPTERS
-from interlock.run.adapters.adapter import Reader
 from tests.adapters.replayed import seat_for
 from tests.adapters.test_recorded import RECORDINGS, USES
 

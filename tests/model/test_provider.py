@@ -2,10 +2,10 @@
 
 import pytest
 
+from interlock.agents import ADAPTERS
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.provider import provider_name, provider_of
 from interlock.model.task import Agent
-from interlock.run.adapters import ADAPTERS
 
 
 @pytest.mark.parametrize(

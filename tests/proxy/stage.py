@@ -9,9 +9,9 @@ from pathlib import Path
 
 from aiohttp import ClientSession, UnixConnector, web
 
+from interlock.agents.adapter import Wire
 from interlock.model.session import Usage
-from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy import Endpoint, EndpointOrder, Gate, ModelProxy, OpenGate, ProxyLimits
+from interlock.proxy import Endpoint, EndpointOrder, Gate, ModelProxy, OpenGate, ProxyLimits
 
 KEY = "the-real-credential-0123456789"
 KEY_ENV = "SPECIAL_KEY"

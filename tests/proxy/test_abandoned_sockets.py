@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.run.proxy.sockets import socket_path
+from interlock.proxy.sockets import socket_path
 
 
 @pytest.fixture

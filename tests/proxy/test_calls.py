@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from interlock.agents.adapter import Wire
 from interlock.model.session import Usage
-from interlock.run.adapters.adapter import Wire
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, KEY_ENV, LANGUAGES, OLLAMA, Language, Setting, upstream
 

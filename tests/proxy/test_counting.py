@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.model.session import Usage
-from interlock.run.proxy.counting import KEPT_CHARACTERS, Tally, add_event
-from interlock.run.proxy.pieces import Form, Pieces, form_of
-from interlock.run.proxy.wires import Dialect
+from interlock.proxy.counting import KEPT_CHARACTERS, Tally, add_event
+from interlock.proxy.pieces import Form, Pieces, form_of
+from interlock.proxy.wires import Dialect
 
 STREAM = (
     b': ping\n\nevent: message_start\ndata: {"type":"message_start",\ndata: "message":{"model":"m"}}\r\n\r\n'

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from interlock.agents.adapter import Wire
 from interlock.model.errors import UsageError
-from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy import EndpointOrder, ProxyLimits
-from interlock.run.proxy.asking import Door, NotAllowed, joined, key_variable
-from interlock.run.proxy.dig import text_at
+from interlock.proxy import EndpointOrder, ProxyLimits
+from interlock.proxy.asking import Door, NotAllowed, joined, key_variable
+from interlock.proxy.dig import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting, upstream
 
@@ -360,5 +360,5 @@ def test_sockets_that_a_killed_process_left_are_removed(model: RunningModel, set
 
 @pytest.mark.slow
 def test_naming_the_proxy_does_not_import_the_web_server() -> None:
-    program = "import interlock.run.proxy, sys; sys.exit('aiohttp' in sys.modules)"
+    program = "import interlock.proxy, sys; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

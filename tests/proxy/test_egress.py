@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.errors import UsageError
-from interlock.run.proxy import EgressProxy, ProxyLimits
-from interlock.run.proxy.hosts import Host, entry_for, hosts_of, target_of
+from interlock.proxy import EgressProxy, ProxyLimits
+from interlock.proxy.hosts import Host, entry_for, hosts_of, target_of
 from tests.proxy.stage import BOUND_SECONDS
 
 OUTSIDE = "127.0.0.2"

@@ -10,12 +10,12 @@ from itertools import product
 import pytest
 from aiohttp import ClientError, web
 
+from interlock.agents.adapter import Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
-from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy import ProxyLimits
-from interlock.run.proxy.classify import error_of_status, trouble_of_answer
-from interlock.run.proxy.dig import text_at
+from interlock.proxy import ProxyLimits
+from interlock.proxy.classify import error_of_status, trouble_of_answer
+from interlock.proxy.dig import text_at
 from tests.agents.model_server import RunningModel
 from tests.agents.model_server.faults import GARBAGE
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, LANGUAGES, Heard, Language, Setting, upstream

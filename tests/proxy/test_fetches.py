@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from interlock.model.outcome import ErrorClass
-from interlock.run.proxy import ProxyLimits
-from interlock.run.proxy.dig import dig, text_at
-from interlock.run.proxy.fetches import Fetches, screened
-from interlock.run.proxy.wires import Dialect
+from interlock.proxy import ProxyLimits
+from interlock.proxy.dig import dig, text_at
+from interlock.proxy.fetches import Fetches, screened
+from interlock.proxy.wires import Dialect
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Heard, Language, Setting
 

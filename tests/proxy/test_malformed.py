@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy.dig import text_at
+from interlock.agents.adapter import Wire
+from interlock.proxy.dig import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, Line, Setting
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents.adapter import Wire
 from interlock.model.redact import MARK, Redactor
 from interlock.model.session import Usage
-from interlock.run.adapters.adapter import Wire
-from interlock.run.proxy.transcript import ENTRY_CHARACTERS, TEXT_CHARACTERS, Entry, Transcript
+from interlock.proxy.transcript import ENTRY_CHARACTERS, TEXT_CHARACTERS, Entry, Transcript
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, KEY_ENV, LANGUAGES, Setting
 

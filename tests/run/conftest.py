@@ -8,8 +8,9 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.task import Commit
-from interlock.run import LocalExecutor, LocalProcesses
-from interlock.run.sandbox.unconfined import Unconfined
+from interlock.process import LocalProcesses
+from interlock.run import LocalExecutor
+from interlock.sandbox.unconfined import Unconfined
 from tests.run.desk import Desk, git
 from tests.run.tree import Marked, marked
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from interlock.model.process import Command
-from interlock.run.containment import Containment
-from interlock.run.processes import LocalProcesses
+from interlock.process.containment import Containment
+from interlock.process.processes import LocalProcesses
 
 
 def peak_kib() -> int:

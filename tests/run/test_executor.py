@@ -9,9 +9,10 @@ import pytest
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.outcome import ErrorClass, Report
 from interlock.model.task import Commit
-from interlock.run import LocalExecutor, LocalProcesses
+from interlock.process import LocalProcesses
+from interlock.run import LocalExecutor
 from interlock.run.means import Means
-from interlock.run.sandbox.unconfined import Unconfined
+from interlock.sandbox.unconfined import Unconfined
 from tests.run.desk import TASK, Desk
 from tests.run.tree import DAEMON, linux, marked, until
 

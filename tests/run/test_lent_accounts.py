@@ -13,9 +13,10 @@ from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order
 from interlock.model.task import Agent, Commit, TaskId
-from interlock.run import LocalExecutor, LocalProcesses
+from interlock.process import LocalProcesses
+from interlock.run import LocalExecutor
 from interlock.run.homes import Homes
-from interlock.run.sandbox.unconfined import Unconfined
+from interlock.sandbox.unconfined import Unconfined
 from tests.run.desk import git
 from tests.run.tree import linux, marked
 

@@ -15,8 +15,8 @@ import pytest
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Ended
-from interlock.run.containment import Containment
-from interlock.run.processes import LocalProcesses
+from interlock.process.containment import Containment
+from interlock.process.processes import LocalProcesses
 from tests.run.tree import (
     BOUND_SECONDS,
     DAEMON,

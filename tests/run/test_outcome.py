@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from interlock.agents.adapter import Verdict
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
-from interlock.run.adapters.adapter import Verdict
+from interlock.proxy import Trouble
 from interlock.run.network import Seen
 from interlock.run.outcome import how_it_went, reconciled
-from interlock.run.proxy import Trouble
 
 AGENT = Agent("c", "claude-code")
 ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0, 60.0, 0.0)

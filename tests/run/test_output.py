@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.run.output import LINE_BYTES, TAIL_BYTES, TAIL_LINES, Output
+from interlock.process.output import LINE_BYTES, TAIL_BYTES, TAIL_LINES, Output
 
 
 def collect(folder: Path, chunks: list[bytes], limit: int = 10**9) -> tuple[list[str], Output]:

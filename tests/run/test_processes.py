@@ -10,8 +10,8 @@ import pytest
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended, Exit
-from interlock.run.containment import Containment
-from interlock.run.processes import LocalProcesses
+from interlock.process.containment import Containment
+from interlock.process.processes import LocalProcesses
 from tests.run.tree import KINDS, Marked, children, linux, possible
 
 EVERY_KIND = [*KINDS, Containment.GROUP]

@@ -11,9 +11,9 @@ import pytest
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.task import TaskId
-from interlock.run import LocalProcesses
+from interlock.process import LocalProcesses
+from interlock.process.survivors import end_survivors, take_note
 from interlock.run.seating import PID_FILE
-from interlock.run.survivors import end_survivors, take_note
 from tests.run.desk import TASK, Desk
 from tests.run.tree import DAEMON, Marked, children, driver, linux, marked
 

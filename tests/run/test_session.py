@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents.adapter import Verdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.run import session as module
-from interlock.run.adapters.adapter import Verdict
 from interlock.run.session import TEXT_CHARS, TOOLS_MOST, Denials, Session
 
 WELL = Exit(Ended.EXITED, 0, 1.0, "")

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from interlock.model.process import Ended
-from interlock.run.containment import Containment
-from interlock.run.processes import LocalProcesses
-from interlock.run.spares import MOST_LOST, Spares
+from interlock.process.containment import Containment
+from interlock.process.processes import LocalProcesses
+from interlock.process.spares import MOST_LOST, Spares
 from tests.run.test_no_orphans import shared
 from tests.run.tree import (
     BOUND_SECONDS,

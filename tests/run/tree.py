@@ -17,7 +17,7 @@ import pytest
 
 import interlock
 from interlock.model.process import Command
-from interlock.run.containment import Containment, works
+from interlock.process.containment import Containment, works
 
 BOUND_SECONDS = 60.0
 """Only how long a failing test takes; a passing one waits for the thing itself."""

@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from interlock.run.sandbox.outside import staged
-from interlock.run.sandbox.unprivileged import unprivileged
+from interlock.sandbox.outside import staged
+from interlock.sandbox.unprivileged import unprivileged
 
 
 def main(folders: list[str], command: list[str]) -> None:

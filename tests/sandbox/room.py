@@ -11,14 +11,14 @@ import pytest
 
 from interlock.model.process import Command, Exit
 from interlock.model.sandbox import NO_LIMITS, Door, Grant, Limits, Sandbox
-from interlock.run.containment import Containment, strongest
-from interlock.run.processes import LocalProcesses
-from interlock.run.sandbox.bubblewrap import find_bubblewrap
-from interlock.run.sandbox.confinement import Confinement
-from interlock.run.sandbox.landlock import Landlock
-from interlock.run.sandbox.probe import probe
-from interlock.run.sandbox.toolchains import find_toolchains
-from interlock.run.supervised import Bounds
+from interlock.process.containment import Containment, strongest
+from interlock.process.probe import probe
+from interlock.process.processes import LocalProcesses
+from interlock.process.supervised import Bounds
+from interlock.sandbox.bubblewrap import find_bubblewrap
+from interlock.sandbox.confinement import Confinement
+from interlock.sandbox.landlock import Landlock
+from interlock.sandbox.toolchains import find_toolchains
 
 FULL = ("bubblewrap", "bubblewrap by itself")
 REDUCED = ("landlock", "landlock on the host's network")

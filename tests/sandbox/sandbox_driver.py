@@ -10,8 +10,8 @@ from pathlib import Path
 
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Limits
-from interlock.run.processes import LocalProcesses
-from interlock.run.sandbox.choice import Wanted, choose_confinement
+from interlock.process.choice import Wanted, choose_confinement
+from interlock.process.processes import LocalProcesses
 
 
 async def main(kind: str, folder: Path, mark: str, script: str) -> None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from interlock.run.survivors import end_survivors
+from interlock.process.survivors import end_survivors
 from tests.run.tree import BOUND_SECONDS, Marked, end, linux, marked, python_as_nobody
 from tests.sandbox.room import furnished
 

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from interlock.model.sandbox import Overlay
-from interlock.run.sandbox.choice import Wanted, try_all
-from interlock.run.sandbox.unprivileged import FIRST, free_number
+from interlock.process.choice import Wanted, try_all
+from interlock.sandbox.unprivileged import FIRST, free_number
 from tests.engine.scratch import INTERLOCK, WAIT, Scratch
 from tests.run.tree import linux
 from tests.sandbox.room import FULL, REDUCED, Room, furnished

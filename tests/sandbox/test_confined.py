@@ -13,7 +13,7 @@ import pytest
 
 from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Ended, Exit
-from interlock.run.sandbox.confinement import SYSTEM_PATH
+from interlock.sandbox.confinement import SYSTEM_PATH
 from tests.run.tree import BOUND_SECONDS, linux
 from tests.sandbox.room import Room, door
 

@@ -10,12 +10,12 @@ import pytest
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command
 from interlock.model.sandbox import Door, Grant, Limits
-from interlock.run.processes import LocalProcesses
-from interlock.run.sandbox.choice import Wanted, try_all
-from interlock.run.sandbox.confinement import Confined, clear_up, close_all
-from interlock.run.sandbox.container import Container
-from interlock.run.supervised import Bounds
-from interlock.run.survivors import end_survivors, take_note
+from interlock.process.choice import Wanted, try_all
+from interlock.process.processes import LocalProcesses
+from interlock.process.supervised import Bounds
+from interlock.process.survivors import end_survivors, take_note
+from interlock.sandbox.confinement import Confined, clear_up, close_all
+from interlock.sandbox.container import Container
 from tests.run.tree import linux
 
 pytestmark = linux

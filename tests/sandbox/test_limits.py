@@ -9,8 +9,8 @@ import pytest
 
 from interlock.model.process import Ended
 from interlock.model.sandbox import Limits
-from interlock.run.sandbox.ceilings import MEMORY, PREFIX, PROCESSES, Parent, cgroup_parents, raise_ceiling
-from interlock.run.sandbox.folders import used_bytes
+from interlock.process.ceilings import MEMORY, PREFIX, PROCESSES, Parent, cgroup_parents, raise_ceiling
+from interlock.sandbox.folders import used_bytes
 from tests.run.tree import linux
 from tests.sandbox.room import Room, furnished
 

@@ -7,7 +7,7 @@ import pytest
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.sandbox import Mount, Overlay
-from interlock.run.sandbox.probe import probe_overlay
+from interlock.process.probe import probe_overlay
 from tests.run.tree import linux
 from tests.sandbox.room import Room, furnished
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.errors import CannotStart
-from interlock.run.sandbox.refusals import (
+from interlock.sandbox.refusals import (
     APPARMOR,
     MASKED_PROC,
     NETWORK,

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from interlock.run.sandbox import seccomp
+from interlock.sandbox import seccomp
 from tests.run.tree import linux
 from tests.sandbox.room import Room
 

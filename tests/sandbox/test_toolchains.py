@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.errors import UsageError
-from interlock.run.sandbox.toolchains import PRIVATE, Toolchains, find_toolchains
+from interlock.sandbox.toolchains import PRIVATE, Toolchains, find_toolchains
 from tests.run.tree import linux
 from tests.sandbox.room import furnished
 

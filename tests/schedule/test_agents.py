@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from interlock.events import facts as f
-from interlock.merge import give_up
 from interlock.model.forecast import Forecast, Option
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Agent, Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.agents import Pick, pick_agent
+from interlock.train import give_up
 from tests.events.journal import Journal, failed
 
 A = TaskId("a")

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
-from interlock.merge import moves as lane_moves
 from interlock.model.globs import overlap
 from interlock.model.reason import Why
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.order import DAY_SECONDS
+from interlock.train import moves as lane_moves
 from tests.events.journal import AGENT, Journal, Move, fact, failed, moves
 from tests.schedule.test_board import task
 

@@ -20,7 +20,6 @@ from interlock.events.lifecycle import NEXT, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
-from interlock.merge import Verdict, judge, lane, message, retry
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
 from interlock.model.outcome import Landing, Move, Order
@@ -28,6 +27,7 @@ from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import board
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, Demand, Holds
+from interlock.train import Verdict, judge, lane, message, retry
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeExecutor, Machine, Seat
 from tests.sim.memory_store import MemoryStore

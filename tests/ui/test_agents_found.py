@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.run.adapters import ADAPTERS
+from interlock.agents import ADAPTERS
 from interlock.ui.cli.found import INSTALL, find_agents
 from tests.agents.model_server.running import RunningModel, running_model
 from tests.ui.conftest import Lab, git

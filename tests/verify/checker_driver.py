@@ -11,7 +11,7 @@ from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import InterlockError
 from interlock.model.task import Tree
-from interlock.run import LocalProcesses
+from interlock.process import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.protocol import CheckOrder
 from tests.verify.rooms import OpenRooms

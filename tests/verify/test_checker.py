@@ -14,7 +14,7 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
-from interlock.run import LocalProcesses
+from interlock.process import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.breaking import SAID
 from interlock.verify.protocol import CheckOrder

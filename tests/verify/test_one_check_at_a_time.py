@@ -20,7 +20,7 @@ from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.task import Tree
-from interlock.run import LocalProcesses
+from interlock.process import LocalProcesses
 from interlock.verify import LocalChecker
 from interlock.verify.protocol import CheckOrder
 from tests.run.tree import BOUND_SECONDS

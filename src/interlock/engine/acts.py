@@ -19,12 +19,12 @@ from interlock.engine.perform import Performer, said
 from interlock.events.asked import ScopeRequest
 from interlock.events.facts import MessageDelivered
 from interlock.events.lifecycle import Stage
-from interlock.merge import is_forsaken
 from interlock.model.claim import Claim
 from interlock.model.errors import Fenced, StaleEpoch, StoreUnavailable
 from interlock.model.pace import check_words
 from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
+from interlock.train import is_forsaken
 
 HEARTBEAT_SECONDS = 10.0
 TROUBLE_SECONDS = 5.0

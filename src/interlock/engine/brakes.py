@@ -8,7 +8,7 @@ from interlock.events.facts import ProviderBraked
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.provider import own_server, provider_of
-from interlock.run.brake import News
+from interlock.proxy.brake import News
 
 
 async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:

@@ -22,10 +22,10 @@ from interlock.engine.turn import Turn
 from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
 from interlock.git.place import Place
-from interlock.merge import judge
 from interlock.model.canary import PLACES, Canary, CanaryResult, canary_key
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Tree
+from interlock.train import judge
 from interlock.verify.breaking import SAID, breaks
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.sources import Listed, select

@@ -13,10 +13,10 @@ from interlock.engine.identity import described
 from interlock.engine.slots import free_slots
 from interlock.events.baselines import unseen
 from interlock.events.state import State
-from interlock.merge import moves
 from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
+from interlock.train import moves
 
 
 def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:

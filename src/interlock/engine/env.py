@@ -16,7 +16,7 @@ from interlock.model.canary import Canary, CanaryResult
 from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
-from interlock.run.brake import Brakes, NoBrakes, NoReach, Reach
+from interlock.proxy.brake import Brakes, NoBrakes, NoReach, Reach
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker

@@ -22,7 +22,6 @@ from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
-from interlock.merge import failure_delay, message
 from interlock.model.backoff import grown
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
@@ -41,6 +40,7 @@ from interlock.model.outcome import (
 )
 from interlock.model.steering import steering
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
+from interlock.train import failure_delay, message
 from interlock.verify.sources import is_source
 
 HELD_SECONDS = 2.0

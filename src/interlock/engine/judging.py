@@ -8,10 +8,10 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Work
-from interlock.merge import Verdict, judge, refusal
 from interlock.model.backoff import grown
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
+from interlock.train import Verdict, judge, refusal
 
 FEEDBACK_CHARS = 8_000
 WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0

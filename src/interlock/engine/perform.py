@@ -25,7 +25,6 @@ from interlock.events.baselines import on_main
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
-from interlock.merge import give_up, hold, loss_delay
 from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
@@ -34,6 +33,7 @@ from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId
+from interlock.train import give_up, hold, loss_delay
 
 DEFER_SECONDS = 2.0
 MAX_DEFER_SECONDS = 30.0

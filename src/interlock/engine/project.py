@@ -46,16 +46,16 @@ from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.model.unwanted import Rules
 from interlock.plan import Graph, changes, parse
-from interlock.run.brake import Books, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
+from interlock.process.choice import Wanted, choose_confinement
+from interlock.process.processes import LocalProcesses
+from interlock.process.supervised import Bounds
+from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
+from interlock.proxy.brake import Books, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
+from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.means import Means
-from interlock.run.processes import LocalProcesses
 from interlock.run.proxied import ProxyNetwork, check_key
-from interlock.run.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
-from interlock.run.proxy.hosts import hosts_of
-from interlock.run.sandbox.choice import Wanted, choose_confinement
-from interlock.run.supervised import Bounds
 from interlock.store import Store, open_store
 from interlock.verify.checker import LocalChecker
 

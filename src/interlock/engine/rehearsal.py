@@ -15,13 +15,13 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
-from interlock.merge import give_up
 from interlock.model.numbers import bounded
 from interlock.model.outcome import ErrorClass
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
+from interlock.train import give_up
 
 ENDLESS = 200
 """Starts per task after which a rehearsal is given up: a script that never lets anything land."""

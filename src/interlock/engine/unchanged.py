@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
-from interlock.merge import Verdict
 from interlock.model.outcome import Asking, ErrorClass, Report, Tip
 from interlock.model.task import CRITIC
+from interlock.train import Verdict
 
 
 def question(turn: Turn, report: Report, asks: Asking) -> f.Fact:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
 from interlock.git.protocol import Divergence
-from interlock.merge import judge
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
 from interlock.model.task import Tree
+from interlock.train import judge
 from interlock.verify.protocol import CheckOrder
 
 TRIES = 3

@@ -1,10 +1,8 @@
-"""One agent, one task, one directory: runs programs so that nothing of them outlives their attempt.
+"""Carries out one attempt: workspace, agent, sandbox and proxy in, one result out.
 
-It decides nothing, knows nothing but the nouns, and touches the repository only through `Workspaces`.
+It decides nothing, and touches the repository only through `Workspaces`.
 """
 
-from interlock.run.containment import Containment
 from interlock.run.executor import LocalExecutor
-from interlock.run.processes import LocalProcesses
 
-__all__ = ["Containment", "LocalExecutor", "LocalProcesses"]
+__all__ = ["LocalExecutor"]

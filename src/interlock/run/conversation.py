@@ -12,6 +12,8 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from interlock.agents import ADAPTERS
+from interlock.agents.adapter import Dialogue, Launch
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
 from interlock.model.outcome import ErrorClass, News, Order, Report
@@ -19,13 +21,11 @@ from interlock.model.process import Command, Ended, Exit, Processes
 from interlock.model.provider import provider_of
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
-from interlock.run.adapters import ADAPTERS
-from interlock.run.adapters.adapter import Dialogue, Launch
-from interlock.run.adapters.installed import as_installed
-from interlock.run.brake import Attendance, NoAccounts
+from interlock.proxy.brake import Attendance, NoAccounts
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.door import RELAY, relays
+from interlock.run.installed import as_installed
 from interlock.run.means import Means
 from interlock.run.network import Way
 from interlock.run.outcome import how_it_went

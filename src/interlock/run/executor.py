@@ -19,6 +19,7 @@ from interlock.model.process import Processes
 from interlock.model.session import Notes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
+from interlock.process.supervised import lease_clock
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
@@ -27,7 +28,6 @@ from interlock.run.means import Means
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
 from interlock.run.starts import Starts
-from interlock.run.supervised import lease_clock
 from interlock.run.workspaces import Collected, W, Workspaces
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)

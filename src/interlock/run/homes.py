@@ -12,7 +12,7 @@ from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.task import TaskId
-from interlock.run.sandbox.folders import remove_folder
+from interlock.sandbox.folders import remove_folder
 
 
 class Homes:

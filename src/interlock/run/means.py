@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
-from interlock.run.brake import Accounts, NoAccounts
+from interlock.proxy.brake import Accounts, NoAccounts
 from interlock.run.hooks import Hooks
 from interlock.run.network import Network, NoNetwork
 

@@ -7,12 +7,12 @@
 
 from dataclasses import replace
 
+from interlock.agents.adapter import Verdict
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
-from interlock.run.adapters.adapter import Verdict
 from interlock.run.network import Seen, Trouble
 from interlock.run.workspaces import Collected
 

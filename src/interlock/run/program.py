@@ -11,8 +11,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from interlock.run.sandbox.paths import is_below
-from interlock.run.sandbox.toolchains import PRIVATE
+from interlock.sandbox.paths import is_below
+from interlock.sandbox.toolchains import PRIVATE
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 """What every sandbox shows anyway."""

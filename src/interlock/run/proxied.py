@@ -18,9 +18,9 @@ from interlock.model.outcome import Order
 from interlock.model.provider import HOMES
 from interlock.model.sandbox import Door
 from interlock.model.task import Agent
+from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.run.hooks.door import Respond, open_door
 from interlock.run.network import Seen, Way
-from interlock.run.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.run.seating import attempt_name
 
 MODEL_PORT = 18080

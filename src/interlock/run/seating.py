@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from interlock.agents import ADAPTERS
+from interlock.agents.adapter import Launch, Seat
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import Door, Grant
-from interlock.run.adapters import ADAPTERS
-from interlock.run.adapters.adapter import Launch, Seat
 from interlock.run.network import Way
 from interlock.run.own_files import open_own
 from interlock.run.program import folders_of

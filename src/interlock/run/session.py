@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from interlock.agents.adapter import Reader, Verdict
 from interlock.model.activity import Activity
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.shown import shown
-from interlock.run.adapters.adapter import Reader, Verdict
 from interlock.run.question import Closing, is_asking
 
 EVENTS_BYTES = 64 << 20

@@ -10,8 +10,8 @@ from typing import cast
 
 from interlock.model.moment import Moment
 from interlock.model.sandbox import Door
+from interlock.proxy.sockets import socket_path
 from interlock.run.hooks.relay import MOST_BYTES
-from interlock.run.proxy.sockets import socket_path
 
 QUESTION_BYTES = MOST_BYTES
 """A tool's input may be a whole file."""

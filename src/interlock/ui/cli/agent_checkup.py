@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from interlock.agents import ADAPTERS
 from interlock.engine.project import Project
 from interlock.model.errors import UserError
 from interlock.model.kinds import KINDS
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import Grant
 from interlock.model.task import Agent
-from interlock.run.adapters import ADAPTERS
 from interlock.run.program import folders_of
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.found import INSTALL

@@ -8,11 +8,11 @@ from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
-from interlock.merge.refusal import refusal
 from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
+from interlock.train.refusal import refusal
 from interlock.ui.cli.attempts import (
     AttemptStory,
     PhaseStory,

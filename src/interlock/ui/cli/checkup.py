@@ -18,9 +18,9 @@ from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS, Limits
-from interlock.run.containment import strongest
-from interlock.run.sandbox.choice import Wanted
-from interlock.run.sandbox.refusals import NoSandbox
+from interlock.process.choice import Wanted
+from interlock.process.containment import strongest
+from interlock.sandbox.refusals import NoSandbox
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.commit_hooks import hook_findings

@@ -108,7 +108,7 @@ async def _look(invocation: Invocation) -> ClutchView:
 
 def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
     from interlock.engine.trust import state_home  # what runs agents takes long to import
-    from interlock.run.brake import Account, look_up
+    from interlock.proxy.brake import Account, look_up
 
     agents = limit.limit if limit else None
     account = look_up(state_home(os.environ) / "providers", name) or Account()

@@ -52,7 +52,7 @@ def find_agents(environ: Mapping[str, str]) -> list[Found]:
 
 
 def _programs(environ: Mapping[str, str]) -> list[Found]:
-    from interlock.run.adapters import ADAPTERS
+    from interlock.agents import ADAPTERS
 
     known = [(use, ADAPTERS[use].program) for use in INSTALL if use in ADAPTERS]
     return [

@@ -26,7 +26,7 @@ from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
-from interlock.run.sandbox.confinement import Confinement
+from interlock.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
 from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere, refuse_absent_programs
 from interlock.ui.cli.checktext import obstacle_lines, obstacles

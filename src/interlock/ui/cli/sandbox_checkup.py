@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from interlock.model.errors import UserError
 from interlock.model.sandbox import Limits
-from interlock.run.sandbox.ceilings import ceilings_in_words
-from interlock.run.sandbox.choice import UNSAFE_VARIABLE, Tried, Wanted, none_is_wanted, try_all
-from interlock.run.sandbox.unprivileged import unprivileged
+from interlock.process.ceilings import ceilings_in_words
+from interlock.process.choice import UNSAFE_VARIABLE, Tried, Wanted, none_is_wanted, try_all
+from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.cli.findings import Finding, Health
 
 NAMED = 6

@@ -54,7 +54,7 @@ async def _say(invocation: Invocation, name: str, text: str) -> None:
 
 
 def _takes_messages(task: TaskState) -> bool:
-    from interlock.run.adapters import ADAPTERS
+    from interlock.agents import ADAPTERS
 
     return ADAPTERS[task.who.use].can_steer
 

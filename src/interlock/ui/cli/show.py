@@ -6,11 +6,11 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of
-from interlock.merge.refusal import refusal
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
+from interlock.train.refusal import refusal
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempts import (
     AttemptStory,

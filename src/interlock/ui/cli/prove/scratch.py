@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.engine.identity import is_dead, new_incarnation
-from interlock.run.survivors import end_marked
+from interlock.process.survivors import end_marked
 
 PREFIX = "interlock-prove-"
 OWNER = "owner.json"

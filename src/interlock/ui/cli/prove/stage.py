@@ -16,7 +16,7 @@ from interlock.engine.settings import Settings
 from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
-from interlock.run.survivors import MARK
+from interlock.process.survivors import MARK
 from interlock.ui.cli.reading import all_rows
 
 PATIENCE_SECONDS = 90.0

@@ -1,0 +1,148 @@
+"""One session with an agent that speaks the Agent Client Protocol, from the greeting to the last answer.
+
+A turn can end well by the protocol and still be an error of the model, told as text. What the model proxy saw
+is stronger; without it, a session that used no tool and speaks like an error is one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from acp.meta import AGENT_METHODS, CLIENT_METHODS
+from acp.schema import (
+    PromptRequest,
+    PromptResponse,
+    RequestPermissionRequest,
+    SessionNotification,
+    TextContentBlock,
+)
+from pydantic import ValidationError
+
+from interlock.agents.acp import rpc
+from interlock.agents.acp.opening import GREETING_ID, Opening
+from interlock.agents.acp.questions import Question, Questions
+from interlock.agents.acp.telling import Telling
+from interlock.agents.adapter import Seat, Verdict
+from interlock.agents.errors import of_text
+from interlock.agents.json_lines import Json, compact
+from interlock.agents.tally import Tally
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind
+
+_STOPPED = {
+    "max_tokens": ErrorClass.CONTEXT,
+    "max_turn_requests": ErrorClass.TURNS,
+    "refusal": ErrorClass.MODEL,
+    "cancelled": ErrorClass.EXIT,
+}
+
+
+class AcpDialogue:
+    """A `Dialogue`."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.is_over = False
+        self._seat = seat
+        self._line = rpc.Line(GREETING_ID)
+        self._opening = Opening(seat, self._line, self._opened, self._failed)
+        self._questions = Questions(self._line)
+        self._telling = Telling(seat.workspace)
+        self._tally = Tally(seat.session)
+        self._session = ""
+        self._said: list[str] = []
+
+    def read(self, line: str) -> Sequence[Event]:
+        message = rpc.read(line)
+        if message is None or self.is_over:
+            return []
+        return self._tally.note(self._called(message) if message.method else self._answered(message))
+
+    def replies(self) -> Sequence[str]:
+        out, self._line.out = self._line.out, []
+        return out
+
+    def say(self, text: str) -> None:
+        self._said.append(text)
+
+    def answer(self, call: str, allow: bool) -> Sequence[Event]:
+        if not self._questions.answer(call, allow):
+            return []
+        return self._tally.note([self._telling.decided(call, allow)])
+
+    def verdict(self, exited: Exit) -> Verdict:
+        # Once all is said, how the program leaves (its input ends, or it is ended) means nothing.
+        verdict = self._tally.verdict(replace(exited, code=0) if self.is_over else exited)
+        # Some count a turn, some its last step, some nothing. Where the proxy counts, it counts alone.
+        return replace(verdict, usage=None) if self._seat.model_url else verdict
+
+    def _opened(self, session: str) -> list[Event]:
+        self._session = session
+        self._prompt(self._seat.prompt)
+        return [Event(EventKind.SESSION, session=session, model=self._seat.agent.model)]
+
+    def _prompt(self, text: str) -> None:
+        words = TextContentBlock(type="text", text=text)
+        asked = PromptRequest(session_id=self._session, prompt=[words])
+        self._line.ask(AGENT_METHODS["session_prompt"], asked, self._turn_ended, self._failed)
+
+    def _turn_ended(self, result: object) -> list[Event]:
+        ended = PromptResponse.model_validate(result)
+        events = [*self._telling.message(), *self._telling.turn_usage(ended.usage)]
+        if error := _STOPPED.get(ended.stop_reason):
+            text = f"the agent stopped: {ended.stop_reason.replace('_', ' ')}"
+            return [*events, *self._over(text, error)]
+        if self._said:
+            said, self._said = self._said, []
+            self._prompt("\n\n".join(said))
+            return events
+        words = next((event.text for event in events if event.kind is EventKind.MESSAGE), "")
+        return [*events, *self._over(words, None if self._telling.used_tools else of_text(words))]
+
+    def _called(self, message: rpc.Incoming) -> list[Event]:
+        """Of a vendor's own, a notification is noise; a request must not be left waiting."""
+        code, text = rpc.METHOD_NOT_FOUND, f"no such method: {message.method}"
+        try:
+            if message.method == CLIENT_METHODS["session_update"]:
+                update = SessionNotification.model_validate(message.params)
+                return [] if self._opening.is_replay else self._telling.update(update)
+            if message.method == CLIENT_METHODS["session_request_permission"] and message.id is not None:
+                return self._permission(message.id, RequestPermissionRequest.model_validate(message.params))
+        except ValidationError as problem:
+            code, text = rpc.INVALID_PARAMS, _wrong(problem)
+        if message.id is not None:
+            self._line.refuse(message.id, code, text)
+        return []
+
+    def _permission(self, id: object, asked: RequestPermissionRequest) -> list[Event]:
+        rule, call = self._seat.agent.permissions, asked.tool_call.tool_call_id
+        question = Question(id, tuple(asked.options))
+        waits = rule == "ask" and not self._questions.is_full
+        events = self._telling.asked(asked.tool_call, is_answered=not waits)
+        if waits:
+            self._questions.keep(call, question)
+            return events
+        self._questions.decide(question, rule == "allow")
+        return events if rule == "allow" else [*events, self._telling.decided(call, allow=False)]
+
+    def _answered(self, message: rpc.Incoming) -> list[Event]:
+        try:
+            return self._line.hear(message)
+        except ValidationError as problem:
+            return self._over(f"the agent's answer is not valid: {_wrong(problem)}", ErrorClass.MODEL)
+
+    def _failed(self, error: Json) -> list[Event]:
+        text = error.text("message") or "the agent refused"
+        if details := error.at("data"):
+            text = f"{text}: {details if isinstance(details, str) else compact(details)}"
+        is_auth = error.at("code") == rpc.AUTH_REQUIRED
+        kind = ErrorClass.AUTH if is_auth else of_text(text) or ErrorClass.EXIT
+        return [*self._telling.message(), *self._over(text, kind)]
+
+    def _over(self, text: str, error: ErrorClass | None) -> list[Event]:
+        self.is_over = True
+        return [Event(EventKind.END, text, ok=error is None, error=error)]
+
+
+def _wrong(problem: ValidationError) -> str:
+    first = problem.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

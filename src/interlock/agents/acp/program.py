@@ -1,0 +1,33 @@
+"""Any agent that speaks the Agent Client Protocol on standard input and output: `run` says how to start it.
+
+With `wire`, it finds the model proxy in the variables that programs of that language read.
+"""
+
+from interlock.agents.adapter import Dialogue, Launch, Seat, Wire
+from interlock.agents.command import model_variables
+
+
+class Acp:
+    """`use: acp`."""
+
+    use = "acp"
+    wire: Wire | None = None
+    program = ""
+    can_resume = True
+    can_steer = True
+
+    def launch(self, seat: Seat) -> Launch:
+        from interlock.agents.acp.opening import greeting  # noqa: PLC0415 - slow; most runs have no such agent
+
+        model = {"INTERLOCK_MODEL": seat.agent.model} if seat.agent.model else {}
+        where = model_variables(seat.agent.wire, seat.model_url, seat.token)
+        return Launch((*seat.agent.run, *seat.agent.args), {**where, **model}, say=greeting())
+
+    def reader(self, seat: Seat) -> Dialogue:
+        from interlock.agents.acp.dialogue import AcpDialogue  # noqa: PLC0415 - as above
+
+        return AcpDialogue(seat)
+
+    def message(self, text: str) -> str:
+        """Its dialogue says it: a message needs the session's id."""
+        raise NotImplementedError(text)

@@ -1,0 +1,114 @@
+"""Interlock's own agent, for any OpenAI-compatible server and for Ollama: no program to install.
+
+What it prints is already in our form (`run/builtin_agent` says how), so there is little to understand here.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.json_lines import Json, read_object
+from interlock.agents.tally import Tally
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind, Usage
+
+AGENT = __file__.rpartition("/agents/")[0] + "/run/builtin_agent"
+SAVED = ".interlock"
+"""The folder below its home where it keeps its conversations."""
+
+_KINDS = {kind.value: kind for kind in EventKind}
+_ERRORS = {error.value: error for error in ErrorClass}
+
+
+class BuiltIn:
+    """`use: built-in`."""
+
+    use = "built-in"
+    wire: Wire | None = Wire.OLLAMA
+    """Whose servers speak both languages."""
+    program = ""
+    can_resume = True
+    can_steer = True
+
+    def launch(self, seat: Seat) -> Launch:
+        saved = f"{seat.home}/{SAVED}"
+        words = {
+            "--prompt": seat.prompt_file,
+            "--url": _served_at(seat),
+            "--model": seat.agent.model,
+            "--session": seat.session,
+            "--save": f"{saved}/{seat.session}.json",
+            **({"--resume": f"{saved}/{seat.resume}.json"} if seat.resume else {}),
+            **_hooks(seat),
+        }
+        python = (sys.executable, "-I", "-S", "-E", "-B", AGENT)
+        told = (word for pair in words.items() for word in pair)
+        return Launch(
+            (*python, *told, *seat.agent.args),
+            {"INTERLOCK_MODEL_TOKEN": seat.token},
+            read=(AGENT,),
+        )
+
+    def reader(self, seat: Seat) -> "BuiltInReader":
+        return BuiltInReader(seat.session)
+
+    def message(self, text: str) -> str:
+        return json.dumps({"say": text}) + "\n"
+
+
+class BuiltInReader:
+    """One event a line; anything else is noise, such as a Python traceback."""
+
+    def __init__(self, session: str) -> None:
+        self._tally = Tally(session)
+        self._usage = Usage()
+
+    def read(self, line: str) -> Sequence[Event]:
+        said = read_object(line)
+        kind = _KINDS.get(said.text("event")) if said else None
+        if said is None or kind is None:
+            return []
+        usage = self._count(said) if kind is EventKind.USAGE else None
+        return self._tally.note([_event(kind, said, usage)])
+
+    def verdict(self, exited: Exit) -> Verdict:
+        return self._tally.verdict(exited)
+
+    def _count(self, said: Json) -> Usage:
+        self._usage += Usage(said.number("input"), said.number("output"), said.number("cached"), calls=1)
+        return self._usage
+
+
+def _event(kind: EventKind, said: Json, usage: Usage | None) -> Event:
+    return Event(
+        kind,
+        text=said.text("text"),
+        session=said.text("session"),
+        model=said.text("model"),
+        call=said.text("call"),
+        tool=said.text("tool"),
+        path=said.text("path"),
+        ok=said.at("ok") is not False,
+        exit_code=said.code("exit_code"),
+        error=_ERRORS.get(said.text("error")),
+        usage=usage,
+    )
+
+
+def _hooks(seat: Seat) -> dict[str, str]:
+    """It asks at the forwarded port itself, without a relay: the port is the last word of each."""
+    if not seat.hooks:
+        return {}
+    port = next(iter(seat.hooks.values()))[-1]
+    moments = ",".join(seat.hooks)
+    return {"--hooks-port": port, "--hooks": moments, "--hooked-tools": seat.hooked_tools}
+
+
+def _served_at(seat: Seat) -> str:
+    """Through the proxy, in the language that the server's own address stands for."""
+    if not seat.model_url:
+        return seat.agent.url
+    return seat.model_url + ("/v1" if urlsplit(seat.agent.url).path.rstrip("/").endswith("/v1") else "")

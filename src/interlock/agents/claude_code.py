@@ -1,0 +1,276 @@
+"""Claude Code, checked with 2.1.325.
+
+1. It has its own rules for what a model may do. They are off, since it runs in our sandbox; as root it wants
+   to hear of that from a variable.
+2. A model that cannot be asked is a `success` that `is_error`; ended by SIGINT it exits with 0.
+3. It hears messages while it works, so its prompt is one, too; and it ends when its standard input does. Each
+   message has an id, under which it says that the model gets it: now, or in a turn of its own after this one.
+4. A session that goes on counts the money of its earlier part again, and of a model that it does not know it
+   makes up the price. What is claimed is only of this run, and only where it knows the price.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from uuid import NAMESPACE_OID, uuid5
+
+from interlock.agents.adapter import Dialogue, Launch, Seat, Verdict, Wire
+from interlock.agents.calls import Calls, Tools
+from interlock.agents.errors import of_status, of_text
+from interlock.agents.json_lines import Json, compact, read_object
+from interlock.agents.tally import Tally
+from interlock.model.moment import Moment
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind, Usage
+
+RETRIES = 3
+"""Enough for two refusals in a row; by itself it tries for minutes."""
+ANSWER_MS = 180_000
+"""Until an answer of the model begins."""
+HOOK_SECONDS = 3600
+"""The commands outside have limits of their own."""
+TOOLS = Tools(
+    {
+        "Write": "file_path",
+        "Edit": "file_path",
+        "MultiEdit": "file_path",
+        "NotebookEdit": "notebook_path",
+    },
+    {"Bash": "command"},
+)
+
+_SUBTYPES = {
+    "error_max_turns": ErrorClass.TURNS,
+    "error_max_budget_usd": ErrorClass.BUDGET,
+}
+_EXIT_CODE = re.compile(r"^Exit code (\d{1,9})")
+_NO_ANSWER = "empty or malformed response"
+_OBJECTED = re.compile(r"^PreToolUse:\S+ hook error:")
+
+
+class ClaudeCode:
+    """`use: claude-code`."""
+
+    use = "claude-code"
+    wire: Wire | None = Wire.ANTHROPIC
+    program = "claude"
+    can_resume = True
+    can_steer = True
+
+    def launch(self, seat: Seat) -> Launch:
+        agent = seat.agent
+        argv = (
+            *(self.program, "--print", "--verbose"),
+            *("--input-format", "stream-json", "--output-format", "stream-json", "--replay-user-messages"),
+            *("--permission-mode", "bypassPermissions"),
+            *(("--resume", seat.resume) if seat.resume else ("--session-id", seat.session)),
+            *(("--settings", compact(_settings(seat))) if seat.hooks else ()),
+            *(("--model", agent.model) if agent.model else ()),
+            *agent.args,
+        )
+        return Launch(
+            argv,
+            {**_ENV, **({} if agent.login else _model(seat))},
+            account=(".claude/.credentials.json", ".claude.json") if agent.login else (),
+            hosts=_HOSTS if agent.login else (),
+            say=_message(seat.prompt, _id(seat, 0)),
+        )
+
+    def reader(self, seat: Seat) -> Dialogue:
+        return ClaudeCodeDialogue(seat)
+
+    def message(self, text: str) -> str:
+        """Its dialogue says it: each message has an id."""
+        raise NotImplementedError(text)
+
+
+_ENV = {
+    "IS_SANDBOX": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_MAX_RETRIES": str(RETRIES),
+    "API_TIMEOUT_MS": str(ANSWER_MS),
+}
+_HOSTS = ("api.anthropic.com:443", "claude.ai:443", "console.anthropic.com:443", "platform.claude.com:443")
+
+
+def _model(seat: Seat) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": seat.model_url, "ANTHROPIC_API_KEY": seat.token}
+
+
+def _settings(seat: Seat) -> dict[str, object]:
+    """What it runs at each moment, as its settings say it."""
+    return {"hooks": {moment: [_hook(seat, moment, words)] for moment, words in seat.hooks.items()}}
+
+
+def _hook(seat: Seat, moment: str, words: Sequence[str]) -> dict[str, object]:
+    command = {"type": "command", "command": shlex.join(words), "timeout": HOOK_SECONDS}
+    is_narrow = moment == Moment.BEFORE_TOOL and seat.hooked_tools
+    return {"hooks": [command], **({"matcher": seat.hooked_tools} if is_narrow else {})}
+
+
+def _id(seat: Seat, number: int) -> str:
+    """Of its messages, by number. A session that goes on has the same name and perhaps the same workspace,
+    but a prompt of its own; the program drops a message with an id that it has seen before."""
+    return str(uuid5(NAMESPACE_OID, f"{seat.session} {seat.prompt_file} {number}"))
+
+
+def _message(text: str, id: str) -> str:
+    said = {"type": "user", "uuid": id, "message": {"role": "user", "content": text}}
+    return json.dumps(said) + "\n"
+
+
+class ClaudeCodeDialogue:
+    """Reads `--output-format stream-json`. It is over with the turn after which no message waits."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.is_over = False
+        self._seat = seat
+        self._tally = Tally(seat.resume or seat.session)
+        self._calls = Calls(TOOLS)
+        self._denied: set[str] = set()
+        self._answers: set[str] = set()
+        """The ids of the model's answers: each is told of in several lines."""
+        self._usage = Usage()
+        self._said = 1
+        """The prompt is the first."""
+        self._prompt = _id(seat, 0)
+        self._waiting = {self._prompt}
+        self._out: list[str] = []
+
+    def replies(self) -> Sequence[str]:
+        out, self._out = self._out, []
+        return out
+
+    def say(self, text: str) -> None:
+        """The model gets it after the tool that runs now."""
+        id = _id(self._seat, self._said)
+        self._said += 1
+        self._waiting.add(id)
+        self._out.append(_message(text, id))
+
+    def answer(self, call: str, allow: bool) -> Sequence[Event]:
+        """It never asks."""
+        del call, allow
+        return []
+
+    def read(self, line: str) -> Sequence[Event]:
+        found = read_object(line)
+        return self._tally.note(_noise(line) if found is None else list(self._understood(found)))
+
+    def _understood(self, found: Json) -> Iterator[Event]:
+        match found.text("type"):
+            case "system":
+                yield from self._system(found)
+            case "assistant":
+                yield from self._assistant(found)
+            case "user" if found.says("isReplay"):
+                self._waiting.discard(found.text("uuid"))
+            case "user":
+                for block in found.items("message", "content"):
+                    if block.text("type") == "tool_result":
+                        yield from self._result(block)
+            case "result":
+                yield from self._end(found)
+            case _:
+                pass
+
+    def _system(self, found: Json) -> Iterator[Event]:
+        match found.text("subtype"):
+            case "init":
+                yield Event(EventKind.SESSION, session=found.text("session_id"), model=found.text("model"))
+            case "api_retry":
+                text = f"{found.number('error_status') or ''} {found.text('error')}".strip()
+                error = of_status(found.number("error_status"), text) or of_text(text)
+                yield Event(EventKind.RETRY, text, error=error)
+            case "permission_denied":
+                self._denied.add(found.text("tool_use_id"))  # the result, which says why, comes next
+            case _:
+                pass
+
+    def _assistant(self, found: Json) -> Iterator[Event]:
+        synthetic = found.text("message", "model") == "<synthetic>"
+        if not synthetic:
+            self._answers.add(found.text("message", "id"))
+        for block in found.items("message", "content"):
+            match block.text("type"):
+                case "text" if synthetic:
+                    pass  # the program speaks, not the model; the result says it again
+                case "text" if block.text("text").strip():
+                    yield Event(EventKind.MESSAGE, block.text("text"))
+                case "tool_use":
+                    yield self._calls.begun(block.text("id"), block.text("name"), block.item("input"))
+                case _:
+                    pass
+
+    def _result(self, block: Json) -> Sequence[Event]:
+        call, failed, text = block.text("tool_use_id"), block.says("is_error"), _words(block)
+        if failed and (call in self._denied or _OBJECTED.match(text)):
+            return self._calls.denied(call, text)
+        coded = _EXIT_CODE.search(text) if failed else None
+        exit_code = int(coded.group(1)) if coded else (None if failed else 0)
+        return self._calls.ended(call, not failed, text, exit_code)
+
+    def _end(self, found: Json) -> Iterator[Event]:
+        """Of a turn."""
+        self._usage += _spent(found)
+        yield Event(EventKind.USAGE, usage=replace(self._usage, calls=len(self._answers)))
+        # If it does not tell which messages it took, it is let go, and ends with what it heard until now.
+        is_silent = self._prompt in self._waiting
+        self.is_over = is_silent or not self._waiting
+        yield from self._verdict_line(found)
+
+    def _verdict_line(self, found: Json) -> Iterator[Event]:
+        if found.text("subtype") == "success" and not found.says("is_error"):
+            if self.is_over:
+                yield Event(EventKind.END, found.text("result"))
+            return
+        text = _why(found)
+        known = _SUBTYPES.get(found.text("subtype")) or of_status(found.number("api_error_status"), text)
+        yield Event(EventKind.END, text, ok=False, error=known or _class_of(text))
+
+    def verdict(self, exited: Exit) -> Verdict:
+        return self._tally.verdict(exited)
+
+
+def _noise(line: str) -> Sequence[Event]:
+    """It could not even begin."""
+    is_error = line.startswith("Error: ")
+    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
+
+
+def _why(found: Json) -> str:
+    if found.text("terminal_reason").startswith("aborted"):
+        return "it was interrupted"
+    errors = found.at("errors")
+    listed = [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []
+    return found.text("result") or "; ".join(listed)
+
+
+def _class_of(text: str) -> ErrorClass | None:
+    return ErrorClass.MODEL if _NO_ANSWER in text else of_text(text)
+
+
+def _words(block: Json) -> str:
+    parts = "\n".join(part.text("text") for part in block.items("content"))
+    return block.text("content") or parts
+
+
+def _spent(found: Json) -> Usage:
+    """In one turn. Its input tokens are those that did not come from a cache."""
+    used = found.item("usage")
+    cached = used.number("cache_read_input_tokens")
+    fresh = used.number("input_tokens") + used.number("cache_creation_input_tokens")
+    return Usage(fresh + cached, used.number("output_tokens"), cached, cost_usd=_cost(found))
+
+
+def _cost(found: Json) -> float | None:
+    """Of this turn, if the prices of all its models are known."""
+    models = found.item("model_usage_since_last_result")
+    each = [models.item(name) for name in models.fields]
+    if not each or any(one.text("costBasis") in ("", "unknown") for one in each):
+        return None
+    return sum(one.amount("costUSD") or 0.0 for one in each)

@@ -1,0 +1,72 @@
+"""Any program that takes its prompt from a file and leaves its work in the folder: aider, mini-swe-agent, a
+script. Its exit status is all it says, so the checks decide the rest.
+
+With `wire`, it finds the model proxy in the variables that programs of that language read.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event
+from interlock.model.shown import shown
+
+_BASE = {
+    Wire.ANTHROPIC: {"ANTHROPIC_BASE_URL": "", "ANTHROPIC_API_BASE": ""},
+    Wire.OPENAI: {"OPENAI_BASE_URL": "/v1", "OPENAI_API_BASE": "/v1"},
+    Wire.GEMINI: {"GOOGLE_GEMINI_BASE_URL": "", "GEMINI_API_BASE": ""},
+    Wire.OLLAMA: {"OLLAMA_HOST": "", "OLLAMA_API_BASE": ""},
+}
+_KEY = {
+    Wire.ANTHROPIC: "ANTHROPIC_API_KEY",
+    Wire.OPENAI: "OPENAI_API_KEY",
+    Wire.GEMINI: "GEMINI_API_KEY",
+    Wire.OLLAMA: "OLLAMA_API_KEY",
+}
+
+
+def model_variables(wire: str, model_url: str, token: str) -> Mapping[str, str]:
+    """Where the model is, in the variables that programs of this language look at."""
+    if not wire or not model_url:
+        return {}
+    spoken = Wire(wire)
+    urls = {name: model_url + path for name, path in _BASE[spoken].items()}
+    return {**urls, _KEY[spoken]: token}
+
+
+class Command:
+    """`use: command`."""
+
+    use = "command"
+    wire: Wire | None = None
+    program = ""
+    can_resume = False
+    can_steer = False
+
+    def launch(self, seat: Seat) -> Launch:
+        model = {"INTERLOCK_MODEL": seat.agent.model} if seat.agent.model else {}
+        where = model_variables(seat.agent.wire, seat.model_url, seat.token)
+        return Launch(seat.agent.run, {**where, **model})
+
+    def reader(self, _seat: Seat) -> "PlainReader":
+        return PlainReader()
+
+    def message(self, text: str) -> str:
+        return text
+
+
+class PlainReader:
+    """Lines mean nothing but themselves: the log has them, and the session shows the last one."""
+
+    def read(self, _line: str) -> Sequence[Event]:
+        return ()
+
+    def verdict(self, exited: Exit) -> Verdict:
+        if exited.code == 0:
+            return Verdict()
+        if signal := exited.signal:
+            return Verdict(ErrorClass.EXIT, f"the agent was killed by signal {signal}")
+        words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
+        said = f': "{shown(words)}"' if words else ""
+        return Verdict(ErrorClass.EXIT, f"the agent exited with status {exited.code}{said}")

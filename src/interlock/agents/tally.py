@@ -1,0 +1,69 @@
+"""Keeps what counts of a session's events, and says from that how it ended.
+
+For readers of programs that say so in events: `read` passes every event through `note`.
+"""
+
+from collections.abc import Sequence
+
+from interlock.agents.adapter import Verdict
+from interlock.model.outcome import ErrorClass
+from interlock.model.process import Exit
+from interlock.model.session import Event, EventKind, Usage
+
+
+class Tally:
+    """What a session has said so far that its verdict depends on."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self.message = ""
+        self.usage: Usage | None = None
+        self._end: Event | None = None
+        self._error: Event | None = None
+        self._retry: Event | None = None
+        """Since the model last answered."""
+
+    def note(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Take them in, and hand them on."""
+        for event in events:
+            match event.kind:
+                case EventKind.SESSION:
+                    self.session = event.session or self.session
+                case EventKind.MESSAGE:
+                    self.message = event.text or self.message
+                    self._retry = None
+                case EventKind.TOOL:
+                    self._retry = None
+                case EventKind.RETRY if event.error or not self._retry:
+                    self._retry = event
+                case EventKind.USAGE:
+                    self.usage = event.usage
+                case EventKind.ERROR:
+                    self._error = event
+                case EventKind.END:
+                    self._end = event
+                case _:
+                    pass
+        return events
+
+    def verdict(self, exited: Exit) -> Verdict:
+        """Good only if the program said that it ended well, and its exit does not say otherwise."""
+        error, summary = self._judged(exited)
+        return Verdict(error, summary, self.usage, self.session)
+
+    def _judged(self, exited: Exit) -> tuple[ErrorClass | None, str]:
+        if self._end and self._end.ok:
+            if exited.code == 0:
+                return None, self._end.text or self.message
+            return ErrorClass.EXIT, f"it said that all went well, and exited with status {exited.code}"
+        known = [event for event in (self._error, self._end, self._retry) if event]
+        if not known:
+            return ErrorClass.EXIT, _how(exited, "without saying how it went")
+        error = next((event.error for event in known if event.error), ErrorClass.EXIT)
+        text = next((event.text for event in known if event.text), "")
+        return error, text or _how(exited, "with an error")
+
+
+def _how(exited: Exit, what: str) -> str:
+    by = f"was killed by signal {exited.signal}" if exited.signal else f"exited with status {exited.code}"
+    return f"the agent {by} {what}"

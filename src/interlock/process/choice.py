@@ -1,0 +1,153 @@
+"""Which sandbox programs get on this machine: the strongest that works, or none and a person to fix it."""
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from interlock.model.sandbox import Sandbox
+from interlock.process.containment import Containment, strongest
+from interlock.process.probe import Probed, probe
+from interlock.sandbox.bubblewrap import find_bubblewrap
+from interlock.sandbox.confinement import Confinement
+from interlock.sandbox.container import find_container
+from interlock.sandbox.landlock import Landlock
+from interlock.sandbox.refusals import NoSandbox, fix_for, install_command
+from interlock.sandbox.toolchains import AUTO, Toolchains, find_toolchains
+from interlock.sandbox.unconfined import Unconfined
+from interlock.sandbox.unprivileged import is_root
+
+UNSAFE = "--unsafe-no-sandbox"
+UNSAFE_VARIABLE = "INTERLOCK_UNSAFE_NO_SANDBOX"
+TRUE = ("1", "true", "yes", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person, or a project's settings, want of the sandbox."""
+
+    kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
+    toolchains: tuple[str, ...] = (AUTO,)
+    image: str = ""
+    """Of the container."""
+    root: str = ""
+    """The project's own folder: relative names start there, and no toolchain may be around it."""
+    hidden: tuple[str, ...] = ()
+    """Folders that no toolchain may let in."""
+
+
+WHATEVER_WORKS = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One kind of sandbox, and what came of trying it."""
+
+    kind: Sandbox
+    message: str = ""
+    """Why it does not work; empty: it does."""
+    fix: str = ""
+    confinement: Confinement | None = None
+
+
+def choose_confinement(wanted: Wanted = WHATEVER_WORKS, *, unsafe: bool = False) -> Confinement:
+    """The sandbox for this machine. `NoSandbox` if there is none, and says what to do.
+
+    Only a person says that none is needed: on the command line, or in the environment. No setting can.
+    """
+    if unsafe or none_is_wanted():
+        return Unconfined()
+    tried = try_all(wanted)
+    if tried[-1].confinement is None:
+        raise refusal(tried)
+    return tried[-1].confinement
+
+
+def none_is_wanted() -> bool:
+    """Does the environment say that agents shall run without a sandbox."""
+    return os.environ.get(UNSAFE_VARIABLE, "").lower() in TRUE
+
+
+@functools.cache
+def try_all(wanted: Wanted) -> tuple[Tried, ...]:
+    """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
+    if wanted.kind == Sandbox.CONTAINER.value:
+        return (_try_container(wanted.image),)
+    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden)
+    tried: list[Tried] = []
+    for kind, attempt in _ATTEMPTS.items():
+        if wanted.kind in ("auto", kind.value):
+            tried.append(attempt(toolchains, strongest()))
+            if tried[-1].confinement:
+                break
+    return tuple(tried)
+
+
+def refusal(tried: tuple[Tried, ...]) -> NoSandbox:
+    """Why no agent is started."""
+    lines = ["agents cannot start: no sandbox works on this machine"]
+    for each in tried:
+        lines.append(f"  {each.kind.value:10} : {each.message}")
+        lines += [f"    {line}" for line in each.fix.splitlines()]
+    lines.append("Nothing was started.")
+    return NoSandbox(
+        "\n".join(lines),
+        f"`interlock doctor` looks again; {UNSAFE} runs agents that can do whatever you can",
+    )
+
+
+def _try_bubblewrap(toolchains: Toolchains, containment: Containment) -> Tried:
+    found = find_bubblewrap(toolchains)
+    if found is None:
+        return Tried(Sandbox.BUBBLEWRAP, "not installed", install_command())
+    if containment.is_namespace:
+        probed = probe(found, containment)
+        if probed.works:
+            return Tried(Sandbox.BUBBLEWRAP, confinement=found)
+    by_itself = replace(found, by_itself=True)
+    probed = probe(by_itself, containment)
+    if probed.works:
+        return Tried(Sandbox.BUBBLEWRAP, confinement=by_itself)
+    return Tried(Sandbox.BUBBLEWRAP, f'found, but failed: "{probed.message}"', fix_for(probed.message))
+
+
+def _try_landlock(toolchains: Toolchains, containment: Containment) -> Tried:
+    probed = Probed(False, "not tried")
+    for candidate in _landlocks(toolchains, containment):
+        probed = probe(candidate, containment, strict=False)
+        if probed.works:
+            return Tried(Sandbox.LANDLOCK, confinement=candidate)
+    fix = fix_for(probed.message) or "a kernel from 6.7 on has what is needed"
+    return Tried(Sandbox.LANDLOCK, probed.message, fix)
+
+
+def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Landlock]:
+    if containment.is_namespace:
+        yield Landlock(toolchains, alone=True)
+    yield Landlock(toolchains)
+
+
+def _try_container(image: str) -> Tried:
+    if not image:
+        return Tried(Sandbox.CONTAINER, "no image is named", 'container_image = "..." in interlock.toml')
+    if is_root():
+        # An engine mounts folders with their owners: only root could write to them in there.
+        message = "root's containers run under root's own number: an unprivileged user could not write there"
+        return Tried(Sandbox.CONTAINER, message, fix_for(message))
+    found = find_container(image)
+    if found is None:
+        return Tried(
+            Sandbox.CONTAINER, "neither podman nor docker is installed", "sudo apt-get install podman"
+        )
+    probed = probe(found, Containment.SUBREAPER)
+    if probed.works:
+        return Tried(Sandbox.CONTAINER, confinement=found)
+    fix = f"{found.engine} run --rm {image} true"
+    return Tried(Sandbox.CONTAINER, f'{found.engine} failed: "{probed.message}"', fix)
+
+
+_ATTEMPTS: dict[Sandbox, Callable[[Toolchains, Containment], Tried]] = {
+    Sandbox.BUBBLEWRAP: _try_bubblewrap,
+    Sandbox.LANDLOCK: _try_landlock,
+}

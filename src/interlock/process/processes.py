@@ -1,0 +1,132 @@
+"""Programs on this machine, each beside a supervisor that ends it when the engine cannot."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.process import Command, Exit
+from interlock.model.sandbox import NO_LIMITS, Sandbox
+from interlock.process.ceilings import cgroup_parents
+from interlock.process.choice import choose_confinement
+from interlock.process.containment import Containment, strongest
+from interlock.process.output import Output
+from interlock.process.probe import probe_overlay
+from interlock.process.spares import Spare, Spares
+from interlock.process.starting import Instructions
+from interlock.process.supervised import Bounds, Supervised
+from interlock.process.survivors import end_survivors
+from interlock.sandbox.confinement import Confinement
+
+
+class LocalProcesses:
+    """The real `Processes`. Making one finds out how process trees can be contained here."""
+
+    def __init__(
+        self,
+        containment: Containment | None = None,
+        grace_seconds: float = 5.0,
+        log_limit_bytes: int = 4 * 1024**3,
+        bounds: Bounds | None = None,
+        choose: Callable[[], Confinement] = choose_confinement,
+        clean: Callable[[str], str] | None = None,
+    ) -> None:
+        """`bounds` are those of programs with a grant that names none itself; `choose` finds the sandbox;
+        `clean` takes secrets out of logs."""
+        self._clean = clean
+        self.containment = containment or strongest()
+        self._bounds = bounds or Bounds()
+        self._choose = choose
+        self._grace_seconds = grace_seconds
+        self._log_limit_bytes = log_limit_bytes
+        self._running: dict[str, Supervised] = {}
+        self._spares: dict[tuple[Containment, bool], Spares] = {}
+
+    async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
+        """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
+        began = time.monotonic()
+        with self._open(command, on_line) as output:
+            program = Supervised(
+                command, self.containment, output, self._grace_seconds, self._bounds_of(command)
+            )
+            self._running[command.name] = program
+            try:
+                program.start(await self._spare_for(program.instructions))
+                program.watch()
+                await program.finished()
+            finally:
+                if self._running.get(command.name) is program:
+                    del self._running[command.name]
+                program.close()
+            ended, code = program.outcome()
+            return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
+
+    async def _spare_for(self, told: Instructions) -> Spare | None:
+        """Only where the kernel keeps a tree together: elsewhere a keeper that is killed would be missed."""
+        if not told.containment.is_namespace:
+            return None
+        key = told.containment, told.alone
+        return await self._spares.setdefault(key, Spares(*key)).take()
+
+    def foresee(self, count: int) -> None:
+        """So many programs in the sandbox may start soon: have ready what they need."""
+        if count and self._bounds.limits != NO_LIMITS:
+            asyncio.get_running_loop().run_in_executor(None, cgroup_parents)
+        if count and self.containment.is_namespace and self.sandbox.kind is not Sandbox.CONTAINER:
+            key = self.containment, self.sandbox.alone
+            self._spares.setdefault(key, Spares(*key)).foresee(count)
+
+    def close(self) -> None:
+        """End what was kept ready. It is made again when it is needed."""
+        for spares in self._spares.values():
+            spares.close()
+
+    def extend(self, name: str, seconds: float) -> None:
+        """The lease was renewed: it ends this long from now. A program that has ended does not care."""
+        if program := self._running.get(name):
+            program.extend(seconds)
+
+    def send(self, name: str, text: str) -> bool:
+        """Write to the standard input of a program that listens; False if it is not there to hear it."""
+        program = self._running.get(name)
+        return program is not None and program.send(text)
+
+    def hang_up(self, name: str) -> None:
+        """Nothing more comes on the program's standard input."""
+        if program := self._running.get(name):
+            program.hang_up()
+
+    async def end_survivors(self, pid_file: str) -> None:
+        """End what an earlier process started and noted there."""
+        await asyncio.to_thread(end_survivors, Path(pid_file))
+
+    @property
+    def sandbox(self) -> Confinement:
+        """What programs with a grant run in. Chosen when it is first needed: they never run without."""
+        chosen = self._bounds.confinement or self._choose()
+        if self._bounds.confinement is None:
+            self._bounds = replace(self._bounds, confinement=chosen)
+        return chosen
+
+    def why_no_overlays(self, folder: Path) -> str:
+        """Why programs cannot be shown overlays of layers in this folder; empty: they can."""
+        probed = probe_overlay(self.sandbox, self.containment, folder)
+        return "" if probed.works else probed.message
+
+    def _bounds_of(self, command: Command) -> Bounds | None:
+        if command.grant is None:
+            return None
+        own = command.grant.limits
+        return replace(
+            self._bounds,
+            confinement=self.sandbox,
+            limits=self._bounds.limits if own == NO_LIMITS else own,
+        )
+
+    def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
+        try:
+            return Output(command.log, self._log_limit_bytes, on_line, self._clean)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write the log {command.log}: {error.strerror}") from error

@@ -1,0 +1,28 @@
+"""Holds calls of models back so far that their providers can take them. Sees no credential, no content."""
+
+from interlock.proxy.brake.account import Account
+from interlock.proxy.brake.books import Books, look_up
+from interlock.proxy.brake.brake import Brake
+from interlock.proxy.brake.news import News
+from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
+from interlock.proxy.brake.reach import NoReach, Reach, TcpReach
+from interlock.proxy.brake.throttle import Answer, Ending, Throttle
+
+__all__ = [
+    "Account",
+    "Accounts",
+    "Answer",
+    "Attendance",
+    "Books",
+    "Brake",
+    "Brakes",
+    "Ending",
+    "News",
+    "NoAccounts",
+    "NoBrakes",
+    "NoReach",
+    "Reach",
+    "TcpReach",
+    "Throttle",
+    "look_up",
+]

@@ -1,0 +1,240 @@
+"""The gate in front of models: calls go when their provider can take them, and in turn (K7, W11).
+
+1. One account for each provider, shared by all attempts of this process, and by all processes of the user.
+2. A call waits here at most as long as programs bear; then it is answered as the provider would answer it.
+3. Where a program has an account of its own and no call can be seen, the attempt counts as one long call. It
+   never waits here: what its program says of refusals holds back those that have not started.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from interlock.model.outcome import ErrorClass
+from interlock.model.provider import provider_name
+from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
+from interlock.proxy.brake.books import Books
+from interlock.proxy.brake.judging import ending_of, ending_told
+from interlock.proxy.brake.limit import Ticket
+from interlock.proxy.brake.line import Line
+from interlock.proxy.brake.news import News, Teller
+from interlock.proxy.brake.protocol import Attendance
+from interlock.proxy.brake.throttle import REFUSALS, Answer, Ending
+from interlock.proxy.gate import Refused, Turn
+from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall
+
+HOLD_SECONDS = 60.0
+"""Programs wait for their models for minutes; and an attempt that says nothing for ten is ended."""
+TRIES = 4
+"""How often a call is made before its program hears that it was turned away."""
+FORGET_SECONDS = 1.0
+"""How often to look whether other processes are still alive."""
+_ERRORS = {
+    Answer.QUOTA: ErrorClass.QUOTA,
+    Answer.BROKEN: ErrorClass.NETWORK,
+    Answer.DOWN: ErrorClass.NETWORK,
+}
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Passage:
+    """A call that went. Implements `Turn`."""
+
+    ticket: Ticket
+    may_repeat: bool
+    ending: Ending = field(default_factory=lambda: Ending(Answer.NOTHING))
+
+    def ended(self, outcome: CallOutcome) -> None:
+        """What it says about the provider."""
+        self.ending = ending_of(outcome)
+
+
+@dataclass(slots=True)
+class _Visit:
+    """An attempt with an account. Implements `Attendance`: what it says twice counts once, for it may ask
+    again every few seconds."""
+
+    pass_on: Callable[[Ending], None]
+    said: set[ErrorClass] = field(default_factory=set)
+
+    def hear(self, error: ErrorClass | None, text: str) -> None:
+        ending = ending_told(error, text)
+        if error and error not in self.said and ending.answer in REFUSALS:
+            self.said.add(error)
+            self.pass_on(ending)
+
+    def ended(self, error: ErrorClass | None, text: str) -> None:
+        """One that got over a refusal shows neither that there is room nor that there is less."""
+        if not self.said:
+            self.pass_on(ending_told(error, text))
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The calls of this process at one provider."""
+
+    provider: str
+    line: Line[asyncio.Future[Ticket]] = field(default_factory=Line)
+    under_way: int = 0
+    timer: asyncio.TimerHandle | None = None
+    looked_at: float = 0.0
+
+    @property
+    def standing(self) -> Member:
+        return Member(self.under_way, len(self.line))
+
+
+class Brake:
+    """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for whoever wants to hear of it."""
+
+    def __init__(
+        self,
+        books: Books,
+        me: str,
+        is_dead: Callable[[str], bool] = lambda _name: False,
+        hold_seconds: float = HOLD_SECONDS,
+    ) -> None:
+        self.books = books
+        self._teller = Teller(books.clock)
+        self._me = me
+        self._is_dead = is_dead
+        self._hold_seconds = hold_seconds
+        self._desks: dict[str, _Desk] = {}
+
+    @asynccontextmanager
+    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:
+        """Wait for a place, then hold it as long as the call lasts."""
+        if not call.generates:
+            yield Passage(Ticket(0.0, 0), may_repeat=False)
+            return
+        desk = self._desk(provider_name(order.wire, order.upstream, order.key_env))
+        left = self._hold_seconds - (asyncio.get_running_loop().time() - call.asked_at)
+        passage = Passage(await self._wait(desk, order.name, left), call.tries + 1 < TRIES)
+        try:
+            yield passage
+        finally:
+            self._give_back(desk, passage)
+
+    @contextmanager
+    def attend(self, account: str) -> Iterator[Attendance]:
+        """An attempt with an account of its own begins."""
+        desk = self._desk(account)
+        ticket = self._change(desk, lambda page, now: page.join(now, self._me, desk.standing))
+        desk.under_way += 1
+        self._let_go(desk)
+
+        def pass_on(ending: Ending) -> None:
+            self._change(desk, lambda page, now: page.hear(now, ticket, ending))
+            self._teller.count(account, ending.answer in REFUSALS)
+
+        try:
+            yield _Visit(pass_on)
+        finally:
+            desk.under_way -= 1
+            self._beat(desk)
+
+    def look(self, provider: str, limit: float) -> News:
+        """See how things stand with a provider."""
+        self.books.expect(provider, limit)
+        self._change(self._desk(provider), lambda _account, _now: None)
+        return self._teller.latest(provider)
+
+    def found(self, provider: str, problem: str) -> None:
+        """It was tried whether a provider's server listens: why it does not; '' if it does."""
+        desk = self._desk(provider)
+        self._change(desk, lambda account, now: account.throttle.reached(now, problem))
+        self._let_go(desk)
+
+    async def wait(self) -> list[News]:
+        """What is new, at most once a second for each provider."""
+        return await self._teller.wait()
+
+    def rest(self) -> list[News]:
+        """What has not been told yet."""
+        return self._teller.rest()
+
+    def _desk(self, provider: str) -> _Desk:
+        return self._desks.setdefault(provider, _Desk(provider))
+
+    def _change(self, desk: _Desk, work: Callable[[Account, float], T]) -> T:
+        now = self.books.clock()
+
+        def whole(account: Account) -> T:
+            if now - desk.looked_at >= FORGET_SECONDS:
+                desk.looked_at = now
+                account.forget(now, self._me, self._is_dead)
+            result = work(account, now)
+            self._teller.hear(desk.provider, account.throttle)
+            return result
+
+        return self.books.change(desk.provider, whole)
+
+    async def _wait(self, desk: _Desk, attempt: str, left: float) -> Ticket:
+        waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+        desk.line.join(attempt, waiter)
+        self._let_go(desk)
+        news = self._teller.latest(desk.provider)
+        closed = news.until - self.books.clock()
+        # Waiting is in vain where the door opens too late, and where another server may have the work.
+        in_vain = closed > left or (closed > 0 and news.closed_by is Answer.DOWN)
+        try:
+            async with asyncio.timeout(0.0 if in_vain else max(0.0, left)):
+                return await asyncio.shield(waiter)
+        except (TimeoutError, asyncio.CancelledError) as reason:
+            self._withdraw(desk, attempt, waiter)
+            if isinstance(reason, TimeoutError):
+                raise self._refusal(desk) from None
+            raise
+
+    def _withdraw(self, desk: _Desk, attempt: str, waiter: asyncio.Future[Ticket]) -> None:
+        if waiter.done():
+            self._give_back(desk, Passage(waiter.result(), may_repeat=False))
+        else:
+            desk.line.leave(attempt, waiter)
+            waiter.cancel()
+            self._say(desk)
+
+    def _let_go(self, desk: _Desk) -> None:
+        """Whoever may go goes; come back when the next one may, and now and then to be seen alive."""
+        if desk.timer:
+            desk.timer.cancel()
+            desk.timer = None
+        seconds = BEAT_SECONDS
+        while len(desk.line):
+            taken = self._change(desk, lambda account, now: account.take(now, self._me, desk.standing))
+            if not isinstance(taken, Ticket):
+                seconds = min(BEAT_SECONDS, taken)
+                break
+            desk.under_way += 1
+            desk.line.next().set_result(taken)
+        if desk.under_way or len(desk.line):
+            desk.timer = asyncio.get_running_loop().call_later(seconds, self._beat, desk)
+
+    def _beat(self, desk: _Desk) -> None:
+        self._say(desk)
+        self._let_go(desk)
+
+    def _say(self, desk: _Desk) -> None:
+        self._change(desk, lambda account, now: account.report(now, self._me, desk.standing))
+
+    def _give_back(self, desk: _Desk, passage: Passage) -> None:
+        desk.under_way -= 1
+        ticket, ending = passage.ticket, passage.ending
+        self._change(
+            desk, lambda account, now: account.give_back(now, self._me, desk.standing, ticket, ending)
+        )
+        self._teller.count(desk.provider, ending.answer in REFUSALS)
+        self._let_go(desk)
+
+    def _refusal(self, desk: _Desk) -> Refused:
+        news, now = self._teller.latest(desk.provider), self.books.clock()
+        if news.until > now:
+            text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
+            error = _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT)
+            return Refused(text, error, news.until - now, news.closed_by is Answer.DOWN)
+        text = f"the model takes {news.limit} calls at once, and others were before this one"
+        return Refused(text, ErrorClass.RATE_LIMIT, 1.0)

@@ -1,0 +1,54 @@
+"""What the end of a call says about its provider. Pure."""
+
+import re
+
+from interlock.model.outcome import ErrorClass
+from interlock.proxy.brake.throttle import Answer, Ending
+from interlock.proxy.order import CallOutcome, Trouble
+
+FAR_SECONDS = 900.0
+"""Who is to wait longer than this has used something up; nobody is only too fast by so much."""
+CROWDED_STATUSES = frozenset({200, 503, 529})
+"""With an overload: said at once, or in the middle of an answer. Other errors of a server are its own."""
+OVERLOADED = 529
+"""What a program means that speaks of an overload."""
+_PER_TIME = re.compile(
+    r"\bper[ -](?:second|minute|min|hour|day)\b|/(?:min|minute|day)\b|\b[RT]P[MDS]\b|too fast", re.IGNORECASE
+)
+_AT_ONCE = re.compile(r"concurren|simultaneous|in parallel|at once|in progress", re.IGNORECASE)
+
+
+def ending_of(outcome: CallOutcome) -> Ending:
+    """A call's end as the brake sees it."""
+    trouble = outcome.trouble
+    if trouble is None:
+        answer = Answer.GOOD if 200 <= outcome.status < 300 else Answer.NOTHING
+        return Ending(answer, tokens=outcome.usage.output_tokens or 0, allowance=outcome.allowance)
+    answer = _answer(outcome.status, trouble)
+    return Ending(answer, trouble.text, trouble.retry_after_seconds, allowance=outcome.allowance)
+
+
+def ending_told(error: ErrorClass | None, text: str) -> Ending:
+    """The same where only the program's word is known, whether of a call or of the whole attempt."""
+    if error is None:
+        return Ending(Answer.GOOD)
+    return Ending(_answer(OVERLOADED, Trouble(error, text)), text)
+
+
+def _answer(status: int, trouble: Trouble) -> Answer:
+    if trouble.is_down:
+        return Answer.DOWN
+    if trouble.error is ErrorClass.QUOTA:
+        return Answer.QUOTA
+    if trouble.error is ErrorClass.RATE_LIMIT:
+        return _refusal(trouble)
+    if trouble.error is ErrorClass.OVERLOADED and status in CROWDED_STATUSES:
+        return Answer.CROWDED
+    return Answer.BROKEN if trouble.error in (ErrorClass.OVERLOADED, ErrorClass.NETWORK) else Answer.NOTHING
+
+
+def _refusal(trouble: Trouble) -> Answer:
+    if trouble.retry_after_seconds > FAR_SECONDS:
+        return Answer.QUOTA
+    is_per_time = _PER_TIME.search(trouble.text) and not _AT_ONCE.search(trouble.text)
+    return Answer.FAST if is_per_time else Answer.CROWDED

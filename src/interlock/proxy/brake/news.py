@@ -1,0 +1,109 @@
+"""What there is to tell of providers: only what matters, and not too often."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from interlock.proxy.brake.throttle import Answer, Throttle
+
+EVERY_SECONDS = 1.0
+STEP = 0.25
+"""A limit that moved by less than this share is no news."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How things stand with one provider."""
+
+    provider: str
+    limit: int
+    why: str
+    until: float = 0.0
+    """By this machine's clock; 0: it is open."""
+    closed_seconds: float = 0.0
+    """The same from the moment it is told."""
+    found: bool = False
+    """The limit was run into. Else it is only the most that was tried."""
+    closed_by: Answer = Answer.GOOD
+    calls: int = 0
+    """Of this process, since the last news."""
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class _Subject:
+    latest: News
+    told: News | None = None
+    told_at: float = 0.0
+    calls: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class Teller:
+    """Collects what changes, for one listener."""
+
+    clock: Callable[[], float]
+    _subjects: dict[str, _Subject] = field(default_factory=dict)
+    _ring: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hear(self, provider: str, throttle: Throttle) -> None:
+        """What is known of a provider now."""
+        until = throttle.until if throttle.until > self.clock() else 0.0
+        latest = News(
+            provider,
+            throttle.places,
+            throttle.why,
+            until,
+            found=throttle.was_stopped,
+            closed_by=throttle.closed_by,
+        )
+        subject = self._subjects.setdefault(provider, _Subject(latest))
+        subject.latest = latest
+        if _matters(subject):
+            self._ring.set()
+
+    def count(self, provider: str, refused: bool) -> None:
+        """A call of this process ended."""
+        subject = self._subjects[provider]
+        subject.calls += 1
+        subject.refused += refused
+
+    def latest(self, provider: str) -> News:
+        """As it was heard last."""
+        return self._subjects[provider].latest
+
+    async def wait(self) -> list[News]:
+        """What is new. Takes until there is something, and a second between two."""
+        while True:
+            await self._ring.wait()
+            self._ring.clear()
+            due = [subject for subject in self._subjects.values() if _matters(subject)]
+            late = [subject for subject in due if self.clock() - subject.told_at >= EVERY_SECONDS]
+            if late:
+                return [self._tell(subject) for subject in late]
+            if due:
+                await asyncio.sleep(EVERY_SECONDS)
+                self._ring.set()
+
+    def rest(self) -> list[News]:
+        """What has not been told yet: the calls since the last news, and what is new."""
+        return [self._tell(each) for each in self._subjects.values() if each.calls or _matters(each)]
+
+    def _tell(self, subject: _Subject) -> News:
+        subject.told, subject.told_at = subject.latest, self.clock()
+        closed = max(0.0, subject.latest.until - subject.told_at)
+        news = replace(subject.latest, closed_seconds=closed, calls=subject.calls, refused=subject.refused)
+        subject.calls = subject.refused = 0
+        return news
+
+
+def _matters(subject: _Subject) -> bool:
+    """A limit that nothing has run into yet holds nobody back, and is told with the last news only."""
+    latest, told = subject.latest, subject.told
+    is_closed = bool(latest.until or (told and told.until))
+    if not latest.found and not is_closed:
+        return False
+    if told is None or abs(latest.until - told.until) > EVERY_SECONDS:
+        return True
+    return abs(latest.limit - told.limit) > max(0.5, STEP * told.limit)

@@ -1,0 +1,171 @@
+"""What is known of one provider, and what follows for the next call. Pure: the time is an argument."""
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from interlock.model.backoff import grown
+from interlock.proxy.brake.gradient import Gradient
+from interlock.proxy.brake.limit import Limit, Ticket
+from interlock.proxy.brake.pace import Pace
+from interlock.proxy.order import Allowance
+
+MOST_CLOSED_SECONDS = 24 * 3600.0
+"""However long a provider asks to be left alone: its clock may be wrong."""
+BACKOFF_SECONDS = 0.25
+MOST_BACKOFF_SECONDS = 30.0
+QUOTA_SECONDS = 60.0
+"""Where nobody says when there is something again; doubling."""
+MOST_QUOTA_SECONDS = 3600.0
+DOWN_SECONDS = 3.0
+"""Before a server that does not listen is tried again; doubling."""
+MOST_DOWN_SECONDS = 60.0
+CHECK_AHEAD_SECONDS = 1.5
+"""So long before that time it is tried, so that no agent has to."""
+BREAKS = 5
+"""Calls in a row that broke, until the way is taken for broken."""
+WHY_CHARACTERS = 200
+
+
+class Answer(StrEnum):
+    """What the end of a call says about its provider."""
+
+    GOOD = "good"
+    CROWDED = "too many at once"
+    FAST = "too many per time"
+    QUOTA = "quota"
+    BROKEN = "broken"
+    DOWN = "down"
+    """Nothing listens there."""
+    NOTHING = "nothing"
+    """A bad request, a wrong key, a program that went away."""
+
+
+REFUSALS = frozenset({Answer.CROWDED, Answer.FAST, Answer.QUOTA})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended."""
+
+    answer: Answer
+    text: str = ""
+    retry_after_seconds: float = 0.0
+    tokens: int = 0
+    allowance: Allowance | None = None
+
+
+@dataclass(slots=True)
+class Throttle:
+    """One for everybody who shares a credential or a model server."""
+
+    is_measured: bool = False
+    """It may be a server that becomes slower instead of turning calls away."""
+    limit: Limit = field(default_factory=Limit)
+    gradient: Gradient = field(default_factory=Gradient)
+    pace: Pace = field(default_factory=Pace)
+    until: float = 0.0
+    """Nothing goes before this time."""
+    closed_by: Answer = Answer.GOOD
+    why: str = "nothing is known yet"
+    strikes: int = 0
+    """Refusals in a row."""
+    broken: int = 0
+    calls: int = 0
+    refused: int = 0
+
+    @property
+    def places(self) -> int:
+        """How many calls may be under way now. While the way is broken, one at a time finds out."""
+        return 1 if self.broken >= BREAKS else int(self.limit.at_once)
+
+    @property
+    def was_stopped(self) -> bool:
+        """Was the limit run into. Else it is only the most that was tried."""
+        return self.refused > 0 or self.gradient.settled or self.broken >= BREAKS
+
+    def wait_seconds(self, now: float, under_way: int) -> float:
+        """Until the next call may go; infinite: until another has ended."""
+        opens = max(self.until, self.pace.next_start)
+        if opens > now:
+            return opens - now
+        return 0.0 if under_way < self.places else math.inf
+
+    def begin(self, now: float, under_way: int) -> Ticket:
+        """A call goes."""
+        self.calls += 1
+        self.pace.started(now)
+        return Ticket(now, under_way + 1)
+
+    def end(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
+        """A call has ended. `held_back`: the limit kept others waiting meanwhile."""
+        if ending.allowance:
+            self.pace.told(now, ending.allowance, ticket.at_once)
+        if ending.answer is Answer.GOOD:
+            self._good(now, ticket, ending, held_back)
+        elif ending.answer in REFUSALS:
+            self._refused(now, ticket, ending)
+        elif ending.answer is Answer.BROKEN:
+            self._broke(now, ending)
+        elif ending.answer is Answer.DOWN:
+            self._went_down(now, ending.text)
+
+    def reached(self, now: float, problem: str) -> None:
+        """It was tried from outside: why nothing listens there; '' if something does."""
+        if problem:
+            self._went_down(now, problem)
+        elif self.closed_by is Answer.DOWN:
+            self.until, self.closed_by, self.broken, self.why = 0.0, Answer.GOOD, 0, "it can be reached again"
+
+    def _went_down(self, now: float, why: str) -> None:
+        """What was under way when that was found out only says it again."""
+        if self.closed_by is Answer.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
+            return
+        self.broken = max(BREAKS, self.broken + 1)
+        self._shut(now, grown(DOWN_SECONDS, MOST_DOWN_SECONDS, self.broken - BREAKS), Answer.DOWN)
+        self.why = why[:WHY_CHARACTERS]
+
+    def _good(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
+        self.strikes = self.broken = 0
+        self.pace.good()
+        before = self.places
+        if self.is_measured and not self.limit.is_at_the_wall:
+            seconds = now - ticket.at
+            self.limit.move(self.gradient.next_level(before, ticket.at_once, seconds, ending.tokens))
+        elif held_back:
+            self.limit.good(now, ticket)
+        if self.places > before:
+            self.why = f"{before} at once went well"
+        elif self.places < before:
+            self.why = f"{before} at once brought no more than {self.places}"
+
+    def _refused(self, now: float, ticket: Ticket, ending: Ending) -> None:
+        self.refused += 1
+        before = self.places
+        if ending.answer is Answer.QUOTA:
+            self.strikes += 1
+            seconds = grown(QUOTA_SECONDS, MOST_QUOTA_SECONDS, self.strikes - 1)
+        elif ending.answer is Answer.FAST and self.pace.too_fast(now, ending.retry_after_seconds):
+            seconds = self.pace.gap_seconds
+        else:
+            self.strikes += self.limit.refused(now, ticket)
+            self.gradient.forget()
+            # The first refusal costs half of the limit, which says enough; only more of them shut the door.
+            backoff = grown(BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.strikes - 1)
+            seconds = backoff if self.strikes > 1 else 0.0
+        self._shut(now, ending.retry_after_seconds or seconds, ending.answer)
+        cut = f"; from {before} at once to {self.places}" if self.places < before else ""
+        self.why = f"{ending.text[:WHY_CHARACTERS]}{cut}"
+
+    def _broke(self, now: float, ending: Ending) -> None:
+        self.broken += 1
+        if self.broken >= BREAKS:
+            seconds = grown(2 * BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.broken - BREAKS)
+            self._shut(now, seconds, Answer.BROKEN)
+            self.why = f"{self.broken} calls in a row broke: {ending.text[:WHY_CHARACTERS]}"
+
+    def _shut(self, now: float, seconds: float, answer: Answer) -> None:
+        until = now + min(seconds, MOST_CLOSED_SECONDS)
+        if seconds > 0 and until > self.until:
+            self.until, self.closed_by = until, answer
+            self.pace.spread(self.places)

@@ -1,0 +1,35 @@
+"""Opens endpoints. The credential stays in this process: programs get a token that is worth nothing."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from interlock.proxy.endpoint import Endpoint
+from interlock.proxy.gate import Gate, OpenGate
+from interlock.proxy.order import EndpointOrder, ProxyLimits
+from interlock.proxy.sockets import socket_path
+
+_OPEN = OpenGate()
+_LIMITS = ProxyLimits()
+
+
+class ModelProxy:
+    """One for the process. `environ` is read at each call, so that a renewed credential is used."""
+
+    def __init__(
+        self, environ: Mapping[str, str], folder: Path, gate: Gate = _OPEN, limits: ProxyLimits = _LIMITS
+    ) -> None:
+        self._environ = environ
+        self._folder = folder
+        self._gate = gate
+        self._limits = limits
+
+    @asynccontextmanager
+    async def open(self, order: EndpointOrder) -> AsyncIterator[Endpoint]:
+        """An endpoint for one attempt. Leaving it ends every call that is under way."""
+        from interlock.proxy.serving import Serving  # noqa: PLC0415 - aiohttp is slow to import, and `--help` has no use for it
+
+        with socket_path(self._folder, "m", self._environ) as path:
+            endpoint = Endpoint(order, str(path))
+            async with Serving(endpoint, self._environ, self._gate, self._limits).listening():
+                yield endpoint

@@ -1,0 +1,82 @@
+"""The nouns of the model proxy: what an attempt asks for, and what is known of each call."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.model.kinds import Wire
+from interlock.model.outcome import ErrorClass
+from interlock.model.session import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOrder:
+    """One way to a model, for one attempt."""
+
+    name: str
+    wire: Wire
+    upstream: str
+    """The base URL to pass calls on to; '' is the provider's own."""
+    key_env: str
+    """The variable that holds the credential; '' is the provider's usual one, for its own host only."""
+    transcript: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyLimits:
+    """Limits of the proxy: waiting times, sizes, and requests that make the provider contact others."""
+
+    connect_seconds: float = 10.0
+    silence_seconds: float = 300.0
+    """Between two pieces of an answer. Models that think before they speak are silent for minutes."""
+    request_bytes: int = 32 * 1024 * 1024
+    """The largest that any of the providers takes."""
+    connections: int = 64
+    """At once, to the hosts an attempt may reach."""
+    server_fetches: bool = False
+    """May a request make the provider's server contact others."""
+
+
+class Trouble(NamedTuple):
+    """What went wrong with a call."""
+
+    error: ErrorClass
+    text: str
+    retry_after_seconds: float = 0.0
+    is_down: bool = False
+    """Nothing listens at the address: the next call would find the same."""
+
+
+class Allowance(NamedTuple):
+    """What a provider says of the calls that are left."""
+
+    limit: int
+    remaining: int
+    reset_seconds: float
+    """Until all of them are there again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A request on its way to a model, as a gate sees it."""
+
+    method: str
+    path: str
+    model: str = ""
+    generates: bool = True
+    """Does it cost tokens; lists of models and counts of tokens do not."""
+    asked_at: float = 0.0
+    """When its program asked, on the clock of the event loop."""
+    tries: int = 0
+    """How often it was turned away since."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """How a call ended."""
+
+    status: int
+    """0: there was no answer."""
+    usage: Usage
+    trouble: Trouble | None = None
+    allowance: Allowance | None = None

@@ -1,0 +1,105 @@
+"""What all sandboxes have in common: a command is turned into one that cannot reach more than its grant."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from interlock.model.process import Command
+from interlock.model.sandbox import Grant, Overlay, Sandbox
+from interlock.sandbox.folders import remove_folder
+from interlock.sandbox.toolchains import Toolchains
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where our own helpers look for programs: a task graph's PATH decides nothing outside the sandbox."""
+
+REMOVE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command as the supervisor starts it."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    """The supervisor's. What the program gets is told to the sandbox where nobody else can read it."""
+    directory: str
+    words: tuple[str, ...] = ()
+    """For the supervisor."""
+    descriptors: tuple[int, ...] = ()
+    """Open files that the supervisor hands on; whoever starts it closes them."""
+    alone: bool = False
+    """It gets a network of its own."""
+    leftovers: tuple[str, ...] = ()
+    """Folders made for it, to be removed when it has ended."""
+    container: tuple[str, str] | None = None
+    """The engine and the name of the container that it is in."""
+
+
+class Confinement(Protocol):
+    """One way of keeping programs to their grant, found to work on this machine."""
+
+    @property
+    def kind(self) -> Sandbox: ...
+
+    @property
+    def alone(self) -> bool:
+        """Does each program get a network of its own, so that any `Door.port` is free."""
+        ...
+
+    @property
+    def toolchains(self) -> Toolchains:
+        """What programs find there besides the system's own."""
+        ...
+
+    @property
+    def missing(self) -> str:
+        """What the full sandbox has and this one has not; empty for the full one."""
+        ...
+
+    def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
+        """The command with its sandbox around it. `mark` is for the environment of all its processes."""
+        ...
+
+
+def door_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
+    """What the supervisor is told of the network."""
+    doors = tuple(f"door={door.port}={door.socket}" for door in grant.doors)
+    return ("loopback", *doors) if alone else doors
+
+
+def overlay_word(overlay: Overlay) -> str:
+    """What the supervisor is told of an overlay."""
+    return "overlay=" + "\n".join((overlay.merged, overlay.upper, overlay.work, *overlay.lower))
+
+
+def in_memory(name: str, content: bytes) -> int:
+    """An open file that is on no disk, at its beginning. The supervisor inherits it."""
+    file = os.memfd_create(name)
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def close_all(confined: Confined) -> None:
+    """It was started, or never will be: its files are somebody else's now."""
+    for descriptor in confined.descriptors:
+        os.close(descriptor)
+
+
+def clear_up(confined: Confined) -> None:
+    """It has ended: remove what was made for it."""
+    for folder in confined.leftovers:
+        remove_folder(folder)
+    if confined.container:
+        remove_container(*confined.container)
+
+
+def remove_container(program: str, name: str) -> None:
+    """End a container, whatever it does. Nothing happens if it is gone."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            (program, "rm", "--force", name), capture_output=True, timeout=REMOVE_SECONDS, check=False
+        )

@@ -1,0 +1,166 @@
+"""When a task is given up (W12)."""
+
+from dataclasses import replace
+
+import pytest
+
+from interlock.events import facts as f
+from interlock.events.facts import TaskFailed
+from interlock.events.lifecycle import Stage
+from interlock.model.outcome import WAITS, ErrorClass
+from interlock.model.task import Task, TaskId
+from interlock.train import failure_delay, give_up, hold, loss_delay
+from interlock.train.retry import MAX_LOSS_SECONDS, MAX_LOSSES, MAX_WAITS, QUICK_LOSSES
+from tests.events.journal import AGENT, Journal, failed
+
+A = TaskId("a")
+
+
+def running(retries: int = 3) -> Journal:
+    journal = Journal(Task(A, "do a", AGENT, retries=retries))
+    journal.start("a")
+    return journal
+
+
+def fail(journal: Journal, fingerprint: str) -> TaskFailed | None:
+    """Fail once, and start again if that is allowed."""
+    setback = failed(journal.task("a"), fingerprint)
+    end = give_up(journal.task("a"), setback)
+    journal.tell(setback, *([end] if end else []))
+    if not end:
+        journal.start("a")
+    return end
+
+
+@pytest.mark.parametrize(
+    ("retries", "told"),
+    [
+        (0, "(failed once; no retries were allowed)"),
+        (1, "(failed 2 times; 1 retry was allowed)"),
+        (3, "(failed 4 times; 3 retries were allowed)"),
+    ],
+)
+def test_after_as_many_retries_as_allowed_it_is_over(retries: int, told: str) -> None:
+    journal = running(retries)
+    ends = [fail(journal, f"failure {number}") for number in range(retries + 1)]
+    assert ends[:-1] == [None] * retries
+    assert ends[-1] and ends[-1].why.endswith(told) and not ends[-1].breaker
+
+
+def test_the_same_failure_twice_in_a_row_trips_the_breaker() -> None:
+    journal = running()
+    assert fail(journal, "same") is None
+    end = fail(journal, "same")
+    assert end and end.breaker and "exit 1" in end.why
+
+
+def test_the_same_failure_with_another_in_between_does_not() -> None:
+    journal = running()
+    assert [fail(journal, name) for name in ("one", "other", "one")] == [None] * 3
+
+
+def test_failures_that_nobody_can_tell_apart_are_not_taken_for_the_same() -> None:
+    journal = running()
+    assert [fail(journal, "") for _ in range(3)] == [None] * 3
+
+
+def test_a_person_who_retries_wipes_the_strike() -> None:
+    journal = running()
+    fail(journal, "same")
+    fail(journal, "same")
+    journal.tell(f.TaskRetried(A))
+    journal.start("a")
+    assert fail(journal, "same") is None
+
+
+def lose(journal: Journal) -> tuple[float, f.Paused | None]:
+    """The holder of the task disappears: how long it waits now, and the pause if there is one."""
+    task = journal.task("a")
+    delay = loss_delay(task)
+    loss = f.PhaseLost(A, task.attempt, "implement", task.epoch, "killed", retry_after_seconds=delay)
+    held = hold(task, loss)
+    journal.tell(loss, *([held] if held else []))
+    return delay, held
+
+
+def test_a_task_whose_holder_keeps_disappearing_waits_longer_and_longer_and_never_fails() -> None:
+    journal = running(retries=0)
+    delays = []
+    for _ in range(MAX_LOSSES - 1):
+        delay, held = lose(journal)
+        assert held is None
+        assert journal.task("a").stage is Stage.WAITING
+        delays.append(delay)
+        journal.start("a")
+    assert delays[:QUICK_LOSSES] == [0.0] * QUICK_LOSSES
+    assert delays[QUICK_LOSSES:] == sorted(delays[QUICK_LOSSES:])
+    assert delays[QUICK_LOSSES] > 0 and delays[-1] == MAX_LOSS_SECONDS
+    _, held = lose(journal)
+    assert held and "killed" in held.why
+    assert journal.task("a").paused and "killed" in journal.task("a").held_back
+
+
+def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again() -> None:
+    journal = running()
+    for _ in range(MAX_LOSSES):
+        lose(journal)
+        journal.start("a")
+    lose(journal)
+    journal.tell(f.Unpaused(A))
+    assert journal.task("a").losses == 0 and not journal.task("a").held_back
+
+
+def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.PhaseFailed:
+    return replace(failed(journal.task("a"), "same"), error=error, summary=summary)
+
+
+@pytest.mark.parametrize("error", [ErrorClass.AUTH, ErrorClass.MISSING])
+def test_what_only_a_person_can_change_ends_the_task_at_once(error: ErrorClass) -> None:
+    journal = running()
+    end = give_up(journal.task("a"), setback(journal, error, "set KEY"))
+    assert end and "set KEY" in end.why and not end.breaker
+
+
+@pytest.mark.parametrize("error", sorted(WAITS))
+def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_ever(
+    error: ErrorClass,
+) -> None:
+    journal = running(retries=0)
+    ends = []
+    for _ in range(MAX_WAITS):
+        fact = setback(journal, error)
+        ends.append(give_up(journal.task("a"), fact))
+        journal.tell(fact)
+        journal.start("a")
+    assert ends[:-1] == [None] * (MAX_WAITS - 1)
+    assert ends[-1] and "could not be had 12 times" in ends[-1].why
+    assert journal.task("a").failures == []
+
+
+def test_a_provider_is_left_alone_as_long_as_it_asks_but_not_longer_than_an_hour() -> None:
+    task = running().task("a")
+    asked = (0.0, 90.0, 3_600.0, 86_400.0)
+    assert [failure_delay(task, ErrorClass.RATE_LIMIT, seconds) for seconds in asked] == [1, 90, 3_600, 3_600]
+    assert failure_delay(task, ErrorClass.EXIT, 90.0) == 1
+
+
+def test_waits_for_a_model_grow_to_ten_minutes_and_waits_after_a_failure_to_one() -> None:
+    journal = running(retries=99)
+    waits, failures = [], []
+    for _ in range(MAX_WAITS):
+        waits.append(failure_delay(journal.task("a"), ErrorClass.NETWORK, 0.0))
+        journal.tell(setback(journal, ErrorClass.NETWORK))
+        journal.start("a")
+    assert (waits[:3], waits[-1]) == ([1, 2, 4], 600)
+    for number in range(8):
+        failures.append(failure_delay(journal.task("a"), ErrorClass.EXIT, 0.0))
+        fail(journal, f"failure {number}")
+    assert failures == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_waits_are_counted_anew_after_any_other_result() -> None:
+    journal = running()
+    journal.tell(setback(journal, ErrorClass.RATE_LIMIT))
+    journal.start("a")
+    journal.tell(failed(journal.task("a"), "a failure"))
+    assert journal.task("a").waits == 0
