@@ -1,0 +1,81 @@
+"""Logs that released versions wrote, with tasks in every stage, opened by this version: nothing is lost."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+RELEASES = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())
+STATES = {
+    "landed": "done",
+    "red-then-green": "done",
+    "paid": "done",
+    "fails": "failed",
+    "asks": "waiting",
+    "cancelled": "cancelled",
+    "half-implementing": "running",
+    "half-verifying": "running",
+    "waits": "waiting",
+    "leased": "waiting",
+}
+"""Of the tasks that `status` lists, when the second run was killed."""
+
+
+def opened(scratch: Scratch, release: str) -> Scratch:
+    """The repository and the state folder as that release left them."""
+    made = GOLDEN / release
+    scratch.git("fetch", "-q", "--update-head-ok", str(made / "repository.bundle"), "refs/*:refs/*")
+    scratch.git("reset", "-q", "--hard")
+    state = scratch.root / ".git/interlock"
+    state.mkdir()
+    shutil.copy(made / "lineage", state)
+    with sqlite3.connect(state / "log.db") as db:
+        db.executescript((made / "log.sql").read_text())
+    db.close()
+    return scratch
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
+    scratch: Scratch, release: str
+) -> None:
+    opened(scratch, release)
+    assert "the chain of 120 facts is whole" in scratch.interlock("events", "--verify")
+    assert scratch.states() == STATES
+    assert "its run has ended, the next one continues it" in scratch.interlock("explain", "half-implementing")
+    assert "half-verifying" in scratch.interlock("explain", "half-verifying")
+    assert "not wanted" in scratch.interlock("explain", "cancelled")
+    assert "Should it accept strings as well?" in scratch.interlock("explain", "asks")
+    assert "no longer in the task graph" in scratch.interlock("explain", "removed")
+    assert "cannot do this" in scratch.interlock("show", "fails")
+    assert "Write ok into every file." in scratch.interlock("lessons")
+
+    (scratch.gates / "go").touch()
+    scratch.interlock("answer", "asks", "yes")
+    scratch.interlock("run", "--no-input", code=1)
+    ended = STATES | dict.fromkeys(("asks", "half-implementing", "half-verifying", "waits", "leased"), "done")
+    assert scratch.states() == ended
+    lost = {fact["fact"]["task"]: fact["fact"]["phase"] for fact in scratch.facts("PhaseLost")}
+    assert lost == {"half-implementing": "implement", "half-verifying": "verify"}
+    finished = [fact for fact in scratch.facts("WorkFinished") if fact["fact"]["task"] == "half-verifying"]
+    assert len(finished) == 1  # what its agent had made was checked again, and not made again
+    assert scratch.git("show", "main:half-implementing.part.ok") == "ok"
+    scratch.interlock("events", "--verify")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_export_of_a_release_fills_an_empty_log(scratch: Scratch, release: str) -> None:
+    export = GOLDEN / release / "log.ndjson"
+    opened(scratch, release)
+    (scratch.root / ".git/interlock/log.db").unlink()
+    scratch.interlock("events", "--import", str(export))
+    assert scratch.states() == STATES
+    again = [json.loads(line) for line in scratch.read("events", "--export", "-").splitlines()]
+    assert again == [json.loads(line) for line in export.read_text().splitlines()]
