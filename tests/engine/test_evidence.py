@@ -90,3 +90,39 @@ def test_a_change_that_no_check_has_read_is_not_verified(scratch: Scratch) -> No
         "log", "--grep=^unread$", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main"
     )
     assert trailer == "observed, no check has read what it changes"
+
+
+REMOVALS = {
+    "gone": "git rm -q tests/gone.sh",
+    "emptied": ": > tests/emptied.sh",
+    "commented": "sed -i 's/^/# /' tests/commented.sh",
+    "moved": "git mv tests/moved.sh tests/renamed.sh",
+    "added": "echo 'test 1 = 1' >> tests/added.sh",
+}
+
+
+def test_a_change_that_removes_tests_which_no_report_counts_is_not_verified(scratch: Scratch) -> None:
+    """A plain shell script prints nothing that could be counted: the files of the tests are compared."""
+    (scratch.root / "tests").mkdir()
+    for name in REMOVALS:
+        (scratch.root / "tests" / f"{name}.sh").write_text(f"test {name} = {name}\ntest 3 = 3\n")
+    scratch.write(check__sh="for test in tests/*.sh; do sh $test || exit 1; done\n")
+    cases = "".join(f"{name}) {does};; " for name, does in REMOVALS.items())
+    tasks = "".join(f"  {name}: {{goal: {name}, retries: 0}}\n" for name in REMOVALS)
+    scratch.graph(tasks, f"case $INTERLOCK_TASK_ID in {cases}esac", verify="sh check.sh")
+    scratch.interlock("run")
+    grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    trailer = "%s|%(trailers:key=Interlock-Evidence,valueonly,separator=%x20)"
+    trailers = dict(
+        line.split("|") for line in scratch.git("log", f"--format={trailer}", "main").splitlines()
+    )
+    for name in ("moved", "added"):
+        assert (grades[name]["grade"], trailers[name]) == ("verified", "verified on the merged tree"), name
+    for name in ("gone", "emptied", "commented"):
+        evidence, path = grades[name], f"tests/{name}.sh"
+        assert (evidence["grade"], evidence["gap"]) == ("observed", "tests-removed"), name
+        assert evidence["about"] == [path]
+        assert trailers[name] == f"observed, it removes tests that no report counts ({path})"
+    said = "landed (unverified)"
+    assert said in scratch.interlock("explain", "gone")
+    assert "it removes tests that no report counts (`tests/gone.sh`)" in scratch.interlock("show", "gone")

@@ -1,8 +1,10 @@
 """Agents that rightly change nothing do not fail, through the real command (D7)."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -58,3 +60,27 @@ def test_a_critic_that_changes_nothing_is_done_and_that_is_only_claimed(scratch:
     (row,) = scratch.status()["tasks"]
     assert (row["state"], row["evidence"]["grade"]) == ("done", "claimed")
     assert "nothing to change" in scratch.interlock("status")
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_edit_that_another_task_has_landed_is_done_without_an_empty_commit(
+    scratch: Scratch, gate: Path, depth: int
+) -> None:
+    scratch.write(interlock__toml=f"lane_depth = {depth}\n")
+    tasks = "  a: {goal: a}\n  b: {goal: b}\n  c: {goal: c, done_when: [test -e other]}\n"
+    agent = f"{WAIT.format(gate=gate)}; echo same > same.txt"
+    scratch.graph(tasks, agent, verify="test -e agent.sh", retries="0")
+    run = scratch.start("run")
+    for task in ("a", "b", "c"):
+        run.wait_for_line(f"{task}: implement started")
+    gate.touch()
+    assert run.wait() == 1, run.output
+    rows = {row["id"]: row for row in scratch.status()["tasks"]}
+    (landed,) = [name for name in ("a", "b") if rows[name]["landed_commit"]]
+    (other,) = {"a", "b"} - {landed}
+    assert (rows[other]["state"], rows[other]["landed_commit"]) == ("done", None)
+    assert "its change is already on main; its checks pass" in rows[other]["reason"]
+    assert f"{other}: done, its change is already on main" in run.output
+    (failed,) = scratch.facts("PhaseFailed")
+    assert failed["fact"]["task"] == "c"
+    assert scratch.git("log", "--format=%s", "main").splitlines() == [landed, "work to do"]

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
-from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, refusal_of, verdict_of
+from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, lost_in, refusal_of, verdict_of
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
 from interlock.engine.screen import screened
@@ -186,13 +186,15 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     exactly that tree."""
     made = _there(turn.task.work)
     if made.commit == made.base:
-        return [await _check_main(env, turn, made)]
+        return [await _check_main(env, turn, made, on_main=False)]
     seen = None if turn.onto else await turn.see_main()
     base = seen.commit if seen else turn.onto
     merge = await env.repository.merge(base, made.commit, made.base)
     if merge.tree is None:
         main = seen or await arrived(turn)
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
+    if merge.tree == (seen.tree if seen else turn.onto_tree):
+        return [await _check_main(env, turn, made, on_main=True)]
     # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
     commands = commands_of(turn)
     hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
@@ -206,9 +208,9 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [refused]
     seconds = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
-    if (
-        evidence := weigh(verdict.checks, canary, made.touched)
-    ) != hoped:  # what the commit says must be true
+    lost = await lost_in(env, made, base, commit, verdict)
+    evidence = weigh(verdict.checks, canary, made.touched, lost)
+    if evidence != hoped:  # what the commit says must be true
         commit = await _build(env, turn, base, merge.tree, evidence)
     return [
         f.CandidatePassed(
@@ -219,6 +221,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
             work=made.commit,
             checks=verdict.checks,
             seconds=seconds,
+            lost_tests=lost,
         )
     ]
 
@@ -229,13 +232,16 @@ async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evide
     return commit
 
 
-async def _check_main(env: Env, turn: Turn, made: Work) -> f.Fact:
-    """The agent changed nothing: the task is done if its checks are green on main as it is."""
+async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.Fact:
+    """There is nothing to land: the task is done if its checks are green on main as it is.
+
+    `on_main`: the agent made a change, and all of it is there already.
+    """
     if turn.onto:
-        return stale(turn, "nothing was changed")
+        return stale(turn, "nothing is left to change" if on_main else "nothing was changed")
     main = await turn.see_main()
     verdict = _there(await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree)))
-    return judged(turn, main, verdict, refusal_of(turn, made, verdict))
+    return judged(turn, main, verdict, refusal_of(turn, made, verdict), on_main=on_main)
 
 
 def stale(turn: Turn, what: str) -> f.CandidateStale:

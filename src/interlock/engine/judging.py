@@ -8,10 +8,13 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Work
+from interlock.git.protocol import DIFF_BYTES
 from interlock.model.backoff import grown
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
+from interlock.model.task import Commit
 from interlock.train import Verdict, judge, refusal
+from interlock.verify.lost_tests import files_of_tests, lost_tests
 
 FEEDBACK_CHARS = 8_000
 WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
@@ -56,6 +59,17 @@ async def _judge(
     await turn.note(facts)
     found = {fact.command: fact.result for fact in facts if fact.result}
     return judge(results, spec, known | found, last)
+
+
+async def lost_in(env: Env, made: Work, base: Commit, commit: Commit, verdict: Verdict) -> tuple[str, ...]:
+    """The files of tests that a change takes something from, where no report counts these tests."""
+    paths = files_of_tests(made.touched)
+    counted = [bool(check.suite and check.suite.ran) for check in verdict.checks]
+    if not paths or all(counted):
+        return ()
+    diff = await env.repository.diff(base, commit, paths)
+    is_whole = len(diff.encode("utf-8", "replace")) < DIFF_BYTES
+    return lost_tests(diff, paths, is_whole=is_whole, is_counted=any(counted))
 
 
 def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:

@@ -32,7 +32,7 @@ from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoc
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import PhaseKind, TaskId, Tree
 from interlock.train import give_up, hold, loss_delay
 
 DEFER_SECONDS = 2.0
@@ -110,7 +110,14 @@ class Performer:
             tell=self.ledger.tell,
             ahead=step.ahead,
             onto=step.onto,
+            onto_tree=self._tree_of(step),
         )
+
+    def _tree_of(self, step: Start) -> Tree:
+        """The tree of the change that this one is checked on top of."""
+        before = self.ledger.state.tasks.get(step.ahead)
+        made = (before.candidate, before.built) if before else ()
+        return next((each.tree for each in made if each and each.commit == step.onto), Tree(""))
 
     async def perform(self, turn: Turn) -> None:
         """Carry out a claimed phase and record how it went, whatever happens on the way."""

@@ -57,6 +57,7 @@ class Turn:
     """Whose change it is checked on top of, where that is not on main yet."""
     onto: Commit = Commit("")
     """That change; '': it is checked on main."""
+    onto_tree: Tree = Tree("")
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:

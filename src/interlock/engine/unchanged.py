@@ -3,6 +3,8 @@
 1. A task with checks of its own (`done_when`) that are green on main as it is, is done: there is evidence.
 2. A critic is there to look, so one that changes nothing is done. All that is known is what it says.
 3. Any other agent that changes nothing has failed.
+4. A change that is on main already, because another task made the same, is not landed once more: an empty
+   commit would carry evidence that belongs to the other.
 """
 
 from dataclasses import replace
@@ -58,9 +60,12 @@ def unchanged(turn: Turn, report: Report) -> f.Fact | None:
     )
 
 
-def judged(turn: Turn, main: Tip, verdict: Verdict, refused: f.Fact | None) -> f.Fact:
+def judged(turn: Turn, main: Tip, verdict: Verdict, refused: f.Fact | None, *, on_main: bool) -> f.Fact:
     """The task is done if its checks refuse nothing on main as it is."""
     if isinstance(refused, f.PhaseFailed):
-        return replace(refused, commit=None, summary=f"the agent changed nothing, and {refused.summary}")
-    done = f.NoChangeNeeded(*turn.key, base=main.commit, tree=main.tree, checks=verdict.checks)
+        what = "its change is already on main" if on_main else "the agent changed nothing"
+        return replace(refused, commit=None, summary=f"{what}, and {refused.summary}")
+    done = f.NoChangeNeeded(
+        *turn.key, base=main.commit, tree=main.tree, checks=verdict.checks, on_main=on_main
+    )
     return refused or done

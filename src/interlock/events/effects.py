@@ -88,7 +88,8 @@ def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> 
     task.usage += fact.usage or Usage()
     task.busy_seconds += fact.seconds
     task.phase_index = len(task.spec.pipeline)
-    task.why = "nothing to change" + ("; its checks pass on main as it is" if fact.checks else "")
+    what = "its change is already on main" if fact.on_main else "nothing to change"
+    task.why = what + ("; its checks pass on main as it is" if fact.checks else "")
 
 
 def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> None:

@@ -34,4 +34,5 @@ def canary_for(state: State, task: Task) -> CanaryResult | None:
 
 def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:
     """What a change that passed is worth: fixed now, whatever is found out later."""
-    return weigh(fact.checks, canary_for(state, task.spec), task.work.touched if task.work else ())
+    touched = task.work.touched if task.work else ()
+    return weigh(fact.checks, canary_for(state, task.spec), touched, fact.lost_tests)

@@ -10,6 +10,9 @@ from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId, Tree
 
+DIFF_BYTES = 16 << 20
+"""The most that `Repository.diff` shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:

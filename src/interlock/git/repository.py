@@ -16,13 +16,12 @@ from interlock.git.history import read_changes
 from interlock.git.landings import landed_ref, landings, missing
 from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place, loose_ref
-from interlock.git.protocol import Divergence
+from interlock.git.protocol import DIFF_BYTES, Divergence
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import Past
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
-_DIFF_BYTES = 16 << 20
 _MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
 _CONFLICTS = 1
 """The exit status of `merge-tree` when it could not merge everything."""
@@ -148,9 +147,9 @@ class GitRepository:
         """What changed between two commits, as text."""
         words = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options")
         literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
-        said = await literal.run("diff-tree", *words, old, new, "--", *paths, limit_bytes=_DIFF_BYTES)
+        said = await literal.run("diff-tree", *words, old, new, "--", *paths, limit_bytes=DIFF_BYTES)
         text = said.out.decode("utf-8", "replace")
-        return text + f"\n[cut after {_DIFF_BYTES >> 20} MiB]\n" if said.cut else text
+        return text + f"\n[cut after {DIFF_BYTES >> 20} MiB]\n" if said.cut else text
 
     async def files(self) -> frozenset[str]:
         """The paths of all files on the branch."""

@@ -35,6 +35,8 @@ class Gap(StrEnum):
     """No check has read a single source file that the change edits."""
     FEWER_TESTS = "fewer-tests"
     """Fewer than half of the tests are left that pass on main: most were exchanged for others."""
+    TESTS_REMOVED = "tests-removed"
+    """Files of tests are gone or have less in them, and no report counts the tests that ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,22 @@ VERIFIED = Evidence(Grade.VERIFIED)
 
 
 def weigh(
-    checks: Sequence[CheckResult], canary: CanaryResult | None = None, touched: Sequence[str] = ()
+    checks: Sequence[CheckResult],
+    canary: CanaryResult | None = None,
+    touched: Sequence[str] = (),
+    lost_tests: tuple[str, ...] = (),
 ) -> Evidence:
     """The evidence that the checks of a merged tree are, when none of them is held against the change.
 
     `canary`: what the project's checks said of code that was broken on purpose, if that is known. `touched`:
-    the files that the change edits.
+    the files that the change edits. `lost_tests`: those with tests that no report counts, and that are gone
+    or have less in them.
     """
     if not checks:
         return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
     found = _weighed(checks, canary)
+    if found.is_verified and lost_tests and not found.fewer_tests:
+        found = replace(found, grade=Grade.OBSERVED, gap=Gap.TESTS_REMOVED, about=lost_tests)
     return replace(found, steering=steering(touched, [check.command for check in checks]))
 
 

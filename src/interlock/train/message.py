@@ -6,6 +6,7 @@ paragraph only, but people and scripts search the whole message.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from interlock.model.evidence import Evidence, Gap
 from interlock.model.task import Task
@@ -18,6 +19,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
     Gap.FEWER_TESTS: "most tests of main were exchanged",
+    Gap.TESTS_REMOVED: "it removes tests that no report counts",
     Gap.ONLY_BUILT: "only the compiler noticed code broken on purpose",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
@@ -42,24 +44,32 @@ def _worth(evidence: Evidence) -> str:
         untried = ", checks not tried by a break" if evidence.untried else ""
         return f"verified on the merged tree{tests}{_removed(evidence)}{untried}{_steering(evidence)}"
     gap = _GAPS.get(evidence.gap, "not checked")
-    return f"{evidence.grade.value}, {gap}{_removed(evidence)}{_steering(evidence)}"
+    files = _bracketed(evidence.about, len(evidence.about)) if evidence.gap is Gap.TESTS_REMOVED else ""
+    return f"{evidence.grade.value}, {gap}{files}{_removed(evidence)}{_steering(evidence)}"
 
 
 def _steering(evidence: Evidence) -> str:
-    """The files of the change that decide how its checks run, by names that the agent chose."""
-    names = [_plain(" ".join(name.split()))[:NAME_CHARS] for name in evidence.steering[:NAMED]]
-    more = len(evidence.steering) - len(names)
-    named = ", ".join(names) + (f" and {more} more" if more else "")
-    return f"; the change edits how its checks run: {named}" if names else ""
+    """The files of the change that decide how its checks run."""
+    named = _listed(evidence.steering, len(evidence.steering))
+    return f"; the change edits how its checks run: {named}" if named else ""
 
 
 def _removed(evidence: Evidence) -> str:
-    """Tests of main that no longer pass. Their names are written by others, too."""
+    """Tests of main that no longer pass."""
     count = evidence.fewer_tests
-    names = [_plain(" ".join(name.split()))[:NAME_CHARS] for name in evidence.removed_tests[:NAMED]]
-    more = count - len(names)
-    named = f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""
+    named = _bracketed(evidence.removed_tests, count)
     return f", without {count} test{'' if count == 1 else 's'} of main{named}" if count else ""
+
+
+def _bracketed(names: Sequence[str], count: int) -> str:
+    return f" ({_listed(names, count)})" if names else ""
+
+
+def _listed(names: Sequence[str], count: int) -> str:
+    """The first of `count` names, which the agent chose."""
+    shown = [_plain(" ".join(name.split()))[:NAME_CHARS] for name in names[:NAMED]]
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _split(lines: list[str]) -> tuple[str, str]:

@@ -90,7 +90,8 @@ class WorkFinished(PhasePassed):
 
 @dataclass(frozen=True, slots=True)
 class NoChangeNeeded(PhaseFact):
-    """The task is done without a landing: its checks are green on main as it is, or its agent is a critic."""
+    """The task is done without a landing: its checks are green on main as it is, main has its change already,
+    or its agent is a critic."""
 
     summary: str = ""
     base: Commit = Commit("")
@@ -100,6 +101,8 @@ class NoChangeNeeded(PhaseFact):
     seconds: float = 0.0
     log: str = ""
     usage: Usage | None = None
+    on_main: bool = False
+    """The agent made a change, and main has all of it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,8 @@ class CandidatePassed(PhasePassed):
     work: Commit = Commit("")
     checks: tuple[CheckResult, ...] = ()
     seconds: float = 0.0
+    lost_tests: tuple[str, ...] = ()
+    """Files with tests that no report counts, and that the change removes or takes something from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,16 @@ if TYPE_CHECKING:  # every command that shows a task comes by here, and none of 
     from interlock.verify.wrong_copy import WrongCopy
 
 NAMED = 8
-"""The most removed tests that a line names; `show --json` has more."""
+"""The most tests or files that a line names; `show --json` has more."""
+_GAPS = {
+    Gap.UNCHECKED: "not checked yet",
+    Gap.NO_CHECKS: "no check covers it",
+    Gap.RED_ON_MAIN: "{} fails on main too",
+    Gap.UNREAD: "the checks never read {}",
+    Gap.TESTS_REMOVED: "it removes tests that no report counts ({})",
+    Gap.BLIND: "the checks stayed green with {} broken on purpose",
+    Gap.ONLY_BUILT: "only the compiler noticed {} broken on purpose",
+}
 
 
 def landed_text(commit: str, evidence: Evidence) -> str:
@@ -56,24 +65,14 @@ def _removed(evidence: Evidence) -> str:
 
 def gap_text(evidence: Evidence) -> str:
     """What is missing for `verified`."""
-    named = ", ".join(f"`{inert(name)}`" for name in evidence.about)
-    match evidence.gap:
-        case Gap.UNCHECKED:
-            return "not checked yet"
-        case Gap.NO_CHECKS:
-            return "no check covers it"
-        case Gap.RED_ON_MAIN:
-            return f"{named} fails on main too"
-        case Gap.UNREAD:
-            return f"the checks never read {named}"
-        case Gap.FEWER_TESTS:
-            gone = counted(evidence.fewer_tests, "test")
-            return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
-        case Gap.BLIND:
-            return f"the checks stayed green with {named} broken on purpose"
-        case Gap.ONLY_BUILT:
-            return f"only the compiler noticed {named} broken on purpose"
-    return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
+    named = ", ".join(f"`{inert(name)}`" for name in evidence.about[:NAMED])
+    named += f" and {len(evidence.about) - NAMED} more" if len(evidence.about) > NAMED else ""
+    if evidence.gap is None:
+        return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
+    if evidence.gap is Gap.FEWER_TESTS:
+        gone = counted(evidence.fewer_tests, "test")
+        return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
+    return _GAPS[evidence.gap].format(named)
 
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:

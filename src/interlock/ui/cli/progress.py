@@ -27,7 +27,10 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         if fact.commit != fact.base
         else f"{fact.task}: nothing changed; checking main as it is",
     ),
-    f.NoChangeNeeded: lambda fact: ("green", f"{fact.task}: done, nothing to change"),
+    f.NoChangeNeeded: lambda fact: (
+        "green",
+        f"{fact.task}: done, {'its change is already on main' if fact.on_main else 'nothing to change'}",
+    ),
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
     f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
