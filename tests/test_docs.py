@@ -120,3 +120,23 @@ def test_every_page_is_listed_in_its_folder(folder: str) -> None:
 def test_how_to_pages_name_only_commands_that_exist(path: Path) -> None:
     named = re.findall(r"^interlock (?:--\w+ \S+ )*([a-z-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(named) <= set(COMMANDS)
+
+
+def glossary() -> list[str]:
+    return re.findall(
+        r"^\| \*\*(.+?)\*\* \|", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+
+def test_the_glossary_has_at_most_45_words_and_the_first_20_come_before_the_alphabet() -> None:
+    words = glossary()
+    assert 20 < len(words) <= 45
+    assert words[20:] == sorted(words[20:])
+
+
+def test_every_word_of_the_glossary_is_used_elsewhere() -> None:
+    pages = [path for path in DOCS.rglob("*.md") if path.name != "glossary.md"]
+    sources = (DOCS.parent / "src").rglob("*.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in [*pages, *sources])
+    used = set(re.findall(r"[a-z]+", text.lower()))
+    assert [word for word in glossary() if not set(word.lower().split()) <= used] == []
