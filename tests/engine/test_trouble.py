@@ -10,7 +10,7 @@ import psutil
 import psycopg
 import pytest
 
-from interlock.engine.hands import held_seconds
+from interlock.train.retry import held_seconds
 from tests.engine.scratch import WAIT, Background, Scratch
 
 pytestmark = pytest.mark.slow

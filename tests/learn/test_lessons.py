@@ -16,7 +16,7 @@ from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse,
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.task import Commit, Task, TaskId
-from interlock.train import give_up
+from interlock.train.retry import give_up
 from tests.events.journal import AGENT, Journal
 
 A = TaskId("a")

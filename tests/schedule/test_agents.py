@@ -10,7 +10,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.task import Agent, Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.agents import Pick, pick_agent
-from interlock.train import give_up
+from interlock.train.retry import give_up
 from tests.events.journal import Journal, failed
 
 A = TaskId("a")

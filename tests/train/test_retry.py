@@ -9,8 +9,20 @@ from interlock.events.facts import TaskFailed
 from interlock.events.lifecycle import Stage
 from interlock.model.outcome import WAITS, ErrorClass
 from interlock.model.task import Task, TaskId
-from interlock.train import failure_delay, give_up, hold, loss_delay
-from interlock.train.retry import MAX_LOSS_SECONDS, MAX_LOSSES, MAX_WAITS, QUICK_LOSSES
+from interlock.train.retry import (
+    MAX_DEFERRALS,
+    MAX_LOSS_SECONDS,
+    MAX_LOSSES,
+    MAX_WAITS,
+    QUICK_LOSSES,
+    deferred,
+    failure_delay,
+    give_up,
+    log_delay,
+    lost,
+    trouble_delay,
+    wavered,
+)
 from tests.events.journal import AGENT, Journal, failed
 
 A = TaskId("a")
@@ -76,11 +88,10 @@ def test_a_person_who_retries_wipes_the_strike() -> None:
 def lose(journal: Journal) -> tuple[float, f.Paused | None]:
     """The holder of the task disappears: how long it waits now, and the pause if there is one."""
     task = journal.task("a")
-    delay = loss_delay(task)
-    loss = f.PhaseLost(A, task.attempt, "implement", task.epoch, "killed", retry_after_seconds=delay)
-    held = hold(task, loss)
-    journal.tell(loss, *([held] if held else []))
-    return delay, held
+    loss, *held = lost(task, (A, task.attempt, "implement", task.epoch), "killed", "")
+    journal.tell(loss, *held)
+    assert isinstance(loss, f.PhaseLost)
+    return loss.retry_after_seconds, next((one for one in held if isinstance(one, f.Paused)), None)
 
 
 def test_a_task_whose_holder_keeps_disappearing_waits_longer_and_longer_and_never_fails() -> None:
@@ -164,3 +175,32 @@ def test_waits_are_counted_anew_after_any_other_result() -> None:
     journal.start("a")
     journal.tell(failed(journal.task("a"), "a failure"))
     assert journal.task("a").waits == 0
+
+
+def test_trouble_outside_a_task_defers_it_and_after_twenty_times_in_a_row_counts_as_its_failure() -> None:
+    journal, delays = running(), []
+    for _ in range(MAX_DEFERRALS):
+        task = journal.task("a")
+        fact = deferred(task, (A, task.attempt, "implement", task.epoch), "disk full")
+        assert fact
+        delays.append(fact.retry_after_seconds)
+        journal.tell(fact)
+        journal.start("a")
+    assert delays[:5] == [2, 4, 8, 16, 30] and delays[-1] == 30
+    assert deferred(journal.task("a"), (A, 1, "implement", 99), "disk full") is None
+
+
+def test_a_check_that_wavers_on_main_goes_on_at_once_the_first_time_and_then_waits() -> None:
+    journal, delays = running(), []
+    for _ in range(3):
+        task = journal.task("a")
+        fact = wavered(task, (A, task.attempt, "implement", task.epoch), "red on main")
+        delays.append(fact.retry_after_seconds)
+        journal.tell(fact)
+        journal.start("a")
+    assert delays == [0, 2, 4]
+
+
+def test_pauses_after_unexpected_trouble_and_of_a_log_that_cannot_be_used_grow_to_a_limit() -> None:
+    assert [trouble_delay(times) for times in (1, 2, 3, 100)] == [5, 10, 20, 300]
+    assert [log_delay(0.5, times) for times in (0, 1, 2, 100)] == [0.5, 1, 2, 10]

@@ -24,11 +24,9 @@ from interlock.model.errors import Fenced, StaleEpoch, StoreUnavailable
 from interlock.model.pace import check_words
 from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
 from interlock.model.task import PhaseKind, TaskId
-from interlock.train import is_forsaken
+from interlock.train import is_forsaken, retry
 
 HEARTBEAT_SECONDS = 10.0
-TROUBLE_SECONDS = 5.0
-MAX_TROUBLE_SECONDS = 300.0
 
 
 @dataclass(slots=True)
@@ -227,7 +225,7 @@ class Acts:
             pass  # taken from us; the log says by whom, and the loop reads it
         except Exception as problem:  # noqa: BLE001 - the loop must survive whatever one task brings up
             times = self._troubles[name] = self._troubles.get(name, 0) + 1
-            delay = min(MAX_TROUBLE_SECONDS, TROUBLE_SECONDS * 2.0 ** min(20, times - 1))
+            delay = retry.trouble_delay(times)
             self._ledger.tell(f"{name}: {said(problem)}; looking again in {delay:.0f} s")
             await asyncio.sleep(delay)  # still under way, so that the loop does not spin on it
         finally:

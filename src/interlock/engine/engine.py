@@ -18,7 +18,7 @@ from interlock.engine.decide import decide
 from interlock.engine.env import Env
 from interlock.engine.estimates import Estimates
 from interlock.engine.graph_watch import GraphWatch
-from interlock.engine.ledger import MAX_RETRY_SECONDS, Ledger, Tell, Watch
+from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
@@ -31,6 +31,7 @@ from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.pool import PoolFigures
 from interlock.model.step import Start
+from interlock.train import retry
 
 HALT_SECONDS = 20.0
 """Agents get five seconds to end politely; then what they wrote is archived."""
@@ -169,16 +170,17 @@ class Engine:
                 asyncio.create_task(_only(self._wake.wait)),
             ]
         )
-        delay = IDLE_SECONDS
+        failures = 0
         while True:
             try:
                 if await self._round(acts, claim):
                     return
-                delay = IDLE_SECONDS
+                failures = 0
             except StoreUnavailable as problem:
+                delay = retry.log_delay(retry.ROUND_SECONDS, failures)
+                failures += 1
                 self._tell(f"the log cannot be used: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
-                delay = min(MAX_RETRY_SECONDS, delay * 2)
 
     async def _round(self, acts: Acts, claim: Claim) -> bool:
         """One turn of the loop; True when there is nothing left to do or to wait for."""

@@ -22,7 +22,6 @@ from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
 from interlock.events.state import Candidate, TaskState, Work
 from interlock.learn.drift import expected_paths
-from interlock.model.backoff import grown
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
@@ -40,15 +39,8 @@ from interlock.model.outcome import (
 )
 from interlock.model.steering import steering
 from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
-from interlock.train import failure_delay, message
+from interlock.train import message, retry
 from interlock.verify.sources import is_source
-
-HELD_SECONDS = 2.0
-BUSY_SECONDS = 0.5
-MAX_HELD_SECONDS = 300.0
-LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
-"""Each look at what holds a landing up is two facts. After so many, which take an hour and a half, no person
-is there to mend it, and the pauses grow further."""
 
 T = TypeVar("T")
 
@@ -169,7 +161,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
         commit=report.commit,
         base=report.base if report.commit else Commit(""),
         archived=report.archived,
-        retry_after_seconds=failure_delay(turn.task, error, report.retry_after_seconds),
+        retry_after_seconds=retry.failure_delay(turn.task, error, report.retry_after_seconds),
         usage=report.usage,
         session=report.session,
         left_out=report.left_out,
@@ -246,8 +238,7 @@ async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.F
 
 def stale(turn: Turn, what: str) -> f.CandidateStale:
     """Whatever went wrong on top of a change that is not on main says nothing about this one."""
-    why = f"{what} on top of {turn.ahead} (queued)"
-    return f.CandidateStale(*turn.key, base=turn.onto, why=why)
+    return retry.stale(turn.key, turn.ahead, turn.onto, what)
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
@@ -292,16 +283,7 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = await turn.see_main()
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     why = await env.repository.obstacle(landing)
-    shortest = HELD_SECONDS if move is Move.HELD else BUSY_SECONDS
-    delay = held_seconds(shortest, turn.task.deferrals)
-    return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)]
-
-
-def held_seconds(shortest: float, looks: int) -> float:
-    """Return the wait of a landing that is held up until the next look, after so many in vain."""
-    if looks < LONG_HELD:
-        return grown(shortest, MAX_HELD_SECONDS, looks)
-    return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
+    return [retry.held_up(turn.task, turn.key, why, is_busy=move is not Move.HELD)]
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:

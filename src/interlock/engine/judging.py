@@ -9,15 +9,13 @@ from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import Work
 from interlock.git.protocol import DIFF_BYTES
-from interlock.model.backoff import grown
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.task import Commit
-from interlock.train import Verdict, judge, refusal
+from interlock.train import Verdict, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests
 
 FEEDBACK_CHARS = 8_000
-WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
 
 
@@ -83,10 +81,7 @@ def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
     """Nothing can be said about the change while main is like this."""
     first = verdict.blocked[0]
     how = "cannot run" if first.unable else f"exits {first.exit_code}"
-    why = f"`{first.command}` {how} on main itself"
-    # At once the first time: while main is red the task waits anyway. More often means that a check wavers.
-    delay = grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, turn.task.deferrals) if turn.task.deferrals else 0.0
-    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay)
+    return retry.wavered(turn.task, turn.key, f"`{first.command}` {how} on main itself")
 
 
 def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:

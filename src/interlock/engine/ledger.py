@@ -6,6 +6,7 @@ counts only the first.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
 
 from interlock.engine.loading import load_state
 from interlock.events.facts import Fact, MainSeen
@@ -18,14 +19,13 @@ from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.schedule import Board
 from interlock.store.protocol import Store
+from interlock.train import retry
 
 Watch = Callable[[Recorded, State], None]
 Tell = Callable[[str], None]
 
 SNAPSHOT_EVERY = 2_000
 """Facts between snapshots: folding this many takes some 30 ms."""
-RETRY_SECONDS = 0.5
-MAX_RETRY_SECONDS = 10.0
 
 
 class Ledger:
@@ -99,12 +99,11 @@ class Ledger:
             self._is_move_unread = self._is_move_unread or moves_main
 
     async def _try_until_written(self, write: Callable[[], Awaitable[None]]) -> None:
-        delay = RETRY_SECONDS
-        while True:
+        for times in count():
             try:
                 await write()
                 return
             except StoreUnavailable as problem:
+                delay = retry.log_delay(retry.WRITE_SECONDS, times)
                 self.tell(f"the log cannot be written: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
-                delay = min(MAX_RETRY_SECONDS, delay * 2)

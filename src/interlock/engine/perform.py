@@ -25,7 +25,6 @@ from interlock.events.baselines import on_main
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
-from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
@@ -33,12 +32,7 @@ from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId, Tree
-from interlock.train import give_up, hold, loss_delay
-
-DEFER_SECONDS = 2.0
-MAX_DEFER_SECONDS = 30.0
-MAX_DEFERRALS = 20
-"""Some nine minutes of a full disk; after that it counts as the task's failure, and the breaker speaks."""
+from interlock.train import retry
 
 
 class MainMoved(Exception):
@@ -151,8 +145,7 @@ class Performer:
             ref = await self._end(turn.task.spec.id, turn.attempt)
         if turn.onto:
             return [stale(turn, "its check was stopped")]
-        why = "stopped on request"
-        return [f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=0.0, archived=ref)]
+        return [retry.stopped(turn.key, ref)]
 
     async def end_and_archive(self, step: Archive) -> None:
         """Make sure that nothing of an attempt runs any more, and keep what it left."""
@@ -172,7 +165,7 @@ class Performer:
     async def _record(self, turn: Turn, facts: Sequence[f.Fact]) -> None:
         try:
             await self.ledger.release(
-                turn.claim, [*facts, *_endings(turn.task, facts, turn.agent.name)], self.controller
+                turn.claim, [*facts, *retry.endings(turn.task, facts, turn.agent.name)], self.controller
             )
         except StaleEpoch:
             if true_anyway := [fact for fact in facts if isinstance(fact, f.Landed | f.MainSeen)]:
@@ -186,10 +179,10 @@ class Performer:
             return
         archived = await self._archive(task, step.attempt, "lost")
         key = (step.task, step.attempt, step.phase, step.epoch)
-        lost = f.PhaseLost(*key, step.why, archived, loss_delay(task))
-        held = hold(task, lost)
         notes = notes_of(self.env, step.task, step.attempt)
-        await self.ledger.release(claim, [*notes, lost, *([held] if held else [])], self.controller)
+        await self.ledger.release(
+            claim, [*notes, *retry.lost(task, key, step.why, archived)], self.controller
+        )
 
     async def _take_over(self, name: TaskId) -> Claim | None:
         resource = task_resource(name)
@@ -252,22 +245,8 @@ def said(problem: Exception) -> str:
 
 
 def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
-    """Later, then; but not for ever."""
-    if turn.task.deferrals >= MAX_DEFERRALS:
-        return _failure(turn, ErrorClass.ENVIRONMENT, why)
-    delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, turn.task.deferrals)
-    return f.PhaseDeferred(*turn.key, why=why, retry_after_seconds=delay, archived=archived)
+    return retry.deferred(turn.task, turn.key, why, archived) or _failure(turn, ErrorClass.ENVIRONMENT, why)
 
 
 def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.Fact:
-    if turn.onto:
-        return stale(turn, summary)
-    return f.PhaseFailed(
-        *turn.key, error=error, summary=summary, fingerprint=summary, retry_after_seconds=DEFER_SECONDS
-    )
-
-
-def _endings(task: TaskState, facts: Sequence[f.Fact], agent: str) -> list[f.Fact]:
-    """The end of the task, if what happened is one setback too many."""
-    setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed)]
-    return [end for setback in setbacks if (end := give_up(task, setback, agent))]
+    return stale(turn, summary) if turn.onto else retry.failed(turn.key, error, summary)

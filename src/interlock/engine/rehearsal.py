@@ -21,7 +21,7 @@ from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
-from interlock.train import give_up
+from interlock.train import retry
 
 ENDLESS = 200
 """Starts per task after which a rehearsal is given up: a script that never lets anything land."""
@@ -226,7 +226,7 @@ class Rehearsal:
                 fingerprint=f"{self._attempts}",
                 seconds=fate.check_seconds,
             )
-            end = give_up(task, red)
+            end = retry.give_up(task, red)
             self._fold(red)
             if end:
                 self._fold(end)

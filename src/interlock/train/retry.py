@@ -1,58 +1,130 @@
-"""When a task is tried again, and when trying again makes no sense any more."""
+"""Retries, pauses between them, deferrals and giving up: every such rule of Interlock stands here.
 
-from interlock.events.facts import Paused, PhaseFailed, PhaseLost, TaskFailed
+Rules (a pause doubles each time up to its limit; `task` is always the state before the setback):
+1. An agent that fails tries again after 1 s, up to 60 s. A red check or a conflict goes back at once: it
+   brings feedback.
+2. The same failure twice in a row ends the task, and so do more failures than its `retries`. A failure that
+   only a person can mend ends it once every agent that could have it has failed like that.
+3. A model that cannot be had is waited for: after 1 s, up to 10 min, or as long as the provider asks (at most
+   an hour). This is no failure of the task. The twelfth time in a row ends it.
+4. A controller that dies is not the fault of its tasks, so a lost phase fails none. But a task may be what
+   ends the controller: from the fifth loss in a row without any result it waits 5 s, up to 10 min, and others
+   get on meanwhile. After the twentieth, some two hours later, it waits for a person.
+5. Trouble outside the task (a full disk, a locked repository) defers it for 2 s, up to 30 s. After twenty
+   deferrals in a row, some nine minutes, the trouble counts as a failure of the task.
+6. A landing that is held up looks again after 2 s (0.5 s if the repository is only busy), up to 5 min. After
+   24 looks in vain, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
+7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
+   task waits anyway. After that it waits 1 s, up to 1 min, as the check wavers.
+8. What goes wrong on top of a change that is not on main yet is no failure: it is built again on main.
+9. An act that fails unexpectedly is left alone for 5 s, up to 5 min, so that the loop does not spin on it.
+10. A log that cannot be used is tried again after 0.5 s (a round of the loop: after 1 s), up to 10 s.
+11. A task that waits for a lease of another is given up when its `lease_timeout` is over (`engine.decide`).
+"""
+
+from collections.abc import Sequence
+
+from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.model.backoff import grown
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
+from interlock.model.task import Commit, TaskId
 
-QUICK_LOSSES = 4
-LOSS_SECONDS, MAX_LOSS_SECONDS = 5.0, 600.0
-MAX_LOSSES = 20
-"""A controller that dies is not the fault of the tasks that it has under way, so losses never fail a task.
-But a task may be what ends the controller: from the fifth loss in a row without any result it waits, twice as
-long each time, and others get on meanwhile; after the twentieth, some two hours later, it waits for a person.
-"""
+FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
+MAX_WAIT_SECONDS, MAX_ASKED_SECONDS, MAX_WAITS = 600.0, 3600.0, 12
+QUICK_LOSSES, LOSS_SECONDS, MAX_LOSS_SECONDS, MAX_LOSSES = 4, 5.0, 600.0, 20
+DEFER_SECONDS, MAX_DEFER_SECONDS, MAX_DEFERRALS = 2.0, 30.0, 20
+HELD_SECONDS, BUSY_SECONDS, MAX_HELD_SECONDS = 2.0, 0.5, 300.0
+LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
+WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
+TROUBLE_SECONDS, MAX_TROUBLE_SECONDS = 5.0, 300.0
+WRITE_SECONDS, ROUND_SECONDS, MAX_LOG_SECONDS = 0.5, 1.0, 10.0
 
-BACKOFF_SECONDS = 1.0
-"""After an agent's own failure, doubling. A red check or a conflict goes back at once: it brings feedback."""
-MAX_BACKOFF_SECONDS = 60.0
-MAX_WAIT_SECONDS = 600.0
-"""For a model that cannot be had."""
-MAX_ASKED_SECONDS = 3600.0
-"""The longest wait that a provider can ask for: after this, the user may have paid."""
-
-MAX_WAITS = 12
-"""Times in a row that the model could not be had. With growing pauses, about an hour."""
-
-
-def loss_delay(task: TaskState) -> float:
-    """Return the wait after one more loss. `task` is its state before that."""
-    waits = task.losses - QUICK_LOSSES
-    return 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
+PhaseKey = tuple[TaskId, int, str, int]
+"""The first fields of every fact about a phase: task, attempt, phase, epoch."""
 
 
 def failure_delay(task: TaskState, error: ErrorClass, asked_seconds: float) -> float:
-    """Return the wait after one more failure of an agent: growing, and as long as its provider asks for.
-
-    `task` is its state before that.
-    """
+    """Return the wait after one more failure of an agent (rules 1 and 3)."""
     if error in WAITS:
-        own = grown(BACKOFF_SECONDS, MAX_WAIT_SECONDS, task.waits)
+        own = grown(FAILURE_SECONDS, MAX_WAIT_SECONDS, task.waits)
         return max(own, min(asked_seconds, MAX_ASKED_SECONDS))
-    return grown(BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, len(task.failures))
+    return grown(FAILURE_SECONDS, MAX_FAILURE_SECONDS, len(task.failures))
 
 
-def hold(task: TaskState, loss: PhaseLost) -> Paused | None:
-    """A pause, if this loss is one too many. `task` is its state before that."""
-    losses = task.losses + 1
+def lost(task: TaskState, key: PhaseKey, why: str, archived: str) -> list[f.Fact]:
+    """Return the loss of a phase, and the pause if it is one too many (rule 4)."""
+    waits, losses = task.losses - QUICK_LOSSES, task.losses + 1
+    delay = 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
+    loss = f.PhaseLost(*key, why, archived, delay)
     if losses < MAX_LOSSES:
+        return [loss]
+    held = f"{loss.phase} was lost {losses} times in a row without any result (last: {why})"
+    return [loss, f.Paused(loss.task, held, losses)]
+
+
+def deferred(task: TaskState, key: PhaseKey, why: str, archived: str = "") -> f.PhaseDeferred | None:
+    """Return the wait until trouble outside the task is over; None: it counts as a failure now (rule 5)."""
+    if task.deferrals >= MAX_DEFERRALS:
         return None
-    why = f"{loss.phase} was lost {losses} times in a row without any result (last: {loss.why})"
-    return Paused(loss.task, why, losses)
+    delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, task.deferrals)
+    return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay, archived=archived)
 
 
-def give_up(task: TaskState, setback: PhaseFailed, agent: str = "") -> TaskFailed | None:
-    """The end of a task, if this setback (of `agent`) is one too many. `task` is its state before that."""
+def stopped(key: PhaseKey, archived: str) -> f.PhaseDeferred:
+    """Return the end of a phase that was stopped on request: it may go on at once."""
+    return f.PhaseDeferred(*key, why="stopped on request", retry_after_seconds=0.0, archived=archived)
+
+
+def failed(key: PhaseKey, error: ErrorClass, summary: str) -> f.PhaseFailed:
+    """Return the failure of a phase that came to no result of its own."""
+    return f.PhaseFailed(
+        *key, error=error, summary=summary, fingerprint=summary, retry_after_seconds=DEFER_SECONDS
+    )
+
+
+def stale(key: PhaseKey, ahead: TaskId, onto: Commit, what: str) -> f.CandidateStale:
+    """Return a check that says nothing, as it was on top of a change that is not on main (rule 8)."""
+    return f.CandidateStale(*key, base=onto, why=f"{what} on top of {ahead} (queued)")
+
+
+def held_up(task: TaskState, key: PhaseKey, why: str, is_busy: bool) -> f.PhaseDeferred:
+    """Return the wait of a landing until the next look (rule 6)."""
+    delay = held_seconds(BUSY_SECONDS if is_busy else HELD_SECONDS, task.deferrals)
+    return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay)
+
+
+def held_seconds(shortest: float, looks: int) -> float:
+    """Return the wait of a landing that is held up until the next look, after so many in vain."""
+    if looks < LONG_HELD:
+        return grown(shortest, MAX_HELD_SECONDS, looks)
+    return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
+
+
+def wavered(task: TaskState, key: PhaseKey, why: str) -> f.PhaseDeferred:
+    """Return the wait of a change that nothing can be said about while main is like this (rule 7)."""
+    delay = grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, task.deferrals) if task.deferrals else 0.0
+    return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay)
+
+
+def trouble_delay(times: int) -> float:
+    """Return the pause after an act failed unexpectedly so many times in a row (rule 9)."""
+    return grown(TROUBLE_SECONDS, MAX_TROUBLE_SECONDS, times - 1)
+
+
+def log_delay(first: float, times: int) -> float:
+    """Return the pause after the log could not be used, so many times before (rule 10)."""
+    return grown(first, MAX_LOG_SECONDS, times)
+
+
+def endings(task: TaskState, facts: Sequence[f.Fact], agent: str = "") -> list[f.TaskFailed]:
+    """Return the end of the task, if a failure among these facts (of `agent`) is one too many (rule 2)."""
+    setbacks = [fact for fact in facts if isinstance(fact, f.PhaseFailed)]
+    return [end for setback in setbacks if (end := give_up(task, setback, agent))]
+
+
+def give_up(task: TaskState, setback: f.PhaseFailed, agent: str = "") -> f.TaskFailed | None:
+    """Return the end of the task, if this setback (of `agent`) is one too many (rules 2 and 3)."""
     if setback.error in WAITS:
         return _waited_too_often(task, setback)
     return (
@@ -62,32 +134,32 @@ def give_up(task: TaskState, setback: PhaseFailed, agent: str = "") -> TaskFaile
     )
 
 
-def _hopeless(task: TaskState, setback: PhaseFailed, agent: str) -> TaskFailed | None:
+def _hopeless(task: TaskState, setback: f.PhaseFailed, agent: str) -> f.TaskFailed | None:
     if setback.error not in HOPELESS:
         return None
     hopeless = {failure.agent for failure in task.failures if failure.error in HOPELESS} | {agent}
     if not hopeless.issuperset(agent.name for agent in task.spec.candidates):
         return None  # it is the agent that cannot work, and another may have the task
-    return TaskFailed(setback.task, setback.attempt, f"no attempt can succeed: {setback.summary}")
+    return f.TaskFailed(setback.task, setback.attempt, f"no attempt can succeed: {setback.summary}")
 
 
-def _waited_too_often(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+def _waited_too_often(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     waits = task.waits + 1
     if waits < MAX_WAITS:
         return None
     why = f"the model could not be had {waits} times in a row (last: {setback.summary})"
-    return TaskFailed(setback.task, setback.attempt, why)
+    return f.TaskFailed(setback.task, setback.attempt, why)
 
 
-def _same_again(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+def _same_again(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     previous = task.failures[-1].fingerprint if task.failures else ""
     if not previous or previous != setback.fingerprint:
         return None
     why = f"{setback.phase} failed twice in a row in the same way: {setback.summary}"
-    return TaskFailed(setback.task, setback.attempt, why, breaker=True)
+    return f.TaskFailed(setback.task, setback.attempt, why, breaker=True)
 
 
-def _retries_used(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
+def _retries_used(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     # What failed before a person said `retry` is kept for what it tells, without a fingerprint.
     failures = sum(1 for failure in task.failures if failure.fingerprint) + 1
     if failures <= task.spec.retries:
@@ -96,4 +168,4 @@ def _retries_used(task: TaskState, setback: PhaseFailed) -> TaskFailed | None:
     retries = task.spec.retries
     allowed = "1 retry was allowed" if retries == 1 else f"{retries or 'no'} retries were allowed"
     why = f"{setback.summary} (failed {times}; {allowed})"
-    return TaskFailed(setback.task, setback.attempt, why)
+    return f.TaskFailed(setback.task, setback.attempt, why)
