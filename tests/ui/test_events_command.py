@@ -10,8 +10,8 @@ from interlock.events.record import Recorded, seal
 from interlock.events.state import State
 from interlock.model.forecast import Beside, Forecast
 from interlock.model.task import TaskId
-from interlock.ui.cli.facttext import describe
-from interlock.ui.cli.progress import PHRASES, sentence
+from interlock.ui.words.facts import describe
+from interlock.ui.words.progress import PHRASES, sentence
 from tests.ui.conftest import Lab, git, task
 
 

@@ -11,7 +11,7 @@ import pytest
 from interlock.engine.slots import RoleSlots, Slots
 from interlock.events.state import Provider, State
 from interlock.model.pool import PoolFigures, missed
-from interlock.ui.cli.exposition import MOST_LABELS, exposition
+from interlock.ui.queries.metrics import MOST_LABELS, exposition
 from tests.engine.scratch import WAIT, Scratch
 from tests.ui import exposition_text
 from tests.ui.exposition_text import Samples

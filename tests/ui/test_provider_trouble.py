@@ -10,8 +10,8 @@ from interlock.events.record import Recorded, encode
 from interlock.events.state import State
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Agent, Commit, Task, TaskId
-from interlock.ui.cli.remedies import login_command
-from interlock.ui.cli.telling import Telling
+from interlock.ui.words.remedies import login_command
+from interlock.ui.words.run_lines import Telling
 from tests.agents.model_server.running import RunningModel, running_model
 from tests.engine.conftest import scratch
 from tests.engine.scratch import Scratch

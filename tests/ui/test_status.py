@@ -23,9 +23,9 @@ from interlock.model.task import Commit, TaskId, Tree
 from interlock.store.log import Head, rows_after
 from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.live import run_picture
-from interlock.ui.cli.reading import Reading
-from interlock.ui.cli.rows import rows as status_rows
-from interlock.ui.cli.telling import Telling
+from interlock.ui.queries.tasks import rows as status_rows
+from interlock.ui.reading import Reading
+from interlock.ui.words.run_lines import Telling
 from tests.ui.conftest import Lab, git, task
 
 

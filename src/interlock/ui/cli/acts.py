@@ -15,10 +15,10 @@ from interlock.ui.cli.answer import answer_question
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.reading import Reading, catch_up, read
-from interlock.ui.cli.rows import find
 from interlock.ui.cli.session import actor, opened, run_async
 from interlock.ui.cli.status import run_name
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import Reading, catch_up, read
 
 MakeFact = Callable[[TaskId], Fact]
 

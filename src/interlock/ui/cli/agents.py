@@ -12,12 +12,13 @@ from interlock.model.durations import lasting
 from interlock.model.usage import Usage
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.at_work import Watcher
-from interlock.ui.cli.eventtext import tokens
-from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import Reading, agent_pid, read
-from interlock.ui.cli.rows import in_short, open_permissions
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import sandbox_warning
+from interlock.ui.queries.tasks import in_short, open_permissions
+from interlock.ui.reading import Reading, agent_pid, read
+from interlock.ui.words.plain import inert
+from interlock.ui.words.sessions import tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, inert, say, say_json
-from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import find, open_permissions
+from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, run_async
+from interlock.ui.queries.tasks import find, open_permissions
+from interlock.ui.reading import Reading, read
+from interlock.ui.words.plain import inert
 
 MOST_CHARS = 4_000
 WORDS = {"allow": True, "deny": False}

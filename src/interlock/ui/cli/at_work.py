@@ -16,8 +16,8 @@ from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
 from interlock.model.usage import Usage
-from interlock.ui.cli.eventtext import decode
-from interlock.ui.cli.reading import agent_events, agent_log, model_calls
+from interlock.ui.reading import agent_events, agent_log, model_calls
+from interlock.ui.words.sessions import decode
 
 READ_BYTES = 4 << 20
 """Of a file in one look; the rest is read in the next."""

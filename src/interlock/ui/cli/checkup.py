@@ -26,11 +26,12 @@ from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.commit_hooks import hook_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
-from interlock.ui.cli.output import Invocation, counted, note
-from interlock.ui.cli.reading import all_rows, read
+from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
 from interlock.ui.cli.session import actor, opened, opened_fully
 from interlock.ui.cli.trust import trust_finding
+from interlock.ui.reading import all_rows, read
+from interlock.ui.words.plain import counted
 
 LOW_BYTES = 1 << 30
 """Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""

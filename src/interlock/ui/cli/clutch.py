@@ -15,10 +15,11 @@ from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import PAGE, read
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.reading import PAGE, read
+from interlock.ui.words.facts import clock
+from interlock.ui.words.plain import inert
 
 SHOWN = 10
 """Decisions, the newest last."""

@@ -31,7 +31,7 @@ from interlock.model.task import Tree
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_json
-from interlock.ui.cli.reading import all_rows
+from interlock.ui.reading import all_rows
 from interlock.verify.protocol import CheckOrder
 
 AGENTS = 4

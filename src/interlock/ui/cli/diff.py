@@ -7,11 +7,12 @@ import click
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import AttemptStory, attempts_of
-from interlock.ui.cli.output import Invocation, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import history, read
-from interlock.ui.cli.rows import find
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import run_async
+from interlock.ui.queries.attempts import AttemptStory, attempts_of
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import history, read
+from interlock.ui.words.plain import inert
 
 COLORS = {"+": "green", "-": "red", "@": "cyan"}
 

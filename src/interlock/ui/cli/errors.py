@@ -11,12 +11,13 @@ from interlock.learn.errors import Errors, Trouble
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import openable
-from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import all_rows, read
-from interlock.ui.cli.remedies import after_failure
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.attempts import openable
+from interlock.ui.reading import all_rows, read
+from interlock.ui.words.facts import clock
+from interlock.ui.words.plain import counted, inert
+from interlock.ui.words.remedies import after_failure
 
 SHOWN = 6
 """Tasks that are named in a line; the rest are counted."""

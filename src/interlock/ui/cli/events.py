@@ -11,10 +11,10 @@ from interlock.events.record import GENESIS, Recorded, verify_chain
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.facttext import line
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
-from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, all_rows
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, all_rows
+from interlock.ui.words.facts import line
 
 
 @click.command("events", cls=Command)

@@ -10,13 +10,14 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.causes import Cause, explain
-from interlock.ui.cli.evidencetext import evidence_text
-from interlock.ui.cli.facttext import clock, describe
-from interlock.ui.cli.output import Invocation, inert, paint, say, say_json
-from interlock.ui.cli.reading import Reading, all_rows, history, read
-from interlock.ui.cli.rows import find
+from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.explain import Cause, explain
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import Reading, all_rows, history, read
+from interlock.ui.words.evidence import evidence_text
+from interlock.ui.words.facts import clock, describe
+from interlock.ui.words.plain import inert
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 

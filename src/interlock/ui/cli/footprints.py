@@ -9,10 +9,11 @@ from interlock.events.state import State, TaskState
 from interlock.learn.drift import Drift, drift_of, drifts, forecast_of
 from interlock.model.forecast import Chance
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import read
-from interlock.ui.cli.rows import find
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import read
+from interlock.ui.words.plain import counted, inert
 
 NAMED = 3
 """Surprises that are named in a line of their task."""

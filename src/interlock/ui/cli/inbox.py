@@ -9,10 +9,11 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, inert, paint, say, say_json
-from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import open_permissions
+from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.tasks import open_permissions
+from interlock.ui.reading import Reading, read
+from interlock.ui.words.plain import inert
 
 COLORS = {"failed": "red"}
 

@@ -12,9 +12,10 @@ from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
 from interlock.model.redact import Redactor
 from interlock.ui.cli.app import CommandGroup
-from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
-from interlock.ui.cli.reading import read
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import actor, opened, run_async
+from interlock.ui.reading import read
+from interlock.ui.words.plain import counted, inert
 
 MOST_CHARS = 2_000
 """It goes into many prompts."""

@@ -18,10 +18,11 @@ from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
-from interlock.ui.cli.brakes import brake_line
-from interlock.ui.cli.output import inert, stdout_color
+from interlock.ui.cli.output import stdout_color
 from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
-from interlock.ui.cli.telling import Telling
+from interlock.ui.words.limits import brake_line
+from interlock.ui.words.plain import inert
+from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
 WIDE_COLUMNS = 120

@@ -15,12 +15,13 @@ from interlock.model.errors import UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import AttemptStory, attempts_of
-from interlock.ui.cli.eventtext import decode, event_line
-from interlock.ui.cli.output import Invocation, inert, note, say, say_line
-from interlock.ui.cli.reading import Reading, agent_events, agent_log, catch_up, history, read
-from interlock.ui.cli.rows import find
+from interlock.ui.cli.output import Invocation, note, say, say_line
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.attempts import AttemptStory, attempts_of
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import Reading, agent_events, agent_log, catch_up, history, read
+from interlock.ui.words.plain import inert
+from interlock.ui.words.sessions import decode, event_line
 
 CHUNK_BYTES = 1 << 16
 POLL_SECONDS = 0.2

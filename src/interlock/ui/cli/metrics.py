@@ -5,11 +5,12 @@ import click
 from interlock.model.pool import PoolFigures
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.exposition import exposition
-from interlock.ui.cli.output import Invocation, inert, say_json
-from interlock.ui.cli.pool import pool_object, slots_now
-from interlock.ui.cli.reading import Reading, read
+from interlock.ui.cli.output import Invocation, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.metrics import exposition
+from interlock.ui.queries.pool import pool_object, slots_now
+from interlock.ui.reading import Reading, read
+from interlock.ui.words.plain import inert
 
 
 @click.command("metrics", cls=Command)

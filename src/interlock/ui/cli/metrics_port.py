@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.ui.cli.exposition import CONTENT_TYPE
+from interlock.ui.queries.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from aiohttp.web import TCPSite

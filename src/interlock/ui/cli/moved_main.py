@@ -3,8 +3,8 @@
 from contextlib import suppress
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.ui.cli.reading import Reading, catch_up
 from interlock.ui.cli.session import ProjectLog, actor
+from interlock.ui.reading import Reading, catch_up
 
 
 async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:

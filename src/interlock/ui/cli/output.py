@@ -16,20 +16,13 @@ from interlock.model.errors import EnvironmentProblem
 AGENT_VARIABLES = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX")
 """Set by coding agents in the shells they open: whoever reads there is a program."""
 
-CONTROL = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    r"\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
-)
-"""Escape sequences, control characters, and those that turn the direction of writing or are not seen: an
-agent's output must not steer the reader's terminal, or hide what it says."""
-
-
 _OBEYED = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
-"""The same in a line that we have coloured: a name in it may come from anywhere."""
+"""Escape sequences and control characters in a line that we have coloured: a name in it may come from
+anywhere."""
 _RAW_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""Of these, what JSON may hold as it is. It stands in texts only."""
+"""The characters of `words.plain.CONTROL` that JSON may hold as they are. They occur in texts only."""
 
 
 class OutputLost(EnvironmentProblem):
@@ -156,16 +149,6 @@ def say_line(value: object) -> None:
 def _escaped(document: str) -> str:
     """The same JSON with what a terminal would obey, or would not show, written as `\\u009b`."""
     return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
-
-
-def inert(text: str) -> str:
-    """Text of unknown origin with nothing in it that a terminal would obey."""
-    return CONTROL.sub("", text)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def paint(text: str, color: str) -> str:

@@ -7,9 +7,9 @@ from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import find
 from interlock.ui.cli.session import actor, opened, run_async
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import Reading, read
 
 
 @click.command("pause", cls=Command)

@@ -16,12 +16,13 @@ from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse, changes
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.drawing import dot, mermaid
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
-from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.programs import missing_programs
 from interlock.ui.cli.session import opened_fully, run_async
+from interlock.ui.queries.drawing import dot, mermaid
+from interlock.ui.words.plain import counted
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen

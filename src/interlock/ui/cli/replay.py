@@ -14,13 +14,14 @@ from interlock.model.errors import UsageError
 from interlock.model.numbers import bounded
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.events import as_object
-from interlock.ui.cli.facttext import clock, line
-from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json, say_line
-from interlock.ui.cli.past import find_run, runs_of
-from interlock.ui.cli.progress import sentence
-from interlock.ui.cli.reading import Reading, all_rows
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import document, lines, run_name
+from interlock.ui.queries.runs import find_run, runs_of
+from interlock.ui.reading import Reading, all_rows
+from interlock.ui.words.facts import clock, line
+from interlock.ui.words.plain import counted
+from interlock.ui.words.progress import sentence
 
 
 @click.command("replay", cls=Command)

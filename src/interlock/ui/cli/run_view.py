@@ -14,7 +14,7 @@ from interlock.model.pace import check_words
 from interlock.model.task import TaskId
 from interlock.ui.cli.events import as_object
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint, say, say_line
-from interlock.ui.cli.telling import Telling
+from interlock.ui.words.run_lines import Telling
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,9 +11,9 @@ from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.reading import read
-from interlock.ui.cli.rows import find
 from interlock.ui.cli.session import actor, opened, run_async
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import read
 
 WAIT_SECONDS = 10.0
 """A loop that is well looks for facts all the time."""

@@ -12,7 +12,10 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.attempts import (
+from interlock.ui.cli.footprints import drift_document, drift_line, request_line
+from interlock.ui.cli.output import Invocation, paint, say, say_json
+from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.attempts import (
     AttemptStory,
     PhaseStory,
     attempts_of,
@@ -20,15 +23,13 @@ from interlock.ui.cli.attempts import (
     left_out_lines,
     located,
 )
-from interlock.ui.cli.causes import waited_text
-from interlock.ui.cli.evidencetext import evidence_text
-from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.footprints import drift_document, drift_line, request_line
-from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
-from interlock.ui.cli.output import Invocation, counted, inert, paint, say, say_json
-from interlock.ui.cli.reading import history, read
-from interlock.ui.cli.rows import Row, find, in_short, open_permissions, rows
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.explain import waited_text
+from interlock.ui.queries.tasks import Row, find, in_short, open_permissions, rows
+from interlock.ui.reading import history, read
+from interlock.ui.words.evidence import evidence_text
+from interlock.ui.words.facts import clock
+from interlock.ui.words.forecasts import expected_text, forecast_of, kind_text
+from interlock.ui.words.plain import counted, inert
 
 WORDS_CHARS = 160
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}

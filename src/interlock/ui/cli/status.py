@@ -14,16 +14,17 @@ from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.brakes import brake_line, brake_object
-from interlock.ui.cli.checktext import red_main_objects, red_main_text
-from interlock.ui.cli.eta import Eta
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.moved_main import note_lost_landings
-from interlock.ui.cli.output import Invocation, counted, inert, note, paint, say, say_json
-from interlock.ui.cli.pool import pool_line, pool_object
-from interlock.ui.cli.reading import Reading, read
-from interlock.ui.cli.rows import Row, by_stage, rows, verdict
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.eta import Eta
+from interlock.ui.queries.pool import pool_line, pool_object
+from interlock.ui.queries.tasks import Row, by_stage, rows, verdict
+from interlock.ui.reading import Reading, read
+from interlock.ui.words.checks import red_main_objects, red_main_text
+from interlock.ui.words.limits import brake_line, brake_object
+from interlock.ui.words.plain import counted, inert
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
 ALIKE_CHARS = 80

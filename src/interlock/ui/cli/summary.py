@@ -8,13 +8,14 @@ from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
 from interlock.model.reason import Why
-from interlock.ui.cli.checktext import red_main_text
-from interlock.ui.cli.evidencetext import grades_text
 from interlock.ui.cli.footprints import drift_line
-from interlock.ui.cli.output import Invocation, inert, paint, say, say_line
-from interlock.ui.cli.reading import Reading, all_rows
-from interlock.ui.cli.rows import HELPS, Row, rows
+from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.status import COLORS, sandbox_warning, table
+from interlock.ui.queries.tasks import HELPS, Row, rows
+from interlock.ui.reading import Reading, all_rows
+from interlock.ui.words.checks import red_main_text
+from interlock.ui.words.evidence import grades_text
+from interlock.ui.words.plain import inert
 
 LISTED = 20
 WORTH_SAYING = 1.1

@@ -15,8 +15,9 @@ from interlock.model.task import Agent
 from interlock.plan import parse
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.findings import Finding, Health
-from interlock.ui.cli.output import Invocation, counted, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import run_async
+from interlock.ui.words.plain import counted
 
 FIX = "interlock trust"
 

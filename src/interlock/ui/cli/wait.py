@@ -11,10 +11,10 @@ from interlock.model.task import TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
-from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.cli.rows import find, outcome, rows, verdict
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import document, headline, table
+from interlock.ui.queries.tasks import find, outcome, rows, verdict
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
 
 
 @click.command("wait", cls=Command)

@@ -7,11 +7,12 @@ from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, inert, say, say_line
-from interlock.ui.cli.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
+from interlock.ui.cli.output import Invocation, say, say_line
 from interlock.ui.cli.session import ProjectLog, opened
 from interlock.ui.cli.status import document, groups, heading, headline, lines
-from interlock.ui.cli.telling import Telling
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
+from interlock.ui.words.plain import inert
+from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
 

@@ -19,11 +19,12 @@ from interlock.model.errors import UsageError
 from interlock.model.nearest import suggest
 from interlock.model.task import Agent
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.output import Invocation, counted, note, say, say_json
-from interlock.ui.cli.past import LAST, find_run, runs_of
-from interlock.ui.cli.reading import all_rows
+from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import run_name
+from interlock.ui.queries.runs import LAST, find_run, runs_of
+from interlock.ui.reading import all_rows
+from interlock.ui.words.plain import counted
 
 REHEARSALS = 60
 

@@ -10,8 +10,8 @@ from interlock.events.state import State
 from interlock.model.canary import canary_key
 from interlock.model.errors import EnvironmentProblem
 from interlock.plan import Graph
-from interlock.ui.cli.evidencetext import canary_text, wrong_copy_fix, wrong_copy_text
 from interlock.ui.cli.session import actor
+from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
 
 
 async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> None:

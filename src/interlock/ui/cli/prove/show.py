@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 
 from interlock.engine.settings import Settings
 from interlock.model.errors import InterlockError
-from interlock.ui.cli.facttext import line
 from interlock.ui.cli.prove.guard import attack_blocked
 from interlock.ui.cli.prove.landing import (
     claim_race,
@@ -20,6 +19,7 @@ from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_nex
 from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
 from interlock.ui.cli.prove.scratch import Scratch, close_left, new_scratch
 from interlock.ui.cli.prove.stage import Stage, TookTooLong
+from interlock.ui.words.facts import line
 
 AT_ONCE = 2
 """Proofs under way together: each starts several processes of its own."""

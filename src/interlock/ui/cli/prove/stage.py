@@ -17,7 +17,7 @@ from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
 from interlock.process.survivors import MARK
-from interlock.ui.cli.reading import all_rows
+from interlock.ui.reading import all_rows
 
 PATIENCE_SECONDS = 90.0
 """The longest a proof waits for one thing to happen."""

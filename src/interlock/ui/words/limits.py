@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from interlock.events.state import Limit, State
-from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.output import inert
+from interlock.ui.words.facts import clock
+from interlock.ui.words.plain import inert
 
 
 def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:

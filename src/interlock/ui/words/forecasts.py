@@ -3,7 +3,7 @@
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
-from interlock.ui.cli.output import counted, inert
+from interlock.ui.words.plain import counted, inert
 
 
 def forecast_of(state: State, task: TaskState) -> Forecast:

@@ -14,13 +14,13 @@ from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule import Board
-from interlock.ui.cli.checktext import main_text, obstacles
-from interlock.ui.cli.evidencetext import landed_text
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.forecasttext import category_of
-from interlock.ui.cli.output import counted, inert
-from interlock.ui.cli.reading import Reading
-from interlock.ui.cli.remedies import after_failure
+from interlock.ui.reading import Reading
+from interlock.ui.words.checks import main_text, obstacles
+from interlock.ui.words.evidence import landed_text
+from interlock.ui.words.forecasts import category_of
+from interlock.ui.words.plain import counted, inert
+from interlock.ui.words.remedies import after_failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from interlock.events.baselines import known_failures, obstacle
 from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
-from interlock.ui.cli.output import counted, inert
+from interlock.ui.words.plain import counted, inert
 
 LAST_LINES = 8
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded
 from interlock.model.numbers import bounded
-from interlock.ui.cli.forecasttext import time_text
-from interlock.ui.cli.output import inert
+from interlock.ui.words.forecasts import time_text
+from interlock.ui.words.plain import inert
 
 LEFT_OUT = (
     "task",

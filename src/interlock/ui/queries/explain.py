@@ -13,7 +13,7 @@ from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.train.refusal import refusal
-from interlock.ui.cli.attempts import (
+from interlock.ui.queries.attempts import (
     AttemptStory,
     PhaseStory,
     attempts_of,
@@ -21,11 +21,11 @@ from interlock.ui.cli.attempts import (
     left_out_lines,
     located,
 )
-from interlock.ui.cli.facttext import clock
-from interlock.ui.cli.forecasttext import expected_text, forecast_of, kind_text
-from interlock.ui.cli.output import counted
-from interlock.ui.cli.reading import Reading
-from interlock.ui.cli.rows import in_words, next_command
+from interlock.ui.queries.tasks import in_words, next_command
+from interlock.ui.reading import Reading
+from interlock.ui.words.facts import clock
+from interlock.ui.words.forecasts import expected_text, forecast_of, kind_text
+from interlock.ui.words.plain import counted
 
 DEPTH = 8
 WIDTH = 3

@@ -3,9 +3,9 @@
 from interlock.learn.past import PastRun, past_runs
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
-from interlock.ui.cli.output import counted
-from interlock.ui.cli.reading import all_rows
 from interlock.ui.cli.status import run_name
+from interlock.ui.reading import all_rows
+from interlock.ui.words.plain import counted
 
 LAST = "last"
 

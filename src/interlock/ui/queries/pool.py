@@ -6,8 +6,9 @@ from interlock.engine.slots import Slots, slots_of
 from interlock.model.durations import lasting
 from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.schedule import Board
-from interlock.ui.cli.output import counted, paint
-from interlock.ui.cli.reading import Reading
+from interlock.ui.cli.output import paint
+from interlock.ui.reading import Reading
+from interlock.ui.words.plain import counted
 
 
 def slots_now(reading: Reading, board: Board) -> Slots:

@@ -1,0 +1,1 @@
+"""Documents over State: everything that the command line shows, as data. Nothing here writes."""
