@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -11,14 +12,14 @@ from hypothesis import settings
 
 from interlock.process.choice import UNSAFE_VARIABLE, Wanted, try_all
 from tests.postgres_server import running_postgres
+from tests.tiers import EXAMPLES
 
 KINDS = ("sim", "crash", "contract", "property")
 """A test is of the first kind it is marked with; without any it is a unit test."""
 
 _NUMBERS = itertools.count()
 
-# How long an example takes says more about the machine than about the code. The night tries more of them.
-EXAMPLES = int(os.environ.get("INTERLOCK_TEST_EXAMPLES", "50"))
+# How long an example takes says more about the machine than about the code.
 settings.register_profile("interlock", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("interlock")
 
@@ -27,8 +28,11 @@ def pytest_configure() -> None:
     """Where no sandbox works, tests that are about something else run their agents without one.
 
     Containers often switch compiled files off. Then each command that a test starts would compile all of
-    Interlock again, which takes longer than most of them run.
+    Interlock again, which takes longer than most of them run. `make test &` ignores Ctrl-C, and so would each
+    command that a test interrupts.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if try_all(Wanted())[-1].confinement is None:

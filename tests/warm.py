@@ -1,12 +1,13 @@
 """Starts a Python program, most often `interlock`, as a process of its own without the time of its imports.
 
-Tests whose subject is the start itself (a terminal, another user, a broken machine) start `python -m
-interlock` themselves. With INTERLOCK_COLD_TESTS=1 every test does, as in `make test-night`.
+Tests whose subject is the start itself (another user, a broken machine) start `python -m interlock`
+themselves. With INTERLOCK_COLD_TESTS=1 every test does, as in `make test-night`.
 """
 
 import atexit
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -82,6 +83,17 @@ def start(
         with theirs:
             socket.send_fds(_server(), [json.dumps(order).encode()], [*streams, theirs.fileno()])
     return Warm(argv, ours)
+
+
+def start_on_terminal(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None
+) -> tuple[Started, int]:
+    """Start `python ...` on a terminal of its own, and return the other side of that too."""
+    mine, theirs = pty.openpty()
+    try:
+        return start(argv, cwd, env, out=theirs, err=theirs, stdin=theirs), mine
+    finally:
+        os.close(theirs)
 
 
 def run(

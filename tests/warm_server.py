@@ -6,6 +6,7 @@ of its own, with its own streams, folder, environment and signals.
     python -m tests.warm_server FD      serves the requests that come over this socket, until it is closed
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -15,7 +16,9 @@ import runpy
 import selectors
 import socket
 import sys
+import threading
 import time
+from io import TextIOWrapper
 from typing import NamedTuple
 
 import interlock
@@ -89,12 +92,23 @@ def become(order: Order) -> None:
     os.environ.clear()
     os.environ.update(order.env)
     time.tzset()
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.isatty():
+        sys.stdout.reconfigure(line_buffering=True)  # as the interpreter does when it starts on a terminal
     if order.words[0] == "-m":
         sys.argv = order.words[1:]
         runpy.run_module(order.words[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = order.words
         runpy.run_path(order.words[0], run_name="__main__")
+
+
+def leave(code: int) -> None:
+    """End this process as the interpreter would, but without freeing what the kernel frees anyway."""
+    threading._shutdown()  # type: ignore[attr-defined] # what the interpreter calls; typeshed leaves it out
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def import_everything() -> None:
@@ -110,4 +124,11 @@ if __name__ == "__main__":
     import_everything()
     order = serve(socket.socket(fileno=int(sys.argv[1])))
     if order:
-        become(order)
+        try:
+            become(order)
+        except SystemExit as ended:
+            # Taking down modules that are shared with the server copies them first: most of a short command.
+            if isinstance(ended.code, int | None):
+                leave(ended.code or 0)
+            raise
+        leave(0)

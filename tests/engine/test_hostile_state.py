@@ -6,7 +6,7 @@ The night run folds `INTERLOCK_HOSTILE_FACTS` facts, in logs from the seed `INTE
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.engine.clutch import Clutch, category_views
@@ -30,6 +30,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from tests.events.hostile import Villain
+from tests.tiers import examples
 
 ROWS, FACTS = 200, int(os.environ.get("INTERLOCK_HOSTILE_FACTS", "1_000_000"))
 SEED = int(os.environ.get("INTERLOCK_HOSTILE_SEED", "0"))
@@ -85,7 +86,7 @@ def told(seed: int) -> tuple[Villain, list[Recorded]]:
 
 
 @pytest.mark.property
-@settings(max_examples=15)
+@examples(0.2)
 @given(st.integers(0, 2**32))
 def test_everything_is_worked_out_from_whatever_a_log_holds(seed: int) -> None:
     villain, log = told(seed)

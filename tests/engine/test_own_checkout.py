@@ -2,14 +2,17 @@
 
 import os
 import pty
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.engine.scratch import INTERLOCK, WAIT, Background, Scratch
+from tests.tiers import rest_at_night
 
 pytestmark = pytest.mark.slow
+
+OVERLOOKED = ["--skip-worktree", "--assume-unchanged"]
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_only_a_change_to_the_same_edited_file_waits(scratch: Scratch, gate: Pat
     assert (scratch.root / "other.txt").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
+@pytest.mark.parametrize("mark", rest_at_night(OVERLOOKED, by_day=OVERLOOKED[:1]))
 def test_an_edit_that_git_was_told_to_overlook_holds_the_landing_too(
     scratch: Scratch, gate: Path, run: Background, mark: str
 ) -> None:
@@ -140,26 +143,25 @@ def test_a_run_lands_on_the_branch_that_it_is_told(scratch: Scratch) -> None:
 
 
 @pytest.mark.parametrize(("answer", "lands"), [("mine", "mine"), ("", "main")])
-def test_on_a_terminal_the_branch_is_asked_for_once(scratch: Scratch, answer: str, lands: str) -> None:
+def test_on_a_terminal_the_branch_is_asked_for_once(
+    scratch: Scratch, tmp_path: Path, answer: str, lands: str
+) -> None:
     scratch.graph("  t: {goal: x}\n")
     scratch.git("switch", "-q", "-c", "mine")
     terminal, end = pty.openpty()
     try:
         os.write(terminal, f"{answer}\n".encode())
-        done = subprocess.run(
-            [*INTERLOCK, "run"],
-            cwd=scratch.root,
-            env=scratch.env,
-            stdin=end,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=60,
-            check=True,
-        )
+        with (tmp_path / "said").open("w+") as said:
+            number = said.fileno()
+            run = warm.start(
+                [*INTERLOCK, "run"], scratch.root, scratch.env, out=number, err=number, stdin=end
+            )
+            assert run.wait(60) == 0
+            said.seek(0)
+            assert "You are on mine. Land on which branch? (main, mine) [main]" in said.read()
     finally:
         os.close(terminal)
         os.close(end)
-    assert b"You are on mine. Land on which branch? (main, mine) [main]" in done.stdout
     assert scratch.git("show", f"{lands}:t.txt") == "t"
 
 

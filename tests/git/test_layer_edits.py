@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.git.test_layers import Layered
 from tests.git.world import git, make_world, run
 from tests.run.tree import linux, python_as_nobody
+from tests.tiers import EXAMPLES
 
 pytestmark = [linux, pytest.mark.slow, pytest.mark.sandbox, pytest.mark.property]
 
@@ -124,7 +125,9 @@ def twice(tmp_path: Path) -> Twice:
 
 @given(edits)
 # One repository serves all examples: each begins with the same commit.
-@settings(max_examples=25, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=EXAMPLES // 3, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_what_is_imported_is_what_git_finds_in_a_plain_checkout(twice: Twice, script: str) -> None:
     assert twice.imported(script) == twice.expected(script)
 

@@ -59,6 +59,7 @@ def test_what_one_task_found_out_the_next_one_is_told_at_once(
     assert "+strict = yes" in prompt
 
 
+@pytest.mark.night  # by day: a lesson is offered, here, and retired by its figures, in tests/learn
 def test_a_lesson_that_helps_stays_and_one_that_misleads_is_retired_by_its_figures(scratch: Scratch) -> None:
     """K5: success with a lesson and without it is counted, and decides."""
     scratch.write(check__sh=CHECK_BOTH, base__helps=BASE)

@@ -5,10 +5,11 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from interlock.model.globs import is_literal, matches, overlap
+from tests.tiers import examples
 
 WORDS = ["".join(word) for size in range(1, 11) for word in product("ab", repeat=size)]
 """As long as two names of five characters need to lie behind one another."""
@@ -110,7 +111,7 @@ def test_matching_equals_the_rules_read_literally(glob: str, path: str) -> None:
 
 @pytest.mark.property
 @pytest.mark.slow
-@settings(max_examples=200)
+@examples(2)
 @given(globs, globs)
 def test_overlap_is_symmetric_and_equals_brute_force(a: str, b: str) -> None:
     assert overlap(a, b) == overlap(b, a) == bool(meant(a) & meant(b))

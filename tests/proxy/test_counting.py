@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.session import Usage
@@ -116,7 +116,6 @@ def test_the_text_that_is_kept_is_bounded() -> None:
 
 @pytest.mark.slow
 @pytest.mark.property
-@settings(max_examples=50)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

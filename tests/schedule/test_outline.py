@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
@@ -15,6 +15,7 @@ from interlock.schedule.outline import LARGEST
 from interlock.schedule.passes import Layout, make_plan, run_through
 from tests.schedule.test_board import Floor, task
 from tests.schedule.test_properties import Drive, graphs
+from tests.tiers import examples
 
 QUEUE = [task(f"queued-{number}", uses=("db",), estimate_seconds=100.0) for number in range(3)]
 LONG = [task(f"long-{number}", estimate_seconds=150.0) for number in range(2)]
@@ -77,7 +78,7 @@ def test_a_task_that_is_not_part_of_the_run_holds_nobody_up() -> None:
 
 @pytest.mark.slow
 @pytest.mark.property
-@settings(max_examples=60)
+@examples(0.8)
 @given(graphs(), st.integers(1, 4), st.integers(0, 2**16))
 def test_a_board_that_has_seen_a_run_from_its_beginning_chooses_like_a_new_one(
     specs: list[Task], slots: int, seed: int

@@ -1,7 +1,7 @@
 """When a task starts although it may edit what somebody else edits (D5), and what the log teaches (K1)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
@@ -17,6 +17,7 @@ from interlock.schedule.overlaps import THETA, outlook
 from tests.events.journal import Journal
 from tests.schedule.test_board import Floor, task
 from tests.schedule.test_properties import Drive, assert_no_conflicts, graphs
+from tests.tiers import examples
 
 A, B, C = map(TaskId, "abc")
 
@@ -203,7 +204,7 @@ def test_a_likely_companion_makes_a_task_second_choice() -> None:
 
 @pytest.mark.slow
 @pytest.mark.property
-@settings(max_examples=60)
+@examples(0.8)
 @given(
     graphs(),
     st.integers(1, 4),

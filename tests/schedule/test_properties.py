@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
@@ -17,6 +17,7 @@ from interlock.schedule.order import DAY_SECONDS
 from interlock.train import moves as lane_moves
 from tests.events.journal import AGENT, Journal, Move, fact, failed, moves
 from tests.schedule.test_board import task
+from tests.tiers import examples
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +138,7 @@ class Drive:
 
 
 @pytest.mark.property
-@settings(max_examples=150)
+@examples(2)
 @given(graphs(), st.integers(1, 4), st.integers(0, 2**16))
 def test_a_run_lands_everything_and_never_breaks_a_lease_or_wastes_a_slot(
     specs: list[Task], slots: int, seed: int
@@ -180,7 +181,7 @@ def touching(one: Task, other: Task) -> bool:
 
 
 @pytest.mark.property
-@settings(max_examples=20)
+@examples(0.4)
 @given(st.integers(0, 2**16), st.sampled_from([{}, {"uses": ("db",)}]))
 def test_a_stream_of_critical_arrivals_passes_a_task_for_two_days_at_most(
     seed: int, wants: dict[str, object]

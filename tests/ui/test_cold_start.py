@@ -10,6 +10,7 @@ import pytest
 
 from interlock.ui.cli.commands import COMMANDS
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_at_night
 from tests.warm import INTERLOCK
 
 pytestmark = pytest.mark.slow
@@ -26,6 +27,8 @@ ARGUMENTS = {
     "completion": ["bash"],
     "config": ["show"],
 }
+BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}
+"""They reach the most packages, one each: the others differ in their last import."""
 REFUSE = {"init", "retry", "reset", "cancel", "answer", "say"}
 """Commands that have nothing to do in a project whose only task has landed, and say so."""
 
@@ -39,7 +42,7 @@ def landed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scratch]:
     scratch.close()
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - ELSEWHERE))
+@pytest.mark.parametrize("name", rest_at_night(sorted(COMMANDS.keys() - ELSEWHERE), BY_DAY))
 def test_a_command_works_in_a_process_of_its_own(name: str, landed: Scratch) -> None:
     argv = [*INTERLOCK, name, *ARGUMENTS.get(name, [])]
     done = subprocess.run(argv, cwd=landed.root, env=landed.env, capture_output=True, text=True, check=False)

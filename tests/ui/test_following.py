@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import select
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from interlock.events.facts import Paused, RunEnded, RunStarted
 from interlock.model.claim import CONTROLLER
 from interlock.ui.cli.exits import ExitCode
 from tests.ui.conftest import Lab, task
+from tests.warm import INTERLOCK, start_on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -96,16 +96,8 @@ def test_a_log_is_followed_to_the_end_of_its_attempt(lab: Lab) -> None:
 
 def test_on_a_terminal_the_status_is_a_picture(lab: Lab) -> None:
     lab.accept(task("alpha"))
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "interlock", "status", "-w"],
-        cwd=lab.root,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"},
-    )
-    os.close(theirs)
+    env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    process, mine = start_on_terminal([*INTERLOCK, "status", "-w"], lab.root, env)
     try:
         assert _shows(mine, "alpha")
         lab.write(Paused(None, "lunch"))

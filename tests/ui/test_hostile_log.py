@@ -13,6 +13,7 @@ from interlock.model.task import Agent, Task, TaskId
 from interlock.model.usage import Usage
 from interlock.ui.cli.exits import ExitCode
 from tests.events.hostile import Villain
+from tests.tiers import rest_at_night
 from tests.ui.conftest import Lab
 
 pytestmark = pytest.mark.slow
@@ -55,7 +56,7 @@ def hostile_log(seed: int, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", rest_at_night(range(5), by_day=[0]))
 def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: Lab, tmp_path: Path) -> None:
     (lab.root / "task-graph.yaml").write_text(GRAPH)
     assert lab.run("events", "--import", str(hostile_log(seed, tmp_path / "log.ndjson"))).code == 0

@@ -2,10 +2,7 @@
 
 import json
 import os
-import pty
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +15,7 @@ from interlock.ui.cli.at_work import Attempt, Growing, money, short_count
 from interlock.ui.words.plain import inert
 from tests.ui.conftest import Lab, task
 from tests.ui.test_run_command import pieces
+from tests.warm import INTERLOCK, start_on_terminal
 
 TOOL = {"kind": "tool", "tool": "Bash", "text": json.dumps({"command": "pytest -q tests/[unit]"})}
 SESSION = {"kind": "session", "session": "s", "model": "claude-opus-5-5"}
@@ -41,16 +39,8 @@ def write(path: Path, *lines: Mapping[str, object]) -> None:
 
 def screen(lab: Lab, columns: int) -> list[str]:
     """The first whole picture that `status -w` draws."""
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "interlock", "status", "-w"],
-        cwd=lab.root,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30", "NO_COLOR": "1"},
-    )
-    os.close(theirs)
+    env = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30", "NO_COLOR": "1"}
+    process, mine = start_on_terminal([*INTERLOCK, "status", "-w"], lab.root, env)
     seen = ""
     for piece in pieces(mine):
         seen += piece

@@ -1,8 +1,6 @@
 """Bell and desktop notification: at the end of a run and when a person is needed, on a terminal only."""
 
 import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from interlock.ui.cli.notices import BELL, Notices, Notify, desktop_command, sho
 from interlock.ui.cli.output import Invocation
 from tests.ui.conftest import interlock
 from tests.ui.test_run_command import pieces, project
+from tests.warm import INTERLOCK, start_on_terminal
 
 SENDER = '#!/bin/sh\nprintf "%s\\n" "$@" > "$NOTICE_FILE"\n'
 
@@ -36,16 +35,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def on_a_terminal(root: Path, notify: str) -> str:
     """A whole run, as it is seen."""
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "interlock", "run"],
-        cwd=root,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "INTERLOCK_NOTIFY": notify},
-    )
-    os.close(theirs)
+    env = os.environ | {"TERM": "xterm-256color", "INTERLOCK_NOTIFY": notify}
+    process, mine = start_on_terminal([*INTERLOCK, "run"], root, env)
     seen = "".join(pieces(mine))
     os.close(mine)
     assert process.wait() == 0

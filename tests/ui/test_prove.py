@@ -105,6 +105,7 @@ def test_every_mechanism_is_shown_firing_with_the_facts_that_say_so(tmp_path: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.night  # it waits for every proof to fail
 def test_a_mechanism_that_does_not_fire_is_said_and_its_repository_kept(tmp_path: Path) -> None:
     broken = tmp_path / "bin"
     broken.mkdir()

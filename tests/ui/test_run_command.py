@@ -2,10 +2,8 @@
 
 import json
 import os
-import pty
 import select
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from interlock.ui.cli.exits import ExitCode
 from tests.engine.scratch import Background
 from tests.ui.conftest import git, interlock
+from tests.warm import INTERLOCK, start_on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -55,11 +54,7 @@ def test_everything_lands_and_the_summary_says_so(repository: Path) -> None:
     assert "one: landed as " in result.out
     assert "2 done" in result.out
     assert "\x1b" not in result.out
-
-
-def test_the_users_clean_checkout_of_main_comes_along(repository: Path) -> None:
-    root = project(repository, "one")
-    interlock("run", cwd=root)
+    # The user's clean checkout of main comes along.
     assert (root / "one.txt").read_text() == "one\n"
     assert git(root, "status", "--porcelain") == ""
 
@@ -113,11 +108,7 @@ def test_on_a_terminal_a_person_is_asked_and_may_say_no(repository: Path) -> Non
     root = project(repository, "bad", "one")
     interlock("run", "--only", "bad", cwd=root)
     project(root, "one")
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "interlock", "run"], cwd=root, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
+    process, mine = start_on_terminal([*INTERLOCK, "run"], root)
     seen = ""
     for piece in pieces(mine):
         seen += piece
@@ -145,7 +136,7 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextmanager
 def started(root: Path, *words: str) -> Iterator[Background]:
     """A run in the background, its lines read as they come."""
-    run = Background([sys.executable, "-m", "interlock", "run", *words], root)
+    run = Background([*INTERLOCK, "run", *words], root)
     try:
         yield run
     finally:
@@ -161,7 +152,7 @@ def test_a_reader_who_leaves_does_not_end_the_run(repository: Path) -> None:
     root = project(repository, "one", "two one", "three two")
     for words in ([], ["--json"]):
         process = subprocess.Popen(
-            [sys.executable, "-m", "interlock", "run", *words],
+            [*INTERLOCK, "run", *words],
             cwd=root,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -208,16 +199,8 @@ def test_another_terminal_stops_the_whole_run(repository: Path, gate: Path) -> N
 def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, gate: Path) -> None:
     """A23."""
     root = project(repository, "slow")
-    mine, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "interlock", "run"],
-        cwd=root,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"},
-    )
-    os.close(theirs)
+    env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    process, mine = start_on_terminal([*INTERLOCK, "run"], root, env)
     seen = ""
     for piece in pieces(mine):
         seen += piece
