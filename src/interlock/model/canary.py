@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from interlock.model.task import Tree
 
 PLACES = 3
-"""How many places are broken, one after the other, before it is said that the checks notice nothing: one
-function may be untested."""
+"""The number of places broken, one after the other, before the checks count as blind: one function may be
+untested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Canary:
     """A tree that nothing refers to, with one place of it broken."""
 
     name: str
-    """What is broken, as people name it: `shapes.area`."""
+    """The broken place, as people name it: `shapes.area`."""
     path: str
     tree: Tree
     is_for_compilers: bool = False
@@ -24,13 +24,13 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class CanaryResult:
-    """What the checks of a project said of its canaries."""
+    """The verdict of a project's checks on its canaries."""
 
     noticed: bool
     places: tuple[str, ...] = ()
-    """What was broken, one after the other; if it was noticed, the last. Empty: there is nothing to break."""
+    """The broken places, one after the other; if one was noticed, it is the last. Empty: nothing to break."""
     seconds: float = 0.0
-    """How long the checks took to notice the last."""
+    """The time the checks took to notice the last."""
     run: str = ""
     """The run that tried it; empty: none."""
     given_up: bool = False
@@ -40,20 +40,20 @@ class CanaryResult:
 
     @property
     def is_blind(self) -> bool:
-        """Were the checks seen not to run code that was broken."""
+        """Tell if the checks were seen not to run code that was broken."""
         return bool(self.places) and not self.noticed
 
     @property
     def is_settled(self) -> bool:
-        """Would another trial say the same: a break was noticed, or there is nothing to break."""
+        """Tell if another trial would say the same: a break was noticed, or there is nothing to break."""
         return self.noticed or not (self.places or self.given_up)
 
     @property
     def is_untried(self) -> bool:
-        """Did the checks take too long to be tried on code that is broken."""
+        """Tell if the checks took too long to be tried on code that is broken."""
         return self.given_up and not self.places
 
 
 def canary_key(commands: Sequence[str], environment: str) -> str:
-    """Where the result of a project's checks in an environment is kept."""
+    """Return the key under which the result of a project's checks in an environment is kept."""
     return "\n".join((environment, *commands))

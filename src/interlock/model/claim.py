@@ -1,4 +1,4 @@
-"""Who may act on what: claims with epochs, and the incarnations that hold them."""
+"""Claims with epochs: the right to act on a resource, and the incarnation that holds it."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def task_resource(task: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to act on a resource, until somebody raises its epoch."""
+    """The right to act on a resource, until another holder raises its epoch."""
 
     resource: str
     epoch: int
@@ -37,7 +37,7 @@ class Held:
     expires_in_seconds: float
     """By the database's clock; negative once it has run out."""
     note: str = ""
-    """What the holder last said about it: its heartbeat."""
+    """The holder's last heartbeat message."""
     renewed_seconds_ago: float = 0.0
 
     @property

@@ -7,7 +7,7 @@ from itertools import pairwise
 SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 """The units, longest first."""
 PATTERN = r"\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?[smhd])+"
-"""What `seconds_of` reads, for schemas."""
+"""The text that `seconds_of` reads, for schemas."""
 MAX_LENGTH = 40
 
 _WHOLE = re.compile(PATTERN, re.ASCII)
@@ -26,7 +26,7 @@ def seconds_of(text: str) -> float:
 
 
 def time_text(seconds: float) -> str:
-    """What `seconds_of` reads, in as few units as are exact."""
+    """Write a duration as `seconds_of` reads it, in as few units as are exact."""
     if seconds != int(seconds):
         return f"{seconds:g}s"
     left, text = int(seconds), ""
@@ -37,12 +37,12 @@ def time_text(seconds: float) -> str:
 
 
 def precisely(seconds: float) -> str:
-    """The same for what may be short: with tenths below ten seconds."""
+    """Write a duration that may be short: with tenths below ten seconds."""
     return f"{seconds:.1f}s" if seconds < 10 else lasting(seconds)
 
 
 def lasting(seconds: float) -> str:
-    """For reading: in at most two units, the rest left out."""
+    """Write a duration for reading: in at most two units, the rest left out."""
     whole = max(0, int(seconds))
     for (unit, size), (smaller, part) in pairwise(SECONDS.items()):
         if whole >= size:

@@ -1,4 +1,4 @@
-"""Everything that can go wrong and is somebody's to act on.
+"""The errors that a person or the engine can act on.
 
 InterlockError
   UserError            a person can fix it; says what, and the next command
@@ -20,7 +20,7 @@ class InterlockError(Exception):
 
 
 class UserError(InterlockError):
-    """What happened, to what, and what to do."""
+    """An error for a person: the cause, its object, and the next command."""
 
     code = "error"
     exit_code = 1

@@ -1,4 +1,4 @@
-"""How well a change is known to work: what its agent says, what was seen to happen, what a check showed."""
+"""Grades of evidence for a change: its agent's claim, an observation, a passed check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from interlock.model.steering import steering
 
 
 class Grade(StrEnum):
-    """How much the evidence for a task or a commit is worth, the least first."""
+    """The worth of the evidence for a task or a commit, the least first."""
 
     CLAIMED = "claimed"
     """The agent says so."""
@@ -21,7 +21,7 @@ class Grade(StrEnum):
 
 
 class Gap(StrEnum):
-    """What is missing for `verified`."""
+    """The reason that a change is not `verified`."""
 
     UNCHECKED = "not-checked-yet"
     NO_CHECKS = "no-checks"
@@ -46,7 +46,7 @@ class Evidence:
     grade: Grade
     gap: Gap | None = None
     about: tuple[str, ...] = ()
-    """What the gap is about: commands, what was broken, or files."""
+    """The subject of the gap: commands, broken places, or files."""
     known_failures: int = 0
     """Tests that fail as they do on main. Every test that passes there passes."""
     fewer_tests: int = 0
@@ -60,7 +60,7 @@ class Evidence:
 
     @property
     def is_verified(self) -> bool:
-        """Did checks pass on the very tree that lands."""
+        """Tell if checks passed on the very tree that lands."""
         return self.grade is Grade.VERIFIED
 
 

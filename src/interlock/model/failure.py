@@ -1,4 +1,4 @@
-"""When are two failures the same one? When they differ only in what changes from run to run.
+"""Failures compared: two are the same if they differ only in text that changes from run to run.
 
 1. Escape sequences, moments, durations, addresses, object names, temporary directories, free-standing numbers
    and white space are taken out.
@@ -80,7 +80,7 @@ NOISE = re.compile(
 )
 """Lines that count failures and name none."""
 PLACE = re.compile(r"^(?:E\s{2,})?(?:[^\s:()]+[:(]\d+(?:[:,]\d+)?\)?:?\s+(?:-\s+)?)?")
-"""Where in which file: the same mistake is made in many."""
+"""The file and line in front of a message: the same mistake is made in many files."""
 TELLING_WORDS = 3
 """With fewer (`AssertionError: assert # == #`) a line may stand for anything."""
 LINE_CHARS = 300
@@ -88,7 +88,7 @@ LINES_COMPARED = 20
 
 
 def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
-    """What a failure looks like, whoever it happens to."""
+    """Return the symptom of a failure, the same for every task that it happens to."""
     text = re.sub(ESCAPE, "", feedback) if "\x1b" in feedback else feedback
     told = _telling(text)
     line = normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]

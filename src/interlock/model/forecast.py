@@ -1,4 +1,4 @@
-"""What is expected of a task before it runs."""
+"""The forecast for a task before it runs: time, money, success, and the paths it will edit."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from interlock.model.task import TaskId
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How likely a path is to be edited."""
+    """A path, and the probability that it is edited."""
 
     path: str
     """A file, or a glob as the task's definition has it."""
     probability: float
     source: str
-    """What says so: `declared`, `touched` (an earlier attempt), `similar` (a task like it), `mentioned` (the
+    """The origin: `declared`, `touched` (an earlier attempt), `similar` (a task like it), `mentioned` (the
     goal names it), `history` (often edited where the task says) or `companion` (it changes with another)."""
     why: str = ""
     """The same in words, with the count behind it."""
@@ -25,7 +25,7 @@ class Beside:
 
     task: TaskId
     paths: float
-    """How many paths both will edit, as expected."""
+    """The expected number of paths that both edit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Forecast:
     cost_usd: float | None = None
     cost_usd_p90: float | None = None
     evidence: float = 0.0
-    """How many attempts of this kind stand behind it, older ones counting less."""
+    """The number of attempts of this kind behind it, older ones counting less."""
     footprint: tuple[Chance, ...] = ()
     complexity: str = ""
     """`low`, `medium` or `high`: what its definition says, or what it looks like."""
     is_guess: bool = False
-    """Nothing says how long it takes: no estimate, no attempt. `seconds` is then a number to plan with."""
+    """No estimate and no attempt says how long it takes. `seconds` is then a number to plan with."""
     options: tuple[Option, ...] = ()
     """Every agent that could have it, the best first; `agent` is the first of them."""

@@ -1,4 +1,4 @@
-"""Which paths a glob means, and whether two globs can mean the same path.
+"""Globs: the paths that one matches, and a test if two can match the same path.
 
 Rules:
 1. `*` and `?` stay within one segment, `**` as a whole segment stands for any number of them, none included.
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def overlap(a: str, b: str) -> bool:
-    """Can one path be meant by both globs."""
+    """Tell if one path can be meant by both globs."""
     # Most pairs live in different folders; they are told apart here and do not crowd the cache.
     if any(map(operator.ne, stem(a), stem(b))):
         return False
@@ -39,7 +39,7 @@ def _overlap(a: str, b: str) -> bool:
 
 
 def matches(glob: str, path: str) -> bool:
-    """Is this path meant by the glob."""
+    """Tell if this path is meant by the glob."""
     segments = tuple(_split(path))
     if any(map(operator.ne, stem(glob), segments)):
         return False
@@ -48,7 +48,7 @@ def matches(glob: str, path: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def is_literal(glob: str) -> bool:
-    """Does it name one path (and what is below it) rather than a pattern."""
+    """Tell if it names one path (and what is below it) rather than a pattern."""
     return all(isinstance(segment, str) for segment in map(_parse_segment, _split(glob)))
 
 
@@ -97,7 +97,7 @@ def _parse_segment(text: str) -> _Segment:
 
 
 def _class_end(text: str, start: int) -> int:
-    """Where the class that opens at `start` closes; 0 if it never does, and `[` is just a character."""
+    """Return the index of the `]` that closes the class at `start`; 0 if none does (`[` is a character)."""
     first = start + 2 if text[start + 1 : start + 2] in ("!", "^") else start + 1
     return max(text.find("]", first + 1), 0)  # a `]` in first place belongs to the class
 
@@ -135,7 +135,7 @@ def _atoms_meet(a: _Atom, b: _Atom) -> bool:
 
 
 def _meet(a: Sequence[_T], b: Sequence[_T], star: _T, meet: Callable[[_T, _T], bool]) -> bool:
-    """Is there a sequence that both patterns accept, when `star` stands for any number of elements."""
+    """Tell if both patterns accept one sequence, when `star` stands for any number of elements."""
     reached = [True] + [False] * len(b)
     for i in range(len(a) + 1):
         following = [False] * (len(b) + 1)

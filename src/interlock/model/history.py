@@ -1,4 +1,4 @@
-"""What was changed together before."""
+"""Past changes of a branch: the files that were changed together."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ class Change:
 
     commit: Commit
     paths: tuple[str, ...]
-    """What it changed, by the names that the files have today."""
+    """The changed files, by their names of today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """How a branch came to be what it is."""
+    """The past changes of a branch."""
 
     changes: tuple[Change, ...] = ()
     """The latest ones, oldest first. Imports and reformattings say nothing about what belongs together, and

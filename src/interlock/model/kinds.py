@@ -19,7 +19,7 @@ class Wire(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Which keys an agent of this kind must have, and which mean nothing for it."""
+    """The keys that an agent of this kind must have, and those it must not have."""
 
     needs: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Kind:
 
 
 _OWN = ("run", "wire")
-"""What a program of our choice cannot be told: how it is started, and which language it speaks."""
+"""Keys that an agent with a known program refuses: Interlock chooses its command line and its wire."""
 
 KINDS: dict[str, Kind] = {
     "command": Kind(needs=("run",), refuses=("args", "login")),

@@ -1,4 +1,4 @@
-"""What earlier attempts taught."""
+"""Lessons from earlier attempts."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,25 @@ class Lesson:
 
     id: str
     mechanism: str
-    """What goes wrong, in a line."""
+    """The failure, in a line."""
     text: str
-    """What to do, as the next attempt is told."""
+    """The advice that the next attempt gets."""
     fingerprint: str
     """Of the failure's symptom."""
     category: str = ""
     """The kind of work it holds for; empty: any."""
     paths: tuple[str, ...] = ()
-    """Where it holds, as globs. Empty, and no `command` either: anywhere."""
+    """Globs of the paths it holds for. Empty, and no `command` either: anywhere."""
     task: TaskId = TaskId("")
     attempt: int = 0
     commit: Commit = Commit("")
-    """Where it comes from: the attempt that overcame the failure, and the commit that landed."""
+    """The source: the attempt that overcame the failure, and the commit that landed."""
     failed_attempt: int = 0
     command: str = ""
-    """The check that went red and then green; the lesson holds for whoever has to pass it."""
+    """The check that went red and then green; the lesson holds for every task that has to pass it."""
     symptom: str = ""
     """The line of output that tells the failure."""
     fix: str = ""
-    """What the change that landed has and the one that failed had not, in part."""
+    """Part of the difference between the change that landed and the one that failed."""
     author: str = ""
     """The person who wrote it; empty: it was learned."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Moment(StrEnum):
-    """When a command is run. The names are those that agent programs use."""
+    """The point of a session at which a command runs. The names are those that agent programs use."""
 
     SESSION_START = "SessionStart"
     """Before the agent is started."""

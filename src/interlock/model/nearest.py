@@ -1,4 +1,4 @@
-"""What a person probably meant: one rule for task ids, commands, settings and keys."""
+"""Suggestions for a misspelt name: one rule for task ids, commands, settings and keys."""
 
 from collections.abc import Collection, Iterable
 

@@ -1,4 +1,4 @@
-"""What the hands report back. A report names the attempt, commit and base it is about."""
+"""Results of phases. A report names the attempt, commit and base it is about."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from interlock.model.usage import Usage
 
 
 class ErrorClass(StrEnum):
-    """Why a phase failed, coarse enough to decide on."""
+    """The reason that a phase failed, coarse enough to decide on."""
 
     EXIT = "agent-exit"
     TIMEOUT = "timeout"
@@ -29,7 +29,7 @@ class ErrorClass(StrEnum):
     AUTH = "auth"
     """The model's provider does not accept the credential, or there is none."""
     QUOTA = "quota"
-    """What was paid for is used up."""
+    """The paid quota is used up."""
     RATE_LIMIT = "rate-limit"
     OVERLOADED = "overloaded"
     BAD_REQUEST = "bad-request"
@@ -51,7 +51,7 @@ class ErrorClass(StrEnum):
 
 
 WAITS = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED, ErrorClass.NETWORK, ErrorClass.QUOTA})
-"""The model could not be had: it says nothing about the task, and passes by itself or when somebody pays."""
+"""The model was not available: it says nothing about the task, and ends by itself or with a payment."""
 
 HOPELESS = frozenset({ErrorClass.AUTH, ErrorClass.MISSING})
 """Another attempt would end in the same way until a person has done something."""
@@ -73,7 +73,7 @@ OWN_FAULTS = frozenset(
         ErrorClass.BUDGET,
     }
 )
-"""What an attempt can be blamed for. A conflict is not among them: it takes two."""
+"""Errors that an attempt can be blamed for. A conflict is not among them: it takes two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Resume:
     attempt: int
     session: str
     base: Commit
-    """What it started from, and what its change is still a change of."""
+    """The commit it started from, and its change is still relative to."""
     start: str = ""
     """The ref of what its workspace held; empty: nothing."""
     answered: bool = False
@@ -105,40 +105,40 @@ class Order:
     timeout_seconds: float
     idle_seconds: float
     lease_seconds: float
-    """How much of the controller's lease was left at `given_at`. The agent ends before it does."""
+    """The seconds left of the controller's lease at `given_at`. The agent ends before it does."""
     given_at: float
     """On the clock of the event loop. An engine that was paused meanwhile must not start the agent late."""
     resume: Resume | None = None
     expected: tuple[str, ...] = ()
-    """Globs that it is expected to edit; whoever asks before it edits another path asks for scope."""
+    """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""
 
 
-async def _nobody(_call: str, _tool: str, _text: str) -> None:
-    """Questions that nobody hears."""
+async def _no_question(_call: str, _tool: str, _text: str) -> None:
+    """Ignore the question."""
 
 
 async def _no_scope(_paths: tuple[str, ...], _why: str) -> None:
-    """Requests that nobody hears."""
+    """Ignore the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What the engine wants to hear while an attempt goes on."""
+    """Callbacks to the engine while an attempt runs."""
 
     opened: Callable[[str, str, Commit], Awaitable[None]]
     """The session begins: its id, its kind of sandbox, and the base it works on. Comes again if the program
     has an id of its own."""
     exited: Callable[[], Awaitable[None]]
     """The agent's process tree has ended: its slot is free."""
-    asked: Callable[[str, str, str], Awaitable[None]] = _nobody
+    asked: Callable[[str, str, str], Awaitable[None]] = _no_question
     """The agent asks a person for leave: the call it is about, the tool, and what it wants to do."""
     scope: Callable[[tuple[str, ...], str], Awaitable[None]] = _no_scope
-    """The agent wants to edit paths that nobody expected, and says why. `Executor.widen` has the answer."""
+    """The agent wants to edit unexpected paths, and says why. `Executor.widen` has the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What an agent asked a person at the end of its session."""
+    """The question that an agent put to a person at the end of its session."""
 
     text: str
     message: str = ""
@@ -149,7 +149,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How an attempt ended, as observed from outside the agent."""
+    """The end of an attempt, as observed from outside the agent."""
 
     task: TaskId
     attempt: int
@@ -159,12 +159,12 @@ class Report:
     """One line for people."""
     exit_code: int | None = None
     commit: Commit | None = None
-    """What the agent made, imported into the repository; also set on failure when there was anything."""
+    """The agent's change, imported into the repository; also set on failure when there was a change."""
     touched: tuple[str, ...] = ()
     tail: str = ""
     """The last lines of output."""
     log: str = ""
-    """Where the whole output is, relative to the state folder."""
+    """The path of the whole output, relative to the state folder."""
     seconds: float = 0.0
     archived: str = ""
     """The ref that keeps what the workspace held."""
@@ -172,13 +172,13 @@ class Report:
     session: str = ""
     """The id under which the session can be resumed."""
     retry_after_seconds: float = 0.0
-    """How long the model's provider asked to be left alone."""
+    """The pause that the model's provider asked for."""
     left_out: tuple[LeftOut, ...] = ()
     """Files of the workspace that are not part of `commit`, because no person would commit them."""
     asks: Asking | None = None
     """The session ended well, with a question that a person has to answer."""
     denied: str = ""
-    """What the agent was kept from to the end. It ended well all the same."""
+    """The tool use that was denied to the agent to the end. It ended well all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,9 @@ class CheckResult:
     suite: SuiteResult | None = None
     """Its tests; None: its output has no report that can be read."""
     unable: Unable | None = None
-    """Why it could not run; None: it ran, whatever it found."""
+    """The reason that it could not run; None: it ran, with any result."""
     about: str = ""
-    """What was missing, where that is known: a program, a module, a host."""
+    """The missing program, module or host, where that is known."""
     usual_seconds: float = 0.0
     """It was stopped because it took far longer than this, as it usually does; 0: not for that."""
     newly_failing: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class CheckResult:
     unlike_main: bool = False
     """It is red on main too, but not in this way: no test that is known to fail explains it."""
     other_reason: str = ""
-    """What shows that, where a line of the output does."""
+    """The output line that shows that, where there is one."""
     newly_failing_count: int = 0
     vanished_count: int = 0
     """The number of those: only the first are named. 0: as many as are named."""
@@ -224,12 +224,12 @@ class CheckResult:
 
     @property
     def passed(self) -> bool:
-        """Did the command succeed by itself."""
+        """Tell if the command succeeded by itself."""
         return self.exit_code == 0 and not self.timed_out
 
     @property
     def how(self) -> str:
-        """How it ended, in words that follow its name."""
+        """Return the ending in words that follow the command's name."""
         if self.usual_seconds:
             return f"was stopped after {precisely(self.seconds)} (usually {precisely(self.usual_seconds)})"
         return "timed out" if self.timed_out else f"exited {self.exit_code}"
@@ -237,7 +237,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """How a check last ended on a tree of main."""
+    """The latest result of a check on a tree of main."""
 
     tree: Tree
     environment: str
@@ -256,7 +256,7 @@ class Merge:
 
 
 class Move(StrEnum):
-    """What came of an attempt to move main."""
+    """The result of an attempt to move main."""
 
     MOVED = "moved"
     STALE = "stale"
@@ -271,7 +271,7 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """Where a branch stands."""
+    """The commit and tree that a branch points to."""
 
     branch: str
     commit: Commit
@@ -290,4 +290,4 @@ class Landing:
     tree: Tree | None = None
     """The tree that was tested. If `new` holds another one, nothing moves."""
     task: str = ""
-    """Whose change it is: kept beside the branch, for a log that loses its end."""
+    """The task whose change it is: kept beside the branch, for a log that loses its end."""

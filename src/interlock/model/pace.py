@@ -1,4 +1,4 @@
-"""How long a check usually takes, when it has taken too long, and both in words."""
+"""The usual time of a check, the limit beyond which it hangs, and both in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OVERDUE_FACTOR, OVERDUE_SECONDS = 2.0, 10.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """When a check hangs: it has taken `factor` times its usual time, and `seconds` more than that time."""
+    """The limit at which a check hangs: `factor` times its usual time, and `seconds` more than that time."""
 
     factor: int = 10
     """0: no check is ended for this."""
@@ -25,19 +25,19 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What is known of a check before it runs."""
+    """The usual time of a check, and its limit."""
 
     usual_seconds: float
     limit_seconds: float = 0.0
     """Beyond this it hangs and is ended. 0: it is not ended for this."""
 
     def is_overdue(self, seconds: float) -> bool:
-        """Is it late by now."""
+        """Tell if it is late by now."""
         return seconds > max(OVERDUE_FACTOR * self.usual_seconds, self.usual_seconds + OVERDUE_SECONDS)
 
 
 def pace_of(times: Sequence[float], patience: Patience) -> Pace | None:
-    """What earlier runs of a check, in seconds, say about the next; None if they say too little."""
+    """Return the pace of a check from its earlier times in seconds; None if there are too few."""
     if len(times) < RUNS_LEAST:
         return None
     usual = median(times)

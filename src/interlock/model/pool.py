@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PoolFigures:
-    """What the system watches about itself (P3, A21)."""
+    """The figures that the system watches about itself (P3, A21)."""
 
     slots: int = 0
-    """How many agents may work at once."""
+    """The number of agents that may work at once."""
     busy: int = 0
     queue: int = 0
     """Tasks that are free to start and wait for a slot, or for what another task holds."""
@@ -17,7 +17,7 @@ class PoolFigures:
     utilization: float = 0.0
     """Share of the slots' time that agents worked."""
     idle_share: float = 0.0
-    """Share of the slots' time that nobody worked although a task could have run."""
+    """Share of the slots' time without an agent although a task could have run."""
     attempts: int = 0
     retry_rate: float = 0.0
     conflicts: int = 0
@@ -29,7 +29,7 @@ class PoolFigures:
 
 
 TARGETS: dict[str, float] = {"retry_rate": 0.05, "idle_share": 0.10, "conflicts": 0.0, "by_hand": 0.0}
-"""What a pool that is well stays at or below (A21)."""
+"""The limits that a healthy pool stays at or below (A21)."""
 
 
 def missed(figures: PoolFigures) -> tuple[str, ...]:

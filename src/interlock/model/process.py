@@ -1,4 +1,4 @@
-"""What it takes to run a program, and what is known when it has ended."""
+"""A command with its limits, its exit, and the Protocol that runs it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from interlock.model.sandbox import Grant
 
 
 class Ended(StrEnum):
-    """Why a program is no longer running."""
+    """The reason that a program is no longer running."""
 
     EXITED = "exited"
     TIMEOUT = "timeout"
     IDLE = "idle"
     OUTPUT = "output"
     LEASE = "lease"
-    """Nobody renewed its lease in time."""
+    """Its lease was not renewed in time."""
     MEMORY = "memory"
     """The kernel killed it: it and what it started took more memory than its limit."""
     DISK = "disk"
@@ -40,21 +40,21 @@ class Command:
     name: str = ""
     """The key for `extend`."""
     pid_file: str = ""
-    """Where the process to end is noted while it runs, for whoever comes after a crash."""
+    """The file that names the process to end while it runs, for a cleanup after a crash."""
     grant: Grant | None = None
-    """What it may reach; None: it is ours, and needs no sandbox."""
+    """Its permissions; None: it is ours, and needs no sandbox."""
     listens: bool = False
     """Its standard input stays open for `Processes.send`; else there is none."""
     sealed: bool = False
     """Its input and output are a protocol: no child of it may open its standard input or output by name,
     as programs do with /dev/stdout."""
     grace: bool = True
-    """When cancelled: is it asked to end and given time, before it is killed."""
+    """On cancellation, ask it to end and give it time before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a program ended."""
+    """The end of a program."""
 
     ended: Ended
     code: int
@@ -85,7 +85,7 @@ class Processes(Protocol):
         ...
 
     def hang_up(self, name: str) -> None:
-        """Nothing more comes on the program's standard input."""
+        """Close the program's standard input."""
         ...
 
     async def end_survivors(self, pid_file: str) -> None:
@@ -111,7 +111,7 @@ INHERITED = (
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
 )
-"""What programs get of the host's environment: where things are and how to speak, never what gives access."""
+"""Variables of the host's environment that programs get: places and languages, never credentials."""
 
 
 def inherit(env: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:

@@ -9,7 +9,7 @@ from interlock.model.task import Agent
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Whom a wire leads to if nobody says otherwise."""
+    """The default server and key of a wire."""
 
     upstream: str
     key_env: str
@@ -22,7 +22,7 @@ HOMES = {
     Wire.OLLAMA: Home("http://127.0.0.1:11434", ""),
 }
 ACCOUNT = "login:"
-"""What the name of an account begins with that a program is logged in with; no host has such a port."""
+"""The prefix of the name of an account that a program is logged in with; no host has such a port."""
 _ADDRESS = re.compile(r"(?P<scheme>https?)://(?:[^@/?#]*@)?(?P<netloc>[^/?#]+)", re.IGNORECASE)
 _HOST = re.compile(r"(?:\[(?P<bare>[\da-f:.]*)\]|(?P<name>[\w.-]*))(?::\d*)?", re.IGNORECASE | re.ASCII)
 
@@ -45,7 +45,7 @@ def own_server(agent: Agent) -> str:
 
 
 def is_account(provider: str) -> bool:
-    """Nobody sees its calls, so agents are counted there."""
+    """Tell if this is a login account. No proxy sees its calls, so its agents are counted instead."""
     return provider.startswith(ACCOUNT)
 
 
@@ -57,7 +57,7 @@ def provider_name(wire: Wire, url: str, key_env: str) -> str:
 
 
 def key_variable(wire: Wire, url: str, key_env: str) -> str:
-    """Where the credential is. A provider's usual key goes to that provider and nobody else."""
+    """Return the variable that holds the credential. A provider's usual key goes to that provider alone."""
     home = HOMES[wire]
     scheme, host = _parts(url or home.upstream)
     _, own = _parts(home.upstream)

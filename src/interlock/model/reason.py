@@ -1,4 +1,4 @@
-"""Why a task does not run, as data that every screen can phrase."""
+"""Reasons that a task does not run, as data that every screen can phrase."""
 
 from dataclasses import dataclass
 from enum import StrEnum

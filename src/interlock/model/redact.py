@@ -34,7 +34,7 @@ _TOKENS = {
     "SG.": r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     "eyJ": r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
 }
-"""How tokens begin, and how they go on."""
+"""Prefixes of tokens, and the pattern of the rest."""
 
 
 def _token(begin: str, rest: str) -> re.Pattern[str]:
@@ -58,7 +58,7 @@ _SHAPES += [
     ),
     ("://", re.compile(r"(?P<kept>://[^\s/:@\"']{0,64}:)[^\s/@\"']{3,256}(?=@)")),
 ]
-"""What must be there, and the shape it is part of."""
+"""A text that must be there, and the pattern it is part of."""
 _SAID = [
     ("bearer", r"\bbearer\s{1,4}", r"[A-Za-z0-9._~+/=-]{12,}"),
     (
@@ -132,7 +132,7 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 
 def _base64_forms(raw: bytes) -> Iterator[str]:
-    """What stays the same of its base64, whatever stands before and after it."""
+    """Yield the parts of its base64 that do not depend on the bytes before and after it."""
     for before in range(3):
         padded = b64encode(b"\0" * before + raw).decode()
         steady = padded[(0, 2, 3)[before] : (before + len(raw)) * 8 // 6]

@@ -1,11 +1,11 @@
-"""What a program may reach. Everything that is not granted is out of its sight."""
+"""The permissions of a program. Everything that is not granted is invisible to it."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class Sandbox(StrEnum):
-    """What keeps programs from the rest of the machine, strongest first."""
+    """The kinds of sandbox, strongest first."""
 
     BUBBLEWRAP = "bubblewrap"
     CONTAINER = "container"
@@ -27,7 +27,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of the machine a program and all it starts may use. 0: no limit."""
+    """Limits on the machine's resources for a program and all it starts. 0: no limit."""
 
     memory_bytes: int = 0
     processes: int = 0
@@ -43,14 +43,14 @@ class Overlay:
     """Several folders shown as one. What a program changes there is written to `upper` and nowhere else."""
 
     lower: tuple[str, ...]
-    """What is shown and never changed; of two files with the same path the first one counts."""
+    """The read-only folders; of two files with the same path the first one counts."""
     upper: str
     work: str
     """An empty folder on the same disk as `upper`, for the kernel."""
     merged: str
-    """Where the supervisor mounts it: an empty folder, and nothing is seen there from outside."""
+    """The mount point, made by the supervisor: an empty folder, and nothing is seen there from outside."""
     at: str
-    """Where the program finds it."""
+    """The path at which the program finds it."""
 
 
 @dataclass(frozen=True, slots=True)

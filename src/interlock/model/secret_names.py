@@ -37,17 +37,17 @@ _IS_HIDDEN = _any_of((*CREDENTIALS, *KEYS, *_HIDDEN))
 
 
 def is_secret(name: str) -> bool:
-    """May a file or folder of this name give access to something. In any case of letters, as all here."""
+    """Tell if a file or folder of this name may give access. In any case of letters, as all here."""
     return _matches(_IS_HIDDEN, name)
 
 
 def holds_credentials(name: str) -> bool:
-    """Do files of this name hold passwords or tokens."""
+    """Tell if files of this name hold passwords or tokens."""
     return _matches(_IS_CREDENTIALS, name)
 
 
 def is_key(name: str) -> bool:
-    """Do files of this name hold private keys."""
+    """Tell if files of this name hold private keys."""
     return _matches(_IS_KEY, name)
 
 

@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """Where one is. The secret itself is not part of it."""
+    """The position of a secret. The secret itself is not part of it."""
 
     line: int
     rule: str
@@ -82,7 +82,7 @@ def find_secrets(content: bytes, known: bytes = b"") -> Iterator[Secret]:
 
 
 def is_private_key(content: bytes) -> bool:
-    """Is the file a private key, rather than one that has a key in it."""
+    """Tell if the file is a private key, rather than one that has a key in it."""
     return re.match(_PRIVATE_KEY.shape, content.lstrip()) is not None
 
 

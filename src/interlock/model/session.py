@@ -1,4 +1,4 @@
-"""What an agent's session says while it runs: one form for all programs."""
+"""Events of an agent's session: one form for all programs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,16 +10,16 @@ __all__ = ["Event", "EventKind", "Usage"]
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """The subject of an event."""
 
     SESSION = "session"
     """The program says who it is: `session`, `model`."""
     MESSAGE = "message"
-    """What the model wrote: `text`."""
+    """The model's text: `text`."""
     TOOL = "tool"
     """It wants to use a tool: `call`, `tool`, and what with in `text`."""
     RESULT = "result"
-    """How the tool ended: `call`, `ok`, `text`."""
+    """The end of the tool: `call`, `ok`, `text`."""
     EDIT = "edit"
     """It changed a file: `path`."""
     COMMAND = "command"
@@ -40,14 +40,14 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What was written down about a session that is over."""
+    """The record of a session that is over."""
 
     reason: str
     """`done`, `asked`, the class of an error, `stopped` or `lost`."""
     summary: str
-    """What the agent said last, or how it ended."""
+    """The agent's last message, or the way it ended."""
     path: str
-    """Where all of it is, relative to the state folder."""
+    """The path of the whole record, relative to the state folder."""
 
 
 @dataclass(frozen=True, slots=True)

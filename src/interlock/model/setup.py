@@ -1,4 +1,4 @@
-"""How a project's dependencies are installed, as its graph says."""
+"""The commands that install a project's dependencies, from its graph."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What `decide` may ask for. Steps are imperative; nothing has happened yet."""
+"""Steps that `decide` may ask for. They are imperative; nothing has happened yet."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ class Start:
     phase: str
     why: str
     agent: str = ""
-    """Who is to have it; '' where the phase has no agent."""
+    """The agent chosen for it; '' if the phase has no agent."""
     beside: tuple[Beside, ...] = ()
-    """Whom it may get in the way of."""
+    """Tasks under way that may edit the same paths."""
     ahead: TaskId = TaskId("")
     """It is to be checked on top of this task's change, which is not on main yet."""
     onto: Commit = Commit("")
-    """That change."""
+    """The commit of that change."""
 
 
 PROJECT = TaskId("")

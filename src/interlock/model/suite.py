@@ -1,14 +1,14 @@
-"""What a check's own report says: which tests passed and failed, or why nothing could be run at all."""
+"""A check's own report: the tests that passed and failed, or the reason that none could run."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class RedMain(StrEnum):
-    """What becomes of changes while a check of the project fails on main itself."""
+    """The rule for changes while a check of the project fails on main itself."""
 
     STRICT = "strict"
-    """Nothing starts until main is green."""
+    """No task starts until main is green."""
     BASELINE = "baseline"
     """Judged test by test against main; where that cannot be done, nothing starts."""
     ALLOW = "allow"
@@ -16,7 +16,7 @@ class RedMain(StrEnum):
 
 
 class Unable(StrEnum):
-    """Why a check could not run: its result says nothing about the code, and never excuses a change."""
+    """The reason that a check could not run: its result says nothing about the code and excuses no change."""
 
     PROGRAM = "program-not-found"
     NOT_EXECUTABLE = "not-executable"
@@ -37,7 +37,7 @@ class Unable(StrEnum):
     """It could not even be started: no sandbox, a full disk."""
 
     def is_beyond_a_change(self, about: str) -> bool:
-        """Could no change of the repository mend it. A task may add the file or the script that its own check
+        """Tell if no change of the repository could mend it. A task may add the file that its own check
         wants, but not a program on the PATH."""
         if self is Unable.PROGRAM:
             return bool(about) and "/" not in about
@@ -60,21 +60,21 @@ class SuiteResult:
     passed_count: int = 0
     failed_count: int = 0
     flaw: str = ""
-    """Why the failing tests do not account for the check being red, and what mends that; empty: they may."""
+    """The reason that the failing tests do not explain the red check, and its remedy; empty: they may."""
     beside: tuple[str, ...] = ()
-    """What a red check printed before and after its report, without what differs from run to run."""
+    """The output of a red check before and after its report, without text that differs from run to run."""
 
     @property
     def ran(self) -> int:
-        """How many tests ran; those that were skipped did not."""
+        """Return the number of tests that ran; skipped tests did not."""
         return self.passed_count + self.failed_count
 
     @property
     def names_passes(self) -> bool:
-        """Is each test that passed named."""
+        """Tell if each test that passed is named."""
         return len(self.passed) == self.passed_count
 
     @property
     def names_failures(self) -> bool:
-        """Did tests fail and nothing else, and is each named, so that others can be told from them."""
+        """Tell if only tests failed, and each is named, so that others can be told from them."""
         return not self.flaw and 0 < self.failed_count == len(self.failed)

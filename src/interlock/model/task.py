@@ -17,15 +17,15 @@ NORMAL = 2
 
 WORKER, CRITIC = "worker", "critic"
 ROLES = (WORKER, CRITIC, "orchestrator")
-"""What an agent may be there for."""
+"""The roles of agents."""
 COMPLEXITIES = ("low", "medium", "high")
-"""How hard a task is, and how hard a task an agent may be given."""
+"""Levels of difficulty: of a task, and the most that an agent is given."""
 ANY = "any"
 """Stands for every agent of the graph."""
 
 
 class PhaseKind(StrEnum):
-    """Which hand carries a phase out."""
+    """The kind of worker that carries a phase out."""
 
     AGENT = "agent"
     CHECK = "check"
@@ -61,18 +61,18 @@ class Agent:
     """More words for a program that Interlock knows how to start."""
     model: str = ""
     url: str = ""
-    """Where its model is served; empty: at the provider that the program is made for."""
+    """The URL of its model server; empty: the provider that the program is made for."""
     key_env: str = ""
     """The variable of the user's environment that holds the credential. Only its name is ever written."""
     wire: str = ""
     """The language it speaks with its model (`model.kinds.Wire`), where its kind leaves that open."""
     permissions: str = "allow"
-    """What a program that asks before it acts is told: `allow`, `ask` (a person) or `deny`."""
+    """The answer to a program that asks before it acts: `allow`, `ask` (a person) or `deny`."""
     login: bool = False
     """The program uses the account it is logged in with. Its credential is then inside the sandbox."""
     roles: tuple[str, ...] = (WORKER,)
     capabilities: tuple[str, ...] = ()
-    """What it is able to do, in words that tasks require."""
+    """Its skills, in words that tasks require."""
     labels: tuple[str, ...] = ()
     """Names that stand for it together with others."""
     complexity: str = COMPLEXITIES[-1]
@@ -91,7 +91,7 @@ class Task:
     touches: tuple[str, ...] = ()
     """Globs it will probably edit: a forecast, not a cage."""
     exclusive: tuple[str, ...] = ()
-    """Globs nobody else may work on while this task runs: a hard lease."""
+    """Globs that no other task may work on while this one runs: a hard lease."""
     shared: tuple[str, ...] = ()
     """Globs it reads and that must not change meanwhile: a hard lease against `exclusive` only."""
     uses: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Task:
     verify: tuple[str, ...] = ()
     """The project's checks, judged as a delta against the base."""
     red_main: str = "baseline"
-    """What becomes of it while they fail on main itself (`model.suite.RedMain`)."""
+    """The rule for it while they fail on main itself (`model.suite.RedMain`)."""
     category: str = ""
     story: str = ""
     subsystem: str = ""
@@ -113,20 +113,20 @@ class Task:
     """The graph gives `estimate_seconds`. Else it is a round number to plan with, and no evidence."""
     timeout_seconds: float = 1800.0
     idle_seconds: float = 600.0
-    """How long the agent may be silent before it is stopped."""
+    """The time that the agent may be silent before it is stopped."""
     check_seconds: float = 900.0
     lease_seconds: float = 0.0
-    """How long it waits for what another task holds before it is given up; 0: as long as it takes."""
+    """The time that it waits for another task's lease before it is given up; 0: no limit."""
     retries: int = 3
     pipeline: tuple[Phase, ...] = PIPELINE
     agents: tuple[Agent, ...] = ()
-    """Who could have it, in order of preference, `agent` first; empty: only `agent`."""
+    """Its candidates, in order of preference, `agent` first; empty: only `agent`."""
     role: str = WORKER
-    """What its agent is there for."""
+    """The role of its agent."""
     requires: tuple[str, ...] = ()
     """Capabilities that its agent has; known here to be said, as `agents` is already chosen by them."""
     complexity: str = ""
-    """How hard it is; empty: nobody said."""
+    """Its difficulty; empty: not given."""
 
     @property
     def candidates(self) -> tuple[Agent, ...]:

@@ -23,7 +23,7 @@ SETTING = "land_files"
 
 
 class Unwanted(StrEnum):
-    """Why a file does not land."""
+    """The reason that a file does not land."""
 
     IGNORED = "ignored"
     ENVIRONMENT = "env-file"
@@ -49,7 +49,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What of a change does not land: a file, or a folder with a slash at its end."""
+    """A part of a change that does not land: a file, or a folder with a slash at its end."""
 
     path: str
     why: Unwanted
@@ -94,18 +94,18 @@ class NewFile:
     path: str
     size: int
     content: bytes = b""
-    """How it begins; empty where it was too large to read."""
+    """Its first bytes; empty if it was too large to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the person's settings say about files."""
+    """The person's settings about files."""
 
     land_files: tuple[str, ...] = ()
     max_file_bytes: int = MAX_FILE_BYTES
 
     def allow(self, path: str) -> bool:
-        """Does the person want it, whatever it is."""
+        """Tell if the person's settings let it land."""
         return any(matches(glob, path) for glob in self.land_files)
 
 
@@ -139,7 +139,7 @@ _BUILD_FOLDERS = {
 def left_out(
     files: Iterable[NewFile], rules: Rules, ignored: Collection[str], products: Collection[str]
 ) -> dict[str, LeftOut]:
-    """What does not land, by path, of the files that a change adds.
+    """Return the files of a change that do not land, by path.
 
     `ignored` are those that the person's own ignore rules exclude, `products` folders of build output.
     """

@@ -15,7 +15,7 @@ class Usage:
     cached_tokens: int = 0
     calls: int = 0
     cost_usd: float | None = None
-    """None: nobody has said."""
+    """None: not reported."""
 
     def __post_init__(self) -> None:
         """Programs and servers say these numbers, and are wrong at times: none is negative or without end."""
