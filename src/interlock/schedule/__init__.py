@@ -1,4 +1,4 @@
-"""What to start now, in which order, and for every other task the reason why not.
+"""The choice of tasks to start now, their order, and for every other task the reason that it waits.
 
 Pure: it sees State and the time it is given, keeps an index over them, and changes neither.
 """

@@ -39,7 +39,7 @@ class Stories:
             heappush(self._heaps.setdefault(story, []), (key, task))
 
     def related(self, best: TaskId, now: float) -> tuple[TaskId, str]:
-        """Whom to start instead of the first in order, and why: nobody else in most cases."""
+        """Return the task to start and why: one of the same story, or in most cases the first in order."""
         limit = self._lines.key(best)
         for story, warm in islice(reversed(self._state.warm.items()), STORIES_LOOKED_AT):
             if now - warm.time > WARM_SECONDS:

@@ -1,12 +1,12 @@
-"""Who gets an attempt, of those who could have the task.
+"""The choice of the agent for an attempt, among the candidates of its task.
 
 Rules; the first that tells two candidates apart decides:
 1. Not one whose model is closed for now, if another's is open; if all are, the one that opens first.
 2. A session that was cut off goes on with the agent that had it.
-3. The one that has failed at this task least often: somebody else may see what it did not (A1). One that
+3. The one that has failed at this task least often: another may see what it did not (A1). One that
    cannot work at all until a person has done something (no credential, not installed) comes after all others.
-4. Not one that takes only easier tasks than this one looks like. What the graph says of it is settled: who
-   does not fit that is no candidate.
+4. Not one that takes only easier tasks than this one looks like. The graph's own word is settled: an agent
+      that does not fit it is no candidate.
 5. The least expected cost until it lands, as far as earlier work tells (the order of `forecast.options`);
    within ALIKE of the best they are all as good.
 6. The one that has just worked on another task of its story: it, or its provider, still knows the context.
@@ -37,7 +37,7 @@ _Rank = tuple[float, bool, int, bool, int, bool, int]
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Who is to have an attempt, and why that one; '' where there was nothing to choose."""
+    """The agent chosen for an attempt, and the reason; '' where there was nothing to choose."""
 
     agent: str
     why: str = ""
@@ -73,7 +73,7 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
 
 
 def _place(options: Sequence[Option], agent: Agent) -> int:
-    """Where the agent stands by earlier work: 0 for the best and all that are as good."""
+    """Return the agent's rank by earlier work: 0 for the best and all that are as good."""
     in_money = all(option.cost_usd is not None for option in options)
     for place, option in enumerate(options):
         if option.agent == agent.name:
@@ -83,19 +83,19 @@ def _place(options: Sequence[Option], agent: Agent) -> int:
 
 
 def _to_land(option: Option, in_money: bool) -> float:
-    """What it takes until a change has landed: money, or time where that is not known of all."""
+    """Return the expected cost until a change has landed: money, or time if not all costs are known."""
     spent = option.cost_usd if in_money and option.cost_usd is not None else option.seconds
     return spent / max(option.success, 1e-9)
 
 
 def _warm(state: State, task: TaskState, now: float) -> str:
-    """Who has just worked on its story."""
+    """Return the agent that has just worked on the task's story; '' if none has."""
     warm = state.warm.get(task.spec.story)
     return warm.agent if warm and now - warm.time <= WARM_SECONDS else ""
 
 
 def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
-    """When its model can be had again, by what the task has seen itself and by what others have."""
+    """Return the time at which the agent's model opens again, as this task and others have seen it."""
     provider = state.providers.get(provider_of(agent)) if state.providers else None
     return max(task.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
 
@@ -141,4 +141,4 @@ def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> 
 
 
 _INSTEAD = (_is_closed, _was_cut_off, _has_failed, _is_too_weak)
-"""Why not the usual one, by the rule that decided. By rules 5 to 7 the usual one is chosen."""
+"""Reasons against the usual agent, by the rule that decided. Rules 5 to 7 choose the usual one."""

@@ -1,7 +1,7 @@
 """The index over State that says what starts next. Work per call follows what changed, not how much there is.
 
 Rules:
-1. Board never writes to State. Whoever folds a fact tells `update` which tasks it changed.
+1. Board never writes to State. The caller that folds a fact tells `update` which tasks it changed.
 2. `choose` may be called again before its choices have started, and then chooses the same.
 3. A free slot and a ready task that nothing stands in the way of: it starts (work conserving). Overlapping
    footprints are second choice, for a slot that would otherwise idle.
@@ -31,7 +31,7 @@ from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, also_edited, demands
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
-from interlock.schedule.outline import NOBODY, Outline
+from interlock.schedule.outline import NO_TASK, Outline
 from interlock.schedule.patience import Patience
 from interlock.schedule.reasons import Needs, Standing, explain
 from interlock.schedule.round import Choice, Round
@@ -42,7 +42,7 @@ RESERVE_AFTER_SECONDS = 3_600.0
 
 
 class Board:
-    """Which tasks to start, and why the others wait."""
+    """The choice of tasks to start, and the reasons that the others wait."""
 
     def __init__(self, state: State, now: float = 0.0) -> None:
         self._state = state
@@ -86,11 +86,11 @@ class Board:
 
     @property
     def queue_length(self) -> int:
-        """How many tasks are free to start and have not, for want of a slot or of what somebody holds."""
+        """Return the number of tasks that could start and wait for a slot or for another task's lease."""
         return len(self._lines)
 
     def reason(self, task: TaskId, now: float) -> Reason:
-        """Why the task is where it is."""
+        """Return the reason for the task's position."""
         self._settle(now)
         reserved = self._reserve(now)
         standing = Standing(self._state, self._needs, self._holds, frozenset(reserved), now)
@@ -100,11 +100,11 @@ class Board:
         return reason
 
     def answer(self, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
-        """Whether an agent may edit what it asks for, as things are held now."""
+        """Answer an agent's request to edit more paths, by the leases held now."""
         return answer_request(self._holds, task, asked, strict)
 
     def next_wakeup(self, now: float) -> float | None:
-        """When the next task that was told to wait may go on; None if none was."""
+        """Return the time at which the next postponed task may go on; None if there is none."""
         self._settle(now)
         while self._timers and not self._is_timed(*self._timers[0]):
             heappop(self._timers)
@@ -150,7 +150,7 @@ class Board:
         if not self._is_in_order(key, name):
             heappush(self._order, (key, name))
         self._stories.put(task.spec.story, key, name)
-        # Where most others stand too: one lease that blocks them all then shuts one line, not one for each.
+        # The line that most others share: one lease that blocks them all then shuts one line, not many.
         waited_for = [want for want in wanted if want[0] not in COUNTED or self._capacities.is_limited(want)]
         self._lines.put(name, key, max(waited_for, key=self._popular.__getitem__, default=FREE))
 
@@ -158,7 +158,7 @@ class Board:
         """Let urgencies, keys, timers and capacities catch up."""
         self._capacities.now = now
         for capacity in self._lines.full:
-            if self._holds.hard(capacity, NOBODY) is None:
+            if self._holds.hard(capacity, NO_TASK) is None:
                 self._lines.reopen(capacity)
         for name in self._outline.refresh():
             if name in self._lines:
@@ -169,7 +169,7 @@ class Board:
                 self._join(timer[1])
 
     def _is_timed(self, until: float, name: TaskId) -> bool:
-        """Does the task still go on at that time, if nobody does anything."""
+        """Tell if the task still goes on at that time without a new fact."""
         task = self._state.tasks[name]
         if task.stage is not Stage.WAITING or task.not_before != until:
             return False
@@ -219,7 +219,7 @@ def _could_start(state: State, task: TaskState) -> bool:
 
 
 class _Hold(NamedTuple):
-    """What all that a task holds follows from."""
+    """The values that decide all that a task holds."""
 
     spec: Task
     forecast: Forecast | None
@@ -230,7 +230,7 @@ class _Hold(NamedTuple):
 
 
 def _hold(state: State, task: TaskState) -> _Hold | None:
-    """What the task holds, and whether its agent is at work (rules 1 and 2 of `holds`)."""
+    """Return the task's hold, and if its agent is at work (rules 1 and 2 of `holds`)."""
     if not holds_paths(state, task):
         return None
     with_agent = is_attempted(task) and (not task.agent_exited or task.leftover > 0)

@@ -1,7 +1,7 @@
-"""How many agents may hold the same thing at once, as State says: limits that are counts, not leases.
+"""Capacities: the number of agents that may hold the same thing at once, as State says. Counts, not leases.
 
 A kind of work and a provider have as many places as the clutch gives them, a role as many as the settings
-say. Whoever adds a limit of this sort adds its kind here and to what tasks want (`holds.demands`); a full one
+say. A new limit of this sort adds its kind here and to what tasks want (`holds.demands`); a full one
 shuts one line, so it costs nothing for each task.
 """
 
@@ -21,7 +21,7 @@ class Capacities:
         self.now = 0.0
 
     def places(self, demand: Demand) -> float:
-        """How many may hold this at once."""
+        """Return the number of agents that may hold this at once."""
         if demand[0] is Kind.ROLE:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
@@ -35,13 +35,13 @@ class Capacities:
         return math.inf if limit.until and limit.until <= self.now else limit.limit
 
     def opens_at(self, demand: Demand) -> float | None:
-        """When one without any place has some again by itself."""
+        """Return the time at which a capacity without places has some again by itself."""
         limits = _limits(self._state, demand[0])
         known = [limits.get(name) for name in demand[1].split(SEVERAL)]
         return min((one.until for one in known if one and one.until > self.now), default=None)
 
     def is_limited(self, demand: Demand) -> bool:
-        """Has anybody said how many."""
+        """Tell if the number is limited."""
         return self.places(demand) != math.inf
 
 
@@ -50,7 +50,7 @@ def _limits(state: State, kind: Kind) -> dict[str, Limit]:
 
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
-    """Why a task waits for a place."""
+    """Return the reason that a task waits for a place."""
     if demand[0] is Kind.ROLE:
         places = state.run.slots.get(demand[1], 0) if state.run else 0
         full = f"all {places} slots" if places != 1 else "the one slot"

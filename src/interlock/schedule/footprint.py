@@ -1,9 +1,9 @@
-"""Where a task will probably edit, and how likely it is to get in another's way there.
+"""The paths that a task will probably edit, and the chance of an overlap with another's.
 
 Rules:
 1. What the definition declares, and what its agent was granted, is certain; a forecast adds what it expects.
 2. Only what is likely enough is held (`held_paths`): a footprint of everything that may happen would overlap
-   with everybody's, and then no task could be preferred to another.
+      with every other, and then no task could be preferred to another.
 3. Of a folder whose usual files are listed by themselves only the rest is left, new files above all: two
    tasks that are both expected there seldom mean the same one.
 """
@@ -44,7 +44,7 @@ def held_paths(task: TaskState) -> Iterable[str]:
 
 
 def shared_paths(one: TaskState, other: TaskState) -> float:
-    """How many paths of `one` the other will edit too, as expected."""
+    """Return the expected number of paths of `one` that the other edits too."""
     mine, theirs = footprint_of(one), footprint_of(other)
     my_rests, their_rests = _rests(mine), _rests(theirs)
     return sum(

@@ -1,4 +1,4 @@
-"""Who holds what, and what stands in the way of whom.
+"""Holders of leases, paths and capacities, and the tasks that they block.
 
 Rules:
 1. `uses` is held while the agent runs: the port or schema is free again once the agent is gone. So is a
@@ -7,7 +7,7 @@ Rules:
    started from a base without that change would work on files that are about to change under it. So what a
    finished change really edits is held as well.
 3. A task gets all it wants at its start or does not start, and afterwards needs nothing but the lane, which
-   serves everyone. So no two can wait for each other.
+      serves every task. So no two can wait for each other.
 """
 
 import math
@@ -24,7 +24,7 @@ from interlock.schedule.footprint import held_paths
 
 
 class Kind(StrEnum):
-    """How a task wants something."""
+    """The way in which a task wants something."""
 
     USE = "uses"
     EXCLUSIVE = "exclusive"
@@ -40,7 +40,7 @@ Demand = tuple[Kind, str]
 """One thing a task wants, as its definition says it."""
 
 FREE: Demand = (Kind.NOTHING, "")
-"""What a task waits at that wants nothing in particular."""
+"""The demand of a task that wants nothing in particular."""
 
 SEVERAL = "\n"
 """Between the names of providers of which a task may have any."""
@@ -48,18 +48,18 @@ SEVERAL = "\n"
 COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY, Kind.PROVIDER})
 """Capacities: several may hold one at once, how many is for State to say."""
 WITH_AGENT = COUNTED | {Kind.USE}
-"""What is free again once the agent is gone."""
+"""Demands that are free again once the agent is gone."""
 
 _HARD = {
     Kind.EXCLUSIVE: (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH),
     Kind.SHARED: (Kind.EXCLUSIVE,),
     Kind.TOUCH: (Kind.EXCLUSIVE,),
 }
-"""Paths wanted in one way must not overlap paths that somebody holds in these ways."""
+"""Paths wanted in one way must not overlap paths that another task holds in these ways."""
 
 
 def also_edited(task: TaskState, edited: tuple[str, ...]) -> list[Demand]:
-    """What its change edits beyond what it was expected to."""
+    """Return the paths that its change edits beyond the expected ones."""
     expected = (*held_paths(task), *task.spec.exclusive)
     return [(Kind.TOUCH, path) for path in edited if not any(matches(glob, path) for glob in expected)]
 
@@ -79,7 +79,7 @@ def demands(task: TaskState) -> list[Demand]:
 
 
 def _provider(task: TaskState) -> Iterator[str]:
-    """Whose model it will use, as far as that is settled. With candidates of several providers, one that is
+    """Yield the provider of its model, as far as that is settled. With candidates of several, one that is
     closed is not chosen (`agents`), and all of them together are one capacity: closed if each is."""
     agents = (task.who,) if task.has_agent or task.leftover else task.spec.candidates
     names = {_provider_named(a.use, a.wire, a.url, a.key_env, a.login) for a in agents}
@@ -94,11 +94,11 @@ def _provider_named(use: str, wire: str, url: str, key_env: str, login: bool) ->
 
 
 class Holds:
-    """What is held now, found by name or by path."""
+    """The demands held now, found by name or by path."""
 
     def __init__(self, places: Callable[[Demand], float] = lambda _: math.inf) -> None:
         self._places = places
-        """How many may hold a capacity at once, now."""
+        """The number of tasks that may hold a capacity at once, now."""
         self._held: dict[TaskId, list[Demand]] = {}
         self._reserved: set[TaskId] = set()
         self._named: dict[Demand, set[TaskId]] = defaultdict(set)
@@ -115,7 +115,7 @@ class Holds:
                 self._paths[kind].add(text, task)
 
     def reserve(self, task: TaskId, wanted: list[Demand]) -> None:
-        """Nobody may take these, as `task` is to have them next. Its footprint is not in the way yet."""
+        """Reserve these for `task`, which is to have them next. Its footprint is not in the way yet."""
         self.take(task, wanted)
         self._reserved.add(task)
 
@@ -130,7 +130,7 @@ class Holds:
                 self._paths[kind].remove(text, task)
 
     def hard(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
-        """Who holds what must be free before `task` can have this; None: it can. An empty set: a capacity
+        """Return the holders that block `task` from this; None: it can have it. An empty set: a capacity
         without any places."""
         kind, text = demand
         if kind in COUNTED:
@@ -142,7 +142,7 @@ class Holds:
         return holders - {task} or None
 
     def soft(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
-        """Whose footprint `task` would step on with this; None: nobody's."""
+        """Return the tasks whose footprint overlaps `task`'s at this; None if none does."""
         kind, text = demand
         if kind is not Kind.TOUCH:
             return None

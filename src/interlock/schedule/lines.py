@@ -1,7 +1,7 @@
 """Tasks that could start, waiting in lines: each stands in the line of one thing it wants.
 
-A line is open, or it is shut by somebody who holds that thing. While it is shut nobody in it is looked at, so
-a thousand tasks behind one lease cost as much as one. All tasks of a line want that thing, so it is enough to
+A line is open, or the holder of that thing has shut it. The tasks of a shut line are not looked at, so a
+thousand tasks behind one lease cost as much as one. All tasks of a line want that thing, so it is enough to
 ask for the first. Heaps keep outdated entries until they come up; `_place` and `_listed` say what is current.
 """
 
@@ -14,7 +14,7 @@ from interlock.schedule.order import Key
 
 
 class Gate(Enum):
-    """How far a line lets its tasks go."""
+    """The state of a line."""
 
     OPEN = "nothing known to be in the way"
     OVERLAPPED = "only if a worker would idle"
@@ -61,8 +61,8 @@ class Lines:
         self._place.pop(task, None)
 
     def shut(self, demand: Demand, gate: Gate, holder: TaskId | Demand) -> None:
-        """Let nobody of this line pass, or only at the second choice, until `holder` changes. A capacity that
-        is full shuts its own line, as whoever leaves first makes room."""
+        """Let no task of this line pass, or only as a second choice, until `holder` changes. A capacity that
+        is full shuts its own line, as the first task to leave makes room."""
         self._gate[demand] = gate
         self._shut_by.setdefault(holder, set()).add(demand)
         self._relist(demand)
@@ -73,11 +73,11 @@ class Lines:
         return [holder for holder in self._shut_by if isinstance(holder, tuple)]
 
     def has_anyone(self, demand: Demand) -> bool:
-        """Does a task stand in this line."""
+        """Tell if a task stands in this line."""
         return self._head(demand) is not None
 
     def reopen(self, holder: TaskId | Demand) -> None:
-        """What this holder stood in the way of may be looked at again."""
+        """Open the lines that this holder has shut."""
         for demand in self._shut_by.pop(holder, ()):
             if self._gate.pop(demand, None):
                 self._relist(demand)

@@ -1,4 +1,4 @@
-"""Who goes first when several tasks could start.
+"""The order of tasks that could start.
 
 Rules:
 1. Within a day, critical tasks go first; then by score, the greater first:
@@ -25,7 +25,7 @@ BONUS_SECONDS = 1_800.0
 
 
 def sort_key(task: TaskState, urgency_seconds: float) -> Key:
-    """Where the task stands among all that are ready."""
+    """Return the task's position among all that are ready."""
     spec = task.spec
     critical = spec.priority <= CRITICAL
     score = urgency_seconds + BONUS_SECONDS * (NORMAL - spec.priority)

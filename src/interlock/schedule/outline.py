@@ -1,15 +1,15 @@
-"""How urgent each task is: how long it takes from its start to the end of everything, as far as can be seen.
+"""The urgency of each task: the expected time from its start to the end of everything.
 
 Rules:
 1. Where no hard lease is wanted twice, that is the longest chain behind the task (`tails`).
-2. Where tasks queue for leases, chains do not show who holds up whom. So the run is gone through in the times
-   that are expected (`passes`): forwards in order of urgency, and then backwards from its end, whoever ended
-   last first. How far from the end a task then starts is its new urgency: chains, queues and slots in one
+2. Where tasks queue for leases, chains do not show which task delays which. So the run is simulated in the
+      expected times (`passes`): forwards in order of urgency, and then backwards from its end, the task that
+               ended last first. Its distance from the end is its new urgency: chains, queues and slots in one
    figure. The figures that made the shortest run are kept. (Project scheduling knows this as justification.)
-3. What is gone through is all that was not over when the run began, and not what is left now. So the figures
+3. The simulation covers all that was not over when the run began, and not what is left now. So the figures
    stay the same while tasks end, and depend on State alone.
-4. Age counts from when a task was expected to be ready, not from when it is: who becomes ready early by plan
-   is no older for that (`order`, rule 1).
+4. Age counts from when a task was expected to be ready, not from when it is: a task that becomes ready early
+      by plan is no older for that (`order`, rule 1).
 5. No more than LARGEST tasks: in larger graphs it is chains again.
 """
 
@@ -26,8 +26,8 @@ from interlock.schedule.tails import Tails
 
 LARGEST = 1_000
 SLOTS_WITHOUT_RUN = 8
-"""As long as nobody has said how many. Too many cost little; too few, more than all of this gains."""
-NOBODY = TaskId("")
+"""The number until a run gives one. Too many cost little; too few, more than all of this gains."""
+NO_TASK = TaskId("")
 
 
 class _Place(NamedTuple):
@@ -44,10 +44,10 @@ class Outline:
         self._state = state
         self._tails = Tails(state)
         self._planned: dict[TaskId, _Place] = {}
-        """Where leases are queued for."""
+        """The planned places of tasks that queue for leases."""
         self._seen: dict[TaskId, _Part] = {}
         self._setting: tuple[str, int] | None = None
-        """What it was worked out for; None: for something else than what is known now."""
+        """The run and number of slots it was worked out for; None: it is out of date."""
 
     def seconds(self, task: TaskId) -> float:
         """From its start to the end of everything, as of the last `refresh`."""
@@ -55,13 +55,13 @@ class Outline:
         return place.urgency if place else self._tails.seconds(task)
 
     def weight(self, task: TaskId) -> float:
-        """What its place in the order goes by: the same, made up for the age that it was expected to lack."""
+        """Return the seconds that decide its place in the order: urgency, plus the age planned for it."""
         place = self._planned.get(task)
         return place.urgency + RATE * place.ready if place else self._tails.seconds(task)
 
     @property
     def has_queues(self) -> bool:
-        """Do tasks queue for leases, so that more than chains is behind a task."""
+        """Tell if tasks queue for leases, so that more than chains is behind a task."""
         return bool(self._planned)
 
     def note(self, task: TaskId) -> None:
@@ -107,12 +107,12 @@ class _Part(NamedTuple):
 
 
 def _setting(state: State) -> tuple[str, int]:
-    """Which run it is, and how many may work at once."""
+    """Return the run, and the number of agents that may work at once."""
     return (state.run.run, max(1, state.run.limit)) if state.run else ("", SLOTS_WITHOUT_RUN)
 
 
 def _is_in_play(state: State, task: TaskState) -> bool:
-    """Has the run anything to do with it, or had when it began (rule 3)."""
+    """Tell if it was not over when the run began (rule 3)."""
     if not state.is_selected(task.spec.id):
         return False
     return not task.is_over or (state.run is not None and task.since > state.run.started)
@@ -139,13 +139,13 @@ def _layout(tasks: Sequence[TaskState]) -> Layout:
 
 def _queues(specs: Sequence[Task]) -> list[tuple[Demand, list[TaskId]]]:
     """Hard leases that several tasks want, and who they are."""
-    everybody = Holds()
+    every_task = Holds()
     for spec in specs:
-        everybody.take(spec.id, _wanted(spec))
+        every_task.take(spec.id, _wanted(spec))
     hard = dict.fromkeys(
         want for spec in specs for want in _wanted(spec) if want[0] in (Kind.USE, Kind.EXCLUSIVE)
     )
-    users = ((want, sorted(everybody.hard(want, NOBODY) or ())) for want in hard)
+    users = ((want, sorted(every_task.hard(want, NO_TASK) or ())) for want in hard)
     return [(want, names) for want, names in users if len(names) > 1]
 
 

@@ -1,8 +1,8 @@
-"""Whether to start a task whose footprint overlaps that of one under way, rather than let a slot idle.
+"""The decision to start a task whose footprint overlaps that of one under way, rather than idle a slot.
 
 Rules:
 1. It starts if P(conflict) x rework <= theta. Rework is what a conflict costs, in units of the time that the
-   task takes: whoever loses makes its change again, and that may be the longer one.
+      task takes: the loser makes its change again, and that may be the longer one.
 2. P and rework are what the log has counted (`State.overlaps`) in that kind of work, drawn towards all work,
    drawn towards a guess.
 3. P is taken at the lower end of what the counts allow. What is never tried is never learned, and one
@@ -25,7 +25,7 @@ from interlock.schedule.footprint import held_paths, shared_paths
 from interlock.schedule.holds import Holds, Kind
 
 THETA = 0.55
-"""How much of its time a slot that would idle may be expected to waste. Slightly more than half: what a clean
+"""The share of its time that an idle slot may be expected to waste. Slightly more than half: what a clean
 overlap gains is gained at once, what a conflict costs may fall into a gap (`python -m bench schedule`)."""
 
 NEARLY_OVER = 0.1
@@ -40,23 +40,23 @@ FIRST_EXPOSURE = FIRST_CONFLICTS / math.log(2)
 FIRST_REDONE = 2.0
 """The guess for rework, as if two had been seen: it takes as long as the first time."""
 POOLED = 4.0
-"""How many overlaps in other work say as much as all of them together about one kind of work."""
+"""The number of overlaps in other work that say as much as all of them together about one kind of work."""
 CAUTION = 1.0
-"""How many standard deviations below the mean the rate of conflicts is taken."""
+"""The rate of conflicts is taken this many standard deviations below the mean."""
 
 SECOND_CHOICES = 8
-"""How many overlapping tasks one decision looks at, best first; a bound on its work."""
+"""The number of overlapping tasks that one decision looks at, best first; a bound on its work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What to expect of overlaps in one kind of work."""
+    """The expected conflicts and rework of overlaps in one kind of work."""
 
     rate: float
     """Conflicts for each path in common."""
     rework: float
     overlaps: float
-    """That this was learned from, older ones counting less."""
+    """The number of overlaps that this was learned from, older ones counting less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Venture:
 
     @property
     def is_worth_it(self) -> bool:
-        """Is the expected rework small enough, and the alternative no short wait."""
+        """Tell if the expected rework is small enough, and the alternative no short wait."""
         return self.rework <= THETA and self.wait_seconds > NEARLY_OVER * self.rework * self.seconds
 
     @property
@@ -94,7 +94,7 @@ class Venture:
 
 
 def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
-    """What starting the task now would mean."""
+    """Return the overlaps, the risk and the expected wait of starting the task now."""
     found = outlook(state, task.category)
     beside = tuple(
         Beside(name, shared_paths(task, state.tasks[name])) for name in sorted(overlapped(holds, task))
@@ -105,12 +105,12 @@ def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
 
 
 def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
-    """Whose footprints this task would step on."""
+    """Return the tasks whose footprints this task overlaps."""
     return {name for path in held_paths(task) for name in holds.soft((Kind.TOUCH, path), task.spec.id) or ()}
 
 
 def _remaining_seconds(task: TaskState, now: float) -> float:
-    """How much longer a task that is under way, or about to start, is expected to be in the way."""
+    """Return the time that a task under way, or about to start, is expected to stay in the way."""
     checks = task.expected_seconds * CHECK_SHARE
     if task.phase.kind is not PhaseKind.AGENT:
         return checks

@@ -32,12 +32,12 @@ class Layout:
 
 
 class Plan(NamedTuple):
-    """How a run should go."""
+    """The planned course of a run."""
 
     urgency: Sequence[float]
-    """How far from its end each job starts, if it starts as late as it may."""
+    """The time from each job's latest start to the end of the run."""
     ready: Sequence[float]
-    """How long after its beginning each job is free to start."""
+    """The time from the beginning of the run until each job is free to start."""
 
 
 def make_plan(layout: Layout, slots: int, tails: Sequence[float]) -> Plan:
@@ -55,7 +55,7 @@ def make_plan(layout: Layout, slots: int, tails: Sequence[float]) -> Plan:
 
 
 def run_through(layout: Layout, slots: int, urgency: Sequence[float]) -> list[float]:
-    """When each job ends, if of those that could start it is always the most urgent that does."""
+    """Return the end of each job, if the most urgent of those that could start always does."""
     return _Pass(layout, slots).run(urgency)
 
 
@@ -78,7 +78,7 @@ class _Pass:
         self._running: list[tuple[float, int]] = []
 
     def run(self, urgency: Sequence[float]) -> list[float]:
-        """When each job ends."""
+        """Return the end of each job."""
         ends = [0.0] * len(self._unmet)
         for job, unmet in enumerate(self._unmet):
             if not unmet:

@@ -21,11 +21,11 @@ class Patience:
 
     def __init__(self) -> None:
         self._ends: dict[TaskId, tuple[float, float]] = {}
-        """Since when, and until when if no clock jumps."""
+        """The start of each wait, and its end if no clock jumps."""
         self._first = math.inf
         self._looked = 0.0
         self._jumps: list[tuple[float, float]] = []
-        """After which time the clock jumped, and how far."""
+        """The time after which the clock jumped, and the size of the jump."""
 
     def note(self, name: TaskId, task: TaskState) -> None:
         """A fact changed the task."""

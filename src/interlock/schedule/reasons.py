@@ -1,4 +1,4 @@
-"""Why a task is where it is: one cause, as data and as a sentence. The first rule that fits decides."""
+"""The reason for a task's state: one cause, as data and as a sentence. The first rule that fits decides."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ def _running(standing: Standing, task: TaskState) -> Reason | None:
 
 
 def _is_on_top(state: State, task: TaskState) -> bool:
-    """Is its check, or was it, on top of a change that is not on main yet."""
+    """Tell if its check is, or was, on top of a change that is not on main yet."""
     return task.ahead in state.train and task.spec.id in state.train
 
 

@@ -27,13 +27,13 @@ class Choice:
 
 
 Places = tuple[Lines, Stories]
-"""Where tasks wait: in lines for what they want, and among those of their story."""
+"""The queues of tasks: lines for what they want, and the tasks of each story."""
 
 
 class Round:
     """Picks tasks one by one; each holds what it wants against the next.
 
-    Afterwards all tasks are back in their lines. The picks still hold: whoever asked gives that back.
+    Afterwards all tasks are back in their lines. The picks still hold: the caller gives that back.
     """
 
     def __init__(self, state: State, holds: Holds, places: Places, outline: Outline, now: float) -> None:
@@ -104,7 +104,7 @@ class Round:
         return False
 
     def _is_in_the_way(self, name: TaskId) -> bool:
-        """Has the task to wait for somebody, in the line of whatever that holds."""
+        """Tell if the task has to wait for another, in the line of what that one holds."""
         line = self._lines.line(name)
         return self._turn_away(name, line, Gate.SHUT) or self._turn_away(name, line, Gate.OVERLAPPED)
 

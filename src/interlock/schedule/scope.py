@@ -1,7 +1,7 @@
-"""Whether an agent may edit what nobody expected it to.
+"""The answer to an agent that wants to edit unexpected paths.
 
-Yes, unless somebody else holds it alone: one line in a neighbour's file is better written than worked around.
-When the run is strict, also not what somebody else is expected to edit.
+Yes, unless another task holds them alone: a line in a neighbour's file is better written than worked around.
+When the run is strict, also not what another task is expected to edit.
 """
 
 from interlock.events.asked import ScopeRequest

@@ -1,4 +1,4 @@
-"""How much work hangs on each task: the longest chain of expected times from it to the end of the graph.
+"""The work that hangs on each task: the longest chain of expected times from it to the end of the graph.
 
 Worked out once for the graph, and again only for the tasks above those whose definition or forecast changed.
 A log may be read while half of a new graph is in it, so a cycle must not hang us: its tasks, and those before
