@@ -1,4 +1,4 @@
-"""What an adapter is: how one agent program is started, and what its output means.
+"""Adapters: the start of one agent program, and the meaning of its output.
 
 1. An adapter touches nothing: it returns words, variables and files, and reads lines. So all of it can be
    tested with recorded output.
@@ -22,7 +22,7 @@ __all__ = ["Adapter", "Launch", "Reader", "Seat", "Verdict", "Wire"]
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where a program sits down to work: all that its adapter may use."""
+    """The surroundings of a program: all that its adapter may use."""
 
     agent: Agent
     prompt: str
@@ -37,7 +37,7 @@ class Seat:
     model_url: str = ""
     """The model proxy as the program sees it: `http://127.0.0.1:PORT`, without a path."""
     token: str = ""
-    """What opens the proxy for this attempt. It is worth nothing outside."""
+    """The password of the proxy for this attempt. It is worth nothing outside."""
     hooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Commands for hook events, for programs that run hooks themselves."""
     hooked_tools: str = ""
@@ -46,7 +46,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start the program."""
+    """The command, environment and files to start a program with."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class Launch:
     hosts: tuple[str, ...] = ()
     """For `login`: the hosts it must then reach by itself, as `name:port`."""
     say: str = ""
-    """What to write to its standard input; it stays open if the adapter can `steer`."""
+    """Text for its standard input, which stays open if the adapter can `steer`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a session ended, by the program's own account and its exit."""
+    """The end of a session, by the program's own account and its exit."""
 
     error: ErrorClass | None = None
     summary: str = ""
@@ -77,7 +77,7 @@ class Verdict:
     """The id under which it can be resumed."""
     retry_after_seconds: float = 0.0
     denied: str = ""
-    """What it was kept from to the end, in words."""
+    """The tool use that was denied to it to the end, in words."""
     asks: Asking | None = None
     """The question to a person that it ended with."""
 
@@ -143,7 +143,7 @@ class Adapter(Protocol):
 
     @property
     def can_steer(self) -> bool:
-        """Does it take messages while it runs."""
+        """Tell if it takes messages while it runs."""
         ...
 
     def launch(self, seat: Seat) -> Launch: ...

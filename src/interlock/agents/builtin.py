@@ -28,7 +28,7 @@ class BuiltIn:
 
     use = "built-in"
     wire: Wire | None = Wire.OLLAMA
-    """Whose servers speak both languages."""
+    """Ollama's servers speak both languages."""
     program = ""
     can_resume = True
     can_steer = True

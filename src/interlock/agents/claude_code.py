@@ -102,7 +102,7 @@ def _model(seat: Seat) -> dict[str, str]:
 
 
 def _settings(seat: Seat) -> dict[str, object]:
-    """What it runs at each moment, as its settings say it."""
+    """Return the commands it runs at each moment, in the form of its settings."""
     return {"hooks": {moment: [_hook(seat, moment, words)] for moment, words in seat.hooks.items()}}
 
 

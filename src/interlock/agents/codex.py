@@ -36,7 +36,7 @@ _SAID = {
     "experiencing high demand": ErrorClass.OVERLOADED,
     "invalid_request_error": ErrorClass.BAD_REQUEST,
 }
-"""What its own words mean, which elsewhere mean something else or nothing."""
+"""Error words of its own, which elsewhere mean something else or nothing."""
 
 
 class Codex:
@@ -173,7 +173,7 @@ def _ended(item: Json) -> Iterator[Event]:
 
 
 def _trouble(text: str) -> Event:
-    """What begins like this is tried again; anything else is the end."""
+    """Return a retry for text that says it reconnects, else an error."""
     reconnects = _RECONNECTS.match(text)
     if not reconnects:
         return Event(EventKind.ERROR, _words(text), error=_class_of(text))

@@ -27,7 +27,7 @@ _KEY = {
 
 
 def model_variables(wire: str, model_url: str, token: str) -> Mapping[str, str]:
-    """Where the model is, in the variables that programs of this language look at."""
+    """Return the model's address in the variables that programs of this language read."""
     if not wire or not model_url:
         return {}
     spoken = Wire(wire)

@@ -46,7 +46,7 @@ _SAID = (
 
 
 def of_status(status: int, text: str = "") -> ErrorClass | None:
-    """What an HTTP status means; the text tells the few apart that share one."""
+    """Return the error class of an HTTP status; the text separates the few that share one."""
     if status < 400:
         return None
     said = of_text(text)
@@ -56,5 +56,5 @@ def of_status(status: int, text: str = "") -> ErrorClass | None:
 
 
 def of_text(text: str) -> ErrorClass | None:
-    """What the words of an error mean; None if they say nothing known."""
+    """Return the error class of an error message; None if it is unknown."""
     return next((error for words, error in _SAID if re.search(words, text, re.IGNORECASE)), None)

@@ -21,7 +21,7 @@ from interlock.model.session import Event, EventKind, Usage
 
 MODEL = "gemini-2.5-pro"
 ATTEMPTS = 3
-"""How often it asks a model that fails: two hiccups are no failure. After that the engine decides."""
+"""The number of requests to a failing model: two hiccups are no failure. After that the engine decides."""
 TOOLS = Tools({"write_file": "file_path", "replace": "file_path"}, {"run_shell_command": "command"})
 
 _EXITS = {41: ErrorClass.AUTH, 42: ErrorClass.BAD_REQUEST, 53: ErrorClass.TURNS, 130: ErrorClass.EXIT}

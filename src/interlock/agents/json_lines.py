@@ -21,7 +21,7 @@ class Json:
         return bool(self.fields)
 
     def at(self, *path: str) -> object:
-        """Whatever is there; None if the way ends earlier."""
+        """Return the value at the path; None if there is none."""
         value: object = self.fields
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
@@ -48,7 +48,7 @@ class Json:
         return value if -MOST < value < MOST else None
 
     def says(self, *path: str) -> bool:
-        """Is `true` there."""
+        """Tell if `true` is there."""
         return self.at(*path) is True
 
     def item(self, *path: str) -> "Json":

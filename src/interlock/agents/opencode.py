@@ -101,9 +101,9 @@ class OpencodeReader:
         self._calls = Calls(TOOLS)
         self._usage = _NOTHING
         self._reason = ""
-        """Why the last step ended."""
+        """The reason that the last step ended."""
         self._denied = ""
-        """What the last tool was refused with."""
+        """The text that refused the last tool."""
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)

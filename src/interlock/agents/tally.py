@@ -12,7 +12,7 @@ from interlock.model.session import Event, EventKind, Usage
 
 
 class Tally:
-    """What a session has said so far that its verdict depends on."""
+    """The part of a session so far that its verdict depends on."""
 
     def __init__(self, session: str = "") -> None:
         self.session = session

@@ -25,7 +25,7 @@ GREETING_ID = 0
 
 
 def greeting() -> str:
-    """What the client says first. It offers no file system and no terminals: the agent has its own."""
+    """Return the client's first message. It offers no file system and no terminals: the agent has its own."""
     who = Implementation(name="interlock", version=__version__)
     asked = InitializeRequest(protocol_version=PROTOCOL_VERSION, client_info=who)
     return request(GREETING_ID, AGENT_METHODS["initialize"], asked)

@@ -8,7 +8,7 @@ from acp.schema import AllowedOutcome, DeniedOutcome, PermissionOption, RequestP
 from interlock.agents.acp.rpc import Line
 
 OPEN_MOST = 100
-"""Questions of one session that wait for a person: each is a fact in the log, and nobody reads more."""
+"""Questions of one session that wait for a person: each is a fact in the log, and no person reads more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def read(line: str) -> Incoming | None:
 
 
 class Line:
-    """The line to the agent. What is said on it waits in `out` until somebody sends it."""
+    """The connection to the agent. Messages wait in `out` until the caller sends them."""
 
     def __init__(self, last_id: int) -> None:
         self.out: list[str] = []
@@ -58,7 +58,7 @@ class Line:
         self._waiting[id] = (heard, failed)
 
     def hear(self, answer: Incoming) -> list[Event]:
-        """An answer; one that nobody waits for is noise."""
+        """Take an answer; one to no request is ignored."""
         if not isinstance(answer.id, int) or answer.id not in self._waiting:
             return []
         heard, failed = self._waiting.pop(answer.id)

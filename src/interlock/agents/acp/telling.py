@@ -1,4 +1,4 @@
-"""What the updates of a session mean as events. A message comes in crumbs, and is told as a whole."""
+"""Session updates turned into events. A message comes in chunks, and is reported as a whole."""
 
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ CALLS_KEPT = 1_000
 
 @dataclass(slots=True)
 class _ToolCall:
-    """What is known of a tool call so far: every update tells a part."""
+    """A tool call so far: every update has a part of it."""
 
     kind: str = ""
     title: str = ""
@@ -46,7 +46,7 @@ class Telling:
         self.used_tools = False
 
     def update(self, said: SessionNotification) -> list[Event]:
-        """What an update means; what people do not follow (thoughts, plans, modes) means nothing."""
+        """Return the events of an update; thoughts, plans and modes have none."""
         match said.update:
             case AgentMessageChunk(content=TextContentBlock(text=text)):
                 self._crumbs = (self._crumbs + text)[-MESSAGE_CHARS:]
