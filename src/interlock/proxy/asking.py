@@ -1,8 +1,8 @@
-"""What is allowed in: whose request it is, and where it leads.
+"""Checks of incoming requests: the credential, the path, and the body.
 
 1. Nothing is repaired. A target that is not plainly a known path is refused, so that we and the provider can
    never read it differently.
-2. Whatever a program sends as a credential is compared and dropped. It never travels on.
+2. A credential that a program sends is compared and dropped. It never travels on.
 3. A body is JSON of bounded depth, and is written anew from what was read: a key that stands there twice
    would otherwise be read one way here and another way there.
 """

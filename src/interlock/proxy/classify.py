@@ -1,4 +1,4 @@
-"""What a provider's refusal means: its status and its words as an error class."""
+"""The error class of a provider's refusal, from its status and its words."""
 
 import re
 from collections.abc import Mapping
@@ -47,10 +47,10 @@ _SPOKEN = {
     413: (ErrorClass.CONTEXT,),
     429: (ErrorClass.QUOTA,),
 }
-"""Where the words say more than the status does, and what they may say."""
+"""Statuses whose words say more than the number, and the classes that they may mean."""
 
 _MODEL = re.compile(r"\bmodels?\b|not_found_error|NOT_FOUND", re.IGNORECASE)
-"""What an answer says that has looked for the model."""
+"""Words of an answer that has looked for the model."""
 
 _SPAN = re.compile(
     r"(?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,6})?)s)?(?:(\d{1,6})ms)?", re.ASCII
@@ -112,7 +112,7 @@ def _until(date: str, now: float) -> float:
 
 
 def allowance_of(headers: Mapping[str, str], now: float) -> Allowance | None:
-    """How many calls are left, where a provider counts them in its answers."""
+    """Return the calls that are left, where a provider counts them in its answers."""
     for limit, remaining, reset in _COUNTED:
         most, left = headers.get(limit, ""), headers.get(remaining, "")
         if most.isdecimal() and left.isdecimal() and len(most + left) < 20:

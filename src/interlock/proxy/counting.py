@@ -1,4 +1,4 @@
-"""What an answer adds up to: tokens, text, and whether it came to its end. Streams and whole bodies alike.
+"""The sum of an answer: tokens, text, and if it came to its end. Streams and whole bodies alike.
 
 1. Counts in a stream are running totals, so the largest counts. Adding them up would count twice.
 2. All input is input, whether it came from a cache or not; Anthropic alone reports the parts apart.
@@ -198,7 +198,7 @@ def add_event(dialect: Dialect, event: object, tally: Tally) -> None:
 
 
 def judged(tally: Tally) -> Trouble | None:
-    """What is wrong with a successful answer that has come to its end."""
+    """Return the fault of a successful answer that has come to its end; None if it has none."""
     if tally.trouble or tally.finished:
         return tally.trouble
     if not tally.events or tally.broken:

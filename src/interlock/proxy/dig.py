@@ -7,7 +7,7 @@ from interlock.model.numbers import whole
 
 
 def dig(value: object, *path: str | int) -> object:
-    """What stands at the path; None if it leads nowhere."""
+    """Return the value at the path; None if there is none."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)

@@ -105,7 +105,7 @@ class _Listener:
         except _No as refused:
             await _refuse(refused, reader, writer)
         except (OSError, EOFError):
-            pass  # Either side is gone; there is nobody to tell.
+            pass  # Either side is gone; there is no reader to tell.
         except asyncio.CancelledError:
             writer.transport.abort()
         finally:

@@ -9,17 +9,17 @@ from interlock.proxy.order import EndpointOrder, Trouble
 
 @dataclass(slots=True)
 class Endpoint:
-    """What an attempt is given. Its numbers grow with each call that ends."""
+    """An attempt's access to its model. Its numbers grow with each call that ends."""
 
     order: EndpointOrder
     socket: str
     """The unix socket that a door in the program's network leads to."""
     token: str = field(default_factory=lambda: "il-" + secrets.token_hex(24), repr=False)
-    """What the program sends as its API key. It opens this endpoint and nothing else."""
+    """The API key that the program sends. It opens this endpoint and nothing else."""
     usage: Usage = field(default_factory=Usage)
     """Counted from the wire: every call that could cost tokens, also those that failed."""
     last_error: Trouble | None = None
-    """What went wrong with the latest call; None when it went well."""
+    """The fault of the latest call; None when it went well."""
 
     @property
     def calls(self) -> int:

@@ -31,11 +31,11 @@ from interlock.proxy.wires import error_body
 ERROR_BYTES = 64 * 1024
 TURNED_AWAY = frozenset({429, 503, 529})
 PASSING = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED})
-"""What is over when a while has passed; a quota is not."""
+"""Errors that pass after a while; a quota does not."""
 
 
 class _ProgramGone(Exception):
-    """Nobody reads the answer any more."""
+    """The program no longer reads the answer."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Exchange:
 
     @property
     def outcome(self) -> CallOutcome:
-        """What the wire has said so far. A call that broke off may still have cost tokens."""
+        """Return the outcome so far. A call that broke off may still have cost tokens."""
         usage = self.tally.usage if self.sent and self.asked.route.generates else Usage()
         return CallOutcome(self.status, usage, self.trouble, self.allowance)
 
@@ -117,7 +117,7 @@ class Exchange:
             try:
                 return await self._relay(request, upstream, Scrubber(secret))
             except BaseException:
-                # Kept alive, the connection would go on to receive an answer that nobody wants.
+                # Kept alive, the connection would go on to receive an answer that no program wants.
                 upstream.close()
                 raise
 
@@ -182,7 +182,7 @@ class Exchange:
         self.trouble = trouble
         if self._begun:
             if request.transport:
-                # What was written still goes out, the end of the answer does not.
+                # The written part still goes out, the end of the answer does not.
                 request.transport.close()
             return self._begun
         self.status = status
@@ -194,7 +194,7 @@ def _is_down(problem: Exception) -> bool:
 
 
 def _in_words(problem: Exception) -> str:
-    """What stood in the way. The most common case in the words that people know."""
+    """Describe the problem. The most common case is in the words that people know."""
     if _is_down(problem):
         return "connection refused"
     return str(problem) or type(problem).__name__

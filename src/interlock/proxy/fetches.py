@@ -152,7 +152,7 @@ def _tools(dialect: Dialect, tools: object, removed: list[str]) -> object:
 
 
 def _demands(value: dict[str, object], removed: list[str]) -> bool:
-    """Must the model use a tool that was taken out. Anthropic's tools have a date after their name."""
+    """Tell if the model must use a tool that was taken out. Anthropic's have a date after their name."""
     named = [text_at(value, "tool_choice", key) for key in ("name", "type")]
     return any(name and (kind == name or kind.startswith(f"{name}_")) for name in named for kind in removed)
 
@@ -189,7 +189,7 @@ def _is_unread(dialect: Dialect, place: _Place) -> bool:
 
 
 def _is_address(name: str, said: str) -> bool:
-    """Would the provider fetch this value of the field."""
+    """Tell if the provider would fetch this value of the field."""
     if name.endswith(("url", "uri")):
         return said != "" and not said[:_START_CHARACTERS].lstrip().lower().startswith("data:")
     return name not in _TEXTS and _ADDRESS.match(said) is not None

@@ -1,4 +1,4 @@
-"""Where budgets and the shaping of traffic hold calls up, before they reach a model."""
+"""The gate: budgets and rate limits hold calls up here, before they reach a model."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -28,7 +28,7 @@ class Turn(Protocol):
 
     @property
     def may_repeat(self) -> bool:
-        """Is the call to be made again if it is turned away, before its program hears of it."""
+        """Tell if a call that was turned away is made again before its program hears of it."""
         ...
 
     def ended(self, outcome: CallOutcome) -> None:
@@ -52,4 +52,4 @@ class OpenGate:
         yield self
 
     def ended(self, outcome: CallOutcome) -> None:
-        """Nothing to remember."""
+        """Remember nothing."""

@@ -50,13 +50,13 @@ def answered_on(headers: Headers) -> list[tuple[str, str]]:
 
 
 def is_known_field(name: str) -> bool:
-    """Does a field of the query travel."""
+    """Tell if a field of the query travels."""
     return name.lower() in _QUERY
 
 
 def _known(headers: Headers, names: frozenset[str], starts: tuple[str, ...]) -> list[tuple[str, str]]:
     headers = list(headers)
-    # What `Connection` names is about this connection, whatever else it is.
+    # The headers that `Connection` names are about this connection and never travel on.
     here = {
         part.strip().lower()
         for name, value in headers

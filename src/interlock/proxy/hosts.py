@@ -1,4 +1,4 @@
-"""Which hosts an attempt may reach: reading the entries, and comparing a host with them.
+"""The hosts that an attempt may reach: reading the entries, and comparing a host with them.
 
 1. A name is plain: letters, digits, hyphens, dots. What two parsers could read differently is refused.
 2. A host is reached by the address that was checked, never by looking the name up again.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from interlock.model.errors import UsageError
 
 WEB_PORTS = frozenset({80, 443})
-"""What an entry without a port means."""
+"""The ports of an entry without a port."""
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*", re.ASCII)
@@ -37,7 +37,7 @@ class Host:
         return matches and (port in WEB_PORTS if self.port is None else port == self.port)
 
     def may_lead_to(self, address: Address) -> bool:
-        """Is this where a person who wrote the entry meant it to lead."""
+        """Tell if the entry's author meant it to lead here."""
         plain = getattr(address, "ipv4_mapped", None) or address
         if self.name == "localhost":
             return bool(plain.is_loopback)

@@ -34,21 +34,21 @@ class ProxyLimits:
     connections: int = 64
     """At once, to the hosts an attempt may reach."""
     server_fetches: bool = False
-    """May a request make the provider's server contact others."""
+    """Requests may make the provider's server contact others."""
 
 
 class Trouble(NamedTuple):
-    """What went wrong with a call."""
+    """The fault of a call."""
 
     error: ErrorClass
     text: str
     retry_after_seconds: float = 0.0
     is_down: bool = False
-    """Nothing listens at the address: the next call would find the same."""
+    """No server listens at the address: the next call would find the same."""
 
 
 class Allowance(NamedTuple):
-    """What a provider says of the calls that are left."""
+    """The provider's count of the calls that are left."""
 
     limit: int
     remaining: int
@@ -64,16 +64,16 @@ class ModelCall:
     path: str
     model: str = ""
     generates: bool = True
-    """Does it cost tokens; lists of models and counts of tokens do not."""
+    """It costs tokens; lists of models and counts of tokens do not."""
     asked_at: float = 0.0
-    """When its program asked, on the clock of the event loop."""
+    """The time that its program asked, on the clock of the event loop."""
     tries: int = 0
-    """How often it was turned away since."""
+    """The number of refusals since."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a call ended."""
+    """The end of a call."""
 
     status: int
     """0: there was no answer."""

@@ -40,7 +40,7 @@ class Pieces:
         self._keep(rest)
 
     def finish(self) -> Iterator[object]:
-        """Nothing more will come."""
+        """Take the end of the answer."""
         if self._form != Form.WHOLE:
             yield from self._take_line()
             yield from self._take_event()

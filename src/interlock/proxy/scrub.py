@@ -10,7 +10,7 @@ class Scrubber:
         self._held = b""
 
     def feed(self, chunk: bytes) -> bytes:
-        """What can go on. Held back is only what may be the beginning of the secret."""
+        """Return the bytes that can go on. Only a possible beginning of the secret is held back."""
         if not self._secret:
             return chunk
         text = (self._held + chunk).replace(self._secret, self._stars)
@@ -29,6 +29,6 @@ class Scrubber:
         return clean.decode(errors="surrogateescape")
 
     def _begun(self, text: bytes) -> int:
-        """How many bytes at the end could be the secret's first ones."""
+        """Return the number of bytes at the end that could be the secret's first ones."""
         longest = min(len(self._secret) - 1, len(text))
         return next((size for size in range(longest, 0, -1) if text.endswith(self._secret[:size])), 0)

@@ -71,7 +71,7 @@ class Serving:
                 await runner.cleanup()
 
     def _session(self) -> ClientSession:
-        """One per attempt: connections that carry a credential are shared with nobody."""
+        """Make one per attempt: connections that carry a credential are not shared."""
         return ClientSession(
             connector=TCPConnector(limit=0),
             cookie_jar=DummyCookieJar(),

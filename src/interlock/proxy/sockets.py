@@ -1,4 +1,4 @@
-"""Where the unix sockets are: in a folder only we can enter, at a path that the kernel takes."""
+"""The unix sockets: in a folder only we can enter, at a path that the kernel takes."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ _NAME_BYTES = len("/x-01234567.sock")
 _PREFIX = "interlock_"
 """Of folders for one socket; nothing else of ours is called that."""
 _ABANDONED_SECONDS = 60.0
-"""A socket that nobody listens on may be one that is just being made, for as long as that can take."""
+"""A socket without a listener may be one that is just being made, for as long as that can take."""
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def socket_path(folder: Path, kind: str, environ: Mapping[str, str]) -> Iterator
 
 
 def _place(folder: Path, environ: Mapping[str, str]) -> tuple[Path, bool]:
-    """The folder itself if its paths are short enough, or else a new one with a name nobody can guess."""
+    """Return the folder itself if its paths are short enough, or else a new one with an unguessable name."""
     if _fits(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)

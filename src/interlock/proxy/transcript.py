@@ -95,7 +95,7 @@ class Transcript:
 
 
 def _messages(request: object) -> Iterator[object]:
-    """What was said so far, in any of the dialects; tools and settings are not."""
+    """Yield the conversation so far, in any of the dialects, without tools and settings."""
     for name in ("system", "instructions", "systemInstruction", "prompt"):
         if dig(request, name):
             yield {name: dig(request, name)}

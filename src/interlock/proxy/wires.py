@@ -31,7 +31,7 @@ class Route:
     path: re.Pattern[str]
     dialect: Dialect
     generates: bool
-    """Does it cost tokens."""
+    """It costs tokens."""
 
 
 _KEY_HEADERS = {
@@ -92,7 +92,7 @@ USUAL = {
     Wire.GEMINI: Dialect.GEMINI,
     Wire.OLLAMA: Dialect.OLLAMA,
 }
-"""How to speak to a program before it is known what it asks."""
+"""The form of errors for a program before its request is read."""
 
 
 def route_of(wire: Wire, method: str, path: str) -> Route | None:

@@ -11,9 +11,9 @@ from interlock.proxy.brake.throttle import Ending, Throttle
 
 SILENCE_SECONDS = 30.0
 BEAT_SECONDS = 5.0
-"""How often a process says that it still has calls under way."""
+"""The interval at which a process says that it still has calls under way."""
 POLL_SECONDS = 0.1
-"""How often to look whether another process has made room."""
+"""The interval at which a process looks if another has made room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Member:
 
 @dataclass(slots=True)
 class Account:
-    """What everybody on one credential or server shares."""
+    """The state that all users of one credential or server share."""
 
     throttle: Throttle = field(default_factory=Throttle)
     members: dict[str, Member] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Account:
         return ticket
 
     def hear(self, now: float, ticket: Ticket, ending: Ending) -> None:
-        """What is heard of such an attempt goes for all that are at work now: it may have begun alone."""
+        """Take an ending of such an attempt, for all that are at work now: it may have begun alone."""
         at_work = self.under_way
         self.throttle.end(now, Ticket(ticket.at, at_work), ending, held_back=at_work >= self.throttle.places)
 
@@ -90,13 +90,13 @@ class Account:
         self.members = {name: replace(one, seen=one.seen - seconds) for name, one in self.members.items()}
 
     def forget(self, now: float, me: str, is_dead: Callable[[str], bool]) -> None:
-        """Drop whoever is gone. A clock that was set back makes nobody live for ever."""
+        """Drop members that are gone. A clock that was set back keeps none alive for ever."""
         for name in self._others(me):
             if abs(now - self.members[name].seen) > SILENCE_SECONDS or is_dead(name):
                 del self.members[name]
 
     def _is_my_turn(self, me: str) -> bool:
-        """Whoever has less than a fair share goes first; what others leave is anybody's."""
+        """Let a member with less than a fair share go first; what others leave is free for all."""
         mine = self.members[me].under_way
         hungry = [self.members[name] for name in self._others(me) if self.members[name].waiting]
         share = self.throttle.places / (len(hungry) + 1)

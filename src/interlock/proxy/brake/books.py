@@ -1,4 +1,4 @@
-"""Where accounts are kept: a small file for each provider, shared by all processes of the user.
+"""Account files: a small file for each provider, shared by all processes of the user.
 
 1. A call never waits for the file. If it cannot be locked, read or written, this process goes by what it
    knows itself, says so, and looks again after a while.
@@ -38,7 +38,7 @@ class _Unusable(Exception):
 
 
 class Page(msgspec.Struct):
-    """What is in a file."""
+    """The contents of an account file."""
 
     provider: str
     account: Account
@@ -79,7 +79,7 @@ class Books:
         return work(self._own(provider))
 
     def expect(self, provider: str, limit: float) -> None:
-        """A limit that was found once, for where nobody knows better."""
+        """Start from a limit that was found once, unless a better one is known."""
         if provider not in self._known:
             self._known[provider] = account_of(provider, limit)
 
@@ -107,7 +107,7 @@ class Books:
 
 
 def look_up(folder: Path, provider: str) -> Account | None:
-    """What is known of a provider, without a claim to be there."""
+    """Read a provider's account, without joining it."""
     try:
         file = os.open(folder / file_name(provider), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

@@ -28,9 +28,9 @@ from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall
 HOLD_SECONDS = 60.0
 """Programs wait for their models for minutes; and an attempt that says nothing for ten is ended."""
 TRIES = 4
-"""How often a call is made before its program hears that it was turned away."""
+"""The number of tries of a call before its program hears that it was turned away."""
 FORGET_SECONDS = 1.0
-"""How often to look whether other processes are still alive."""
+"""The interval between looks for dead processes."""
 _ERRORS = {
     Answer.QUOTA: ErrorClass.QUOTA,
     Answer.BROKEN: ErrorClass.NETWORK,
@@ -49,7 +49,7 @@ class Passage:
     ending: Ending = field(default_factory=lambda: Ending(Answer.NOTHING))
 
     def ended(self, outcome: CallOutcome) -> None:
-        """What it says about the provider."""
+        """Note what the outcome says about the provider."""
         self.ending = ending_of(outcome)
 
 
@@ -89,7 +89,7 @@ class _Desk:
 
 
 class Brake:
-    """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for whoever wants to hear of it."""
+    """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for listeners."""
 
     def __init__(
         self,
@@ -150,11 +150,11 @@ class Brake:
         self._let_go(desk)
 
     async def wait(self) -> list[News]:
-        """What is new, at most once a second for each provider."""
+        """Return the news, at most once a second for each provider."""
         return await self._teller.wait()
 
     def rest(self) -> list[News]:
-        """What has not been told yet."""
+        """Return the news that has not been told yet."""
         return self._teller.rest()
 
     def _desk(self, provider: str) -> _Desk:
@@ -199,7 +199,7 @@ class Brake:
             self._say(desk)
 
     def _let_go(self, desk: _Desk) -> None:
-        """Whoever may go goes; come back when the next one may, and now and then to be seen alive."""
+        """Start the calls that may go; come back when the next one may, and now and then to be seen alive."""
         if desk.timer:
             desk.timer.cancel()
             desk.timer = None

@@ -1,4 +1,4 @@
-"""How many calls at once are worth it on a server that turns nobody away and only becomes slower. Pure.
+"""The best number of calls at once on a server that refuses none and only becomes slower. Pure.
 
 Ollama and vLLM queue what they cannot work on, so nothing says "too many" but the time that answers take.
 Work done per second at one level is compared with another level's: as long as more calls at once bring more
@@ -55,7 +55,7 @@ class Gradient:
         return min(self.aim, level + 1)
 
     def forget(self) -> None:
-        """The server turned somebody away: what was known of it is old."""
+        """Forget the measurements: the server turned a call away, so they are out of date."""
         self.known_level, self.level, self.aim, self.settled = 0, 0, 0, True
 
     def _compared(self, level: int, rate: float) -> int:

@@ -1,4 +1,4 @@
-"""What the end of a call says about its provider. Pure."""
+"""The verdict of a call's end on its provider. Pure."""
 
 import re
 
@@ -7,11 +7,11 @@ from interlock.proxy.brake.throttle import Answer, Ending
 from interlock.proxy.order import CallOutcome, Trouble
 
 FAR_SECONDS = 900.0
-"""Who is to wait longer than this has used something up; nobody is only too fast by so much."""
+"""A longer wait than this means a used-up quota: no caller is only too fast by so much."""
 CROWDED_STATUSES = frozenset({200, 503, 529})
 """With an overload: said at once, or in the middle of an answer. Other errors of a server are its own."""
 OVERLOADED = 529
-"""What a program means that speaks of an overload."""
+"""The status of an overload that a program reports."""
 _PER_TIME = re.compile(
     r"\bper[ -](?:second|minute|min|hour|day)\b|/(?:min|minute|day)\b|\b[RT]P[MDS]\b|too fast", re.IGNORECASE
 )
@@ -29,7 +29,7 @@ def ending_of(outcome: CallOutcome) -> Ending:
 
 
 def ending_told(error: ErrorClass | None, text: str) -> Ending:
-    """The same where only the program's word is known, whether of a call or of the whole attempt."""
+    """Judge an end of which only the program's word is known, of a call or of the whole attempt."""
     if error is None:
         return Ending(Answer.GOOD)
     return Ending(_answer(OVERLOADED, Trouble(error, text)), text)

@@ -1,4 +1,4 @@
-"""What to begin with at a provider."""
+"""The first account of a provider."""
 
 from interlock.model.provider import HOMES, is_account
 from interlock.proxy.brake.account import Account
@@ -14,5 +14,5 @@ def account_of(provider: str, limit: float = 0.0) -> Account:
     # The known providers turn calls away. Any other server may be one that becomes slower instead.
     is_known = f".{host}".endswith(_KNOWN)
     start = Limit(limit, doubling=False) if limit >= 1 else Limit()
-    # How long an attempt takes says nothing about the account it is made with.
+    # The duration of an attempt says nothing about the account it is made with.
     return Account(Throttle(is_measured=not is_known and not is_account(provider), limit=start))

@@ -1,4 +1,4 @@
-"""How many calls at once a provider takes, found by being turned away. Pure: the time is an argument.
+"""The number of calls at once that a provider takes, found by its refusals. Pure: the time is an argument.
 
 1. The limit grows by good answers only, and only while it is what holds calls back: doubling each round until
    the first refusal, by one a round after it.
@@ -16,7 +16,7 @@ MOST = 256.0
 PATIENCE = 40
 MOST_PATIENCE = 640
 WALL_SECONDS = 120.0
-"""However few answers came meanwhile; longer after tries that failed."""
+"""With any number of answers meanwhile; longer after tries that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Ticket:
     """The leave to make one call."""
 
     at: float
-    """When it went."""
+    """The time it started."""
     at_once: int
-    """How many were under way then, itself among them."""
+    """The number of calls under way then, itself included."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Limit:
 
     @property
     def is_at_the_wall(self) -> bool:
-        """Is there nothing left to gain without trying the wall."""
+        """Tell if there is nothing left to gain without trying the wall."""
         return self.wall > 0 and self.at_once >= self.wall - 1
 
     def good(self, now: float, ticket: Ticket) -> None:

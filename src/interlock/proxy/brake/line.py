@@ -1,4 +1,4 @@
-"""Who waits: one place after the other in each attempt's own line, and the lines in turn. Pure."""
+"""Waiting calls: first in, first out within an attempt, and the attempts in turn. Pure."""
 
 from collections import OrderedDict, deque
 from typing import Generic, TypeVar
@@ -27,7 +27,7 @@ class Line(Generic[T]):
                 del self._lines[attempt]
 
     def next(self) -> T:
-        """The next in turn, who is out of the line now. Raises KeyError if nobody waits."""
+        """Remove and return the next in turn. Raises KeyError if none waits."""
         attempt, line = self._lines.popitem(last=False)
         waiter = line.popleft()
         if line:

@@ -1,4 +1,4 @@
-"""What there is to tell of providers: only what matters, and not too often."""
+"""News of providers: only what matters, and not too often."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ STEP = 0.25
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """How things stand with one provider."""
+    """The state of one provider."""
 
     provider: str
     limit: int
@@ -48,7 +48,7 @@ class Teller:
     _ring: asyncio.Event = field(default_factory=asyncio.Event)
 
     def hear(self, provider: str, throttle: Throttle) -> None:
-        """What is known of a provider now."""
+        """Take a provider's present state."""
         until = throttle.until if throttle.until > self.clock() else 0.0
         latest = News(
             provider,
@@ -74,7 +74,7 @@ class Teller:
         return self._subjects[provider].latest
 
     async def wait(self) -> list[News]:
-        """What is new. Takes until there is something, and a second between two."""
+        """Return the news. Waits until there is some, and a second between two."""
         while True:
             await self._ring.wait()
             self._ring.clear()
@@ -87,7 +87,7 @@ class Teller:
                 self._ring.set()
 
     def rest(self) -> list[News]:
-        """What has not been told yet: the calls since the last news, and what is new."""
+        """Return the news that has not been told yet: the calls since the last news, and any change."""
         return [self._tell(each) for each in self._subjects.values() if each.calls or _matters(each)]
 
     def _tell(self, subject: _Subject) -> News:
@@ -99,7 +99,7 @@ class Teller:
 
 
 def _matters(subject: _Subject) -> bool:
-    """A limit that nothing has run into yet holds nobody back, and is told with the last news only."""
+    """Tell if it matters. A limit without a refusal blocks no call, and is told with the last news only."""
     latest, told = subject.latest, subject.told
     is_closed = bool(latest.until or (told and told.until))
     if not latest.found and not is_closed:

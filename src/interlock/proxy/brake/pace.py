@@ -1,4 +1,4 @@
-"""How far apart calls go: after a door was shut, and where a provider counts calls per minute. Pure."""
+"""The gap between calls: after a provider was closed, and where it counts calls per minute. Pure."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ EASE = 0.99
 
 @dataclass(slots=True)
 class Pace:
-    """When the next call may go."""
+    """The time of the next call."""
 
     next_start: float = 0.0
     gap_seconds: float = 0.0
@@ -34,7 +34,7 @@ class Pace:
     calm: int = 0
     """Good answers since calls were last found to come too fast."""
     patience: int = PATIENCE
-    """How many of them until calls come faster again; doubles when that was too fast."""
+    """The number of them until calls come faster again; doubles when that was too fast."""
 
     def started(self, now: float) -> None:
         if now - self.last > IDLE_SECONDS:

@@ -1,4 +1,4 @@
-"""What the engine asks of the brakes: what there is to tell of providers. And what attempts tell them."""
+"""Protocols of the brake: news of providers for the engine, and reports of attempts to it."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,33 +17,33 @@ class Brakes(Protocol):
         ...
 
     async def wait(self) -> list[News]:
-        """What is new; takes until there is something."""
+        """Return the news; waits until there is some."""
         ...
 
     def rest(self) -> list[News]:
-        """What has not been told yet."""
+        """Return the news that has not been told yet."""
         ...
 
 
 class NoBrakes:
-    """Nothing is held back, and there is nothing to tell."""
+    """Brakes that hold no call back and have no news."""
 
     def look(self, provider: str, limit: float) -> News:
-        """Whoever it is."""
+        """Return the given limit for any provider."""
         return News(provider, int(limit), "")
 
     async def wait(self) -> list[News]:
-        """For ever."""
+        """Wait for ever."""
         never: asyncio.Future[list[News]] = asyncio.get_running_loop().create_future()
         return await never
 
     def rest(self) -> list[News]:
-        """There is none."""
+        """Return none."""
         return []
 
 
 class Attendance(Protocol):
-    """What is heard of one attempt whose calls nobody sees."""
+    """The listener for one attempt whose calls do not go through the proxy."""
 
     def hear(self, error: ErrorClass | None, text: str) -> None:
         """Its program says that a call was turned away, and goes on."""
@@ -63,15 +63,15 @@ class Accounts(Protocol):
 
 
 class NoAccounts:
-    """Nobody listens."""
+    """Accounts that ignore everything."""
 
     @contextmanager
     def attend(self, account: str) -> Iterator[Attendance]:  # noqa: ARG002 - by its name, as `Accounts` has it
-        """Whichever it is."""
+        """Ignore any account."""
         yield self
 
     def hear(self, error: ErrorClass | None, text: str) -> None:
-        """Whatever it says."""
+        """Ignore any error."""
 
     def ended(self, error: ErrorClass | None, text: str) -> None:
-        """However."""
+        """Ignore any end."""

@@ -1,4 +1,4 @@
-"""Does anything listen where models are said to be: tried before the first agent starts, and again while a
+"""A look if model servers can be reached: before the first agent starts, and again while a
 server is down, so that no attempt has to find out."""
 
 import asyncio
@@ -13,7 +13,7 @@ from interlock.proxy.brake.brake import Brake
 from interlock.proxy.brake.throttle import CHECK_AHEAD_SECONDS, Answer
 
 CONNECT_SECONDS = 2.0
-"""What takes longer says neither that it listens nor that it does not."""
+"""A server that takes longer is neither known to listen nor known not to."""
 LOOK_SECONDS = CHECK_AHEAD_SECONDS / 3
 PORTS = {"http": 80, "https": 443}
 MOST_LOOKS = 40
@@ -34,10 +34,10 @@ class Reach(Protocol):
 
 
 class NoReach:
-    """Nothing is tried."""
+    """A check that tries no server."""
 
     async def check(self, servers: Mapping[str, str]) -> None:
-        """Whatever they are."""
+        """Check none of them."""
 
     async def watch(self) -> None:
         """For ever."""

@@ -1,4 +1,4 @@
-"""What is known of one provider, and what follows for the next call. Pure: the time is an argument."""
+"""The state of one provider, and its rules for the next call. Pure: the time is an argument."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from interlock.proxy.brake.pace import Pace
 from interlock.proxy.order import Allowance
 
 MOST_CLOSED_SECONDS = 24 * 3600.0
-"""However long a provider asks to be left alone: its clock may be wrong."""
+"""The longest pause that a provider can ask for: its clock may be wrong."""
 BACKOFF_SECONDS = 0.25
 MOST_BACKOFF_SECONDS = 30.0
 QUOTA_SECONDS = 60.0
-"""Where nobody says when there is something again; doubling."""
+"""The first pause where the provider does not say when quota returns; doubling."""
 MOST_QUOTA_SECONDS = 3600.0
 DOWN_SECONDS = 3.0
 """Before a server that does not listen is tried again; doubling."""
@@ -28,7 +28,7 @@ WHY_CHARACTERS = 200
 
 
 class Answer(StrEnum):
-    """What the end of a call says about its provider."""
+    """The verdict of a call's end on its provider."""
 
     GOOD = "good"
     CROWDED = "too many at once"
@@ -36,7 +36,7 @@ class Answer(StrEnum):
     QUOTA = "quota"
     BROKEN = "broken"
     DOWN = "down"
-    """Nothing listens there."""
+    """No server listens there."""
     NOTHING = "nothing"
     """A bad request, a wrong key, a program that went away."""
 
@@ -46,7 +46,7 @@ REFUSALS = frozenset({Answer.CROWDED, Answer.FAST, Answer.QUOTA})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ended."""
+    """The end of a call."""
 
     answer: Answer
     text: str = ""
@@ -57,7 +57,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Throttle:
-    """One for everybody who shares a credential or a model server."""
+    """The limits of one credential or model server, for all of its users."""
 
     is_measured: bool = False
     """It may be a server that becomes slower instead of turning calls away."""
@@ -65,7 +65,7 @@ class Throttle:
     gradient: Gradient = field(default_factory=Gradient)
     pace: Pace = field(default_factory=Pace)
     until: float = 0.0
-    """Nothing goes before this time."""
+    """No call goes before this time."""
     closed_by: Answer = Answer.GOOD
     why: str = "nothing is known yet"
     strikes: int = 0
@@ -76,12 +76,12 @@ class Throttle:
 
     @property
     def places(self) -> int:
-        """How many calls may be under way now. While the way is broken, one at a time finds out."""
+        """Return the number of calls allowed at once. While the server is broken, one at a time tests it."""
         return 1 if self.broken >= BREAKS else int(self.limit.at_once)
 
     @property
     def was_stopped(self) -> bool:
-        """Was the limit run into. Else it is only the most that was tried."""
+        """Tell if the limit was reached. Else it is only the most that was tried."""
         return self.refused > 0 or self.gradient.settled or self.broken >= BREAKS
 
     def wait_seconds(self, now: float, under_way: int) -> float:
@@ -118,7 +118,7 @@ class Throttle:
             self.until, self.closed_by, self.broken, self.why = 0.0, Answer.GOOD, 0, "it can be reached again"
 
     def _went_down(self, now: float, why: str) -> None:
-        """What was under way when that was found out only says it again."""
+        """Close the provider, unless this call only repeats what is already known."""
         if self.closed_by is Answer.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
             return
         self.broken = max(BREAKS, self.broken + 1)
