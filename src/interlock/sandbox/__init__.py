@@ -1,6 +1,6 @@
 """The sandbox that agents and checks run in: what is not granted is out of their sight.
 
-How to use it, for whoever builds a `Command`:
+Rules for the code that builds a `Command`:
 
 1. `Command(..., grant=Grant(...))` and `LocalProcesses.run`: that is all. A command with a grant never runs
    without the sandbox that was chosen for this machine; `grant=None` is for programs of our own.

@@ -47,7 +47,7 @@ class Bubblewrap:
 
     program: str
     options: frozenset[str]
-    """What this version of bubblewrap knows, of the options that are not in all of them."""
+    """The options that this version of bubblewrap knows, of those that are not in all of them."""
     toolchains: Toolchains = NO_TOOLCHAINS
     by_itself: bool = False
     """It makes the network too, because the supervisor may not."""
@@ -192,7 +192,7 @@ def _bound(how: str, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _protected(grant: Grant) -> Iterator[str]:
-    """What is there of it. A link would bind what it leads to, and an earlier session may have made it."""
+    """Yield the protected paths that exist. A link is refused: it would bind its target."""
     for path in grant.protect:
         root = next((root for root in (*grant.write, grant.home) if root and is_below(path, [root])), path)
         if _is_by_a_link(root, path):
@@ -202,7 +202,7 @@ def _protected(grant: Grant) -> Iterator[str]:
 
 
 def _is_by_a_link(root: str, path: str) -> bool:
-    """Is the path, or a folder between it and its root, a link."""
+    """Tell if the path, or a folder between it and its root, is a link."""
     spot = Path(path)
     below = len(spot.parts) - len(Path(root).parts)
     return any(each.is_symlink() for each in (spot, *spot.parents)[:below])

@@ -1,4 +1,4 @@
-"""What all sandboxes have in common: a command is turned into one that cannot reach more than its grant."""
+"""The Protocol of all sandboxes: turn a command into one that cannot reach more than its grant."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from interlock.sandbox.folders import remove_folder
 from interlock.sandbox.toolchains import Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where our own helpers look for programs: a task graph's PATH decides nothing outside the sandbox."""
+"""The PATH of our own helpers: a task graph's PATH decides nothing outside the sandbox."""
 
 REMOVE_SECONDS = 30.0
 
@@ -24,12 +24,12 @@ class Confined:
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    """The supervisor's. What the program gets is told to the sandbox where nobody else can read it."""
+    """The supervisor's environment. The program's own is passed where no other process can read it."""
     directory: str
     words: tuple[str, ...] = ()
     """For the supervisor."""
     descriptors: tuple[int, ...] = ()
-    """Open files that the supervisor hands on; whoever starts it closes them."""
+    """Open files that the supervisor hands on; its starter closes them."""
     alone: bool = False
     """It gets a network of its own."""
     leftovers: tuple[str, ...] = ()
@@ -46,17 +46,17 @@ class Confinement(Protocol):
 
     @property
     def alone(self) -> bool:
-        """Does each program get a network of its own, so that any `Door.port` is free."""
+        """Tell if each program gets a network of its own, so that any `Door.port` is free."""
         ...
 
     @property
     def toolchains(self) -> Toolchains:
-        """What programs find there besides the system's own."""
+        """Return the toolchains that programs find there besides the system's own."""
         ...
 
     @property
     def missing(self) -> str:
-        """What the full sandbox has and this one has not; empty for the full one."""
+        """Return the features of the full sandbox that this one lacks; empty for the full one."""
         ...
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
@@ -65,13 +65,13 @@ class Confinement(Protocol):
 
 
 def door_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
-    """What the supervisor is told of the network."""
+    """Return the network instructions for the supervisor."""
     doors = tuple(f"door={door.port}={door.socket}" for door in grant.doors)
     return ("loopback", *doors) if alone else doors
 
 
 def overlay_word(overlay: Overlay) -> str:
-    """What the supervisor is told of an overlay."""
+    """Return the instruction for the supervisor to mount an overlay."""
     return "overlay=" + "\n".join((overlay.merged, overlay.upper, overlay.work, *overlay.lower))
 
 
@@ -84,7 +84,7 @@ def in_memory(name: str, content: bytes) -> int:
 
 
 def close_all(confined: Confined) -> None:
-    """It was started, or never will be: its files are somebody else's now."""
+    """Close our copies of the descriptors: it was started, or never will be."""
     for descriptor in confined.descriptors:
         os.close(descriptor)
 

@@ -2,8 +2,8 @@
 
 1. Everything the program may reach is mounted at its own path; the rest of the container is read-only. There
    is no network: doors are held by a small process inside, for which the image needs python3.
-2. The container is not a child of the command that starts it. It has a name that nobody else has, and is
-   removed by that name when the program has ended, or by whoever comes after a crash.
+2. The container is not a child of the command that starts it. It has a unique name, and is removed by that
+      name when the program has ended, or by the cleanup after a crash.
 3. The person's toolchains are not there: they were made for another system.
 """
 
@@ -98,7 +98,7 @@ _ENGINE_NEEDS = (
 
 
 def _of_the_engine() -> dict[str, str]:
-    """Where it keeps images, and where it is asked."""
+    """Return the variables that say where the engine keeps images, and where it is asked."""
     return {name: os.environ[name] for name in _ENGINE_NEEDS if name in os.environ}
 
 

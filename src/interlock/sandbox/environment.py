@@ -15,7 +15,7 @@ USER = "agent"
 def inside(
     env: Mapping[str, str], grant: Grant, toolchains: Toolchains, home: str, temp: str
 ) -> dict[str, str]:
-    """What the program gets of `env`: paths only if they lead somewhere, its own HOME, nobody's name."""
+    """Return the program's environment: paths only if they exist, its own HOME, no person's name."""
     writable = (*grant.changeable, home, temp)
     visible = (*SYSTEM, *toolchains.folders, *grant.seen, *writable)
     kept = {

@@ -27,7 +27,7 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """Where to look."""
+    """The folders and variables to search."""
 
     root: Path
     home: Path

@@ -47,7 +47,7 @@ class Landlock:
 
     @property
     def missing(self) -> str:
-        """What the full sandbox has and this one has not."""
+        """Return the features of the full sandbox that this one lacks."""
         return MISSING if self.alone else f"{MISSING}; {MISSING_NETWORK}"
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:

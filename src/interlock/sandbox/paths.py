@@ -4,5 +4,5 @@ from collections.abc import Sequence
 
 
 def is_below(path: str, folders: Sequence[str]) -> bool:
-    """Is it one of the folders, or in one."""
+    """Tell if it is one of the folders, or in one."""
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,4 +1,4 @@
-"""What a sandbox says when it does not work, and what a person can do about it.
+"""Messages of a sandbox that does not work, and their fixes.
 
 1. Recognised by the words of bubblewrap, `unshare` and the kernel, in the C locale that they are run in.
 2. A fix is a command that can be pasted; only a person with the rights for it can decide on it.
@@ -16,7 +16,7 @@ NO_PROGRAM = 127
 
 
 class NoSandbox(EnvironmentProblem):
-    """Nothing on this machine can keep agents to their workspace."""
+    """No sandbox on this machine can keep agents to their workspace."""
 
     code = "no-sandbox"
     retryable = False
@@ -30,7 +30,7 @@ class BrokenSandbox(EnvironmentProblem):
 
 
 def unstartable(program: str, why: str) -> str:
-    """Why a program cannot be started, as the kernel put it."""
+    """Return the reason that a program cannot be started, from the kernel's message."""
     if why == "No such file or directory":
         where = ", nor the interpreter its first line names" if "/" in program else ""
         return f"program not found: {program}{where}"
@@ -38,7 +38,7 @@ def unstartable(program: str, why: str) -> str:
 
 
 def says_no_program(code: int, tail: str) -> bool:
-    """Did what stands between bubblewrap and the program say that there is no such program."""
+    """Tell if the layer between bubblewrap and the program said that there is no such program."""
     return code == NO_PROGRAM and _NO_PROGRAM.fullmatch(tail.rpartition("\n")[2]) is not None
 
 
@@ -101,7 +101,7 @@ mounts may not be changed here; in a container, start that with
 
 AS_ROOT = """\
 Interlock runs as root here, and starts no program under root's own number. Run it as an ordinary user:
-    su --login SOMEBODY --command 'interlock run'
+    su --login USER --command 'interlock run'
   in a container:
     docker run --user "$(id -u):$(id -g)" ...
   or let root mount (and have the repository on ext4, xfs, btrfs or tmpfs):
@@ -126,7 +126,7 @@ _FIXES = (
 
 
 def fix_for(message: str, sysctl: Path = Path("/proc/sys/user")) -> str:
-    """What helps against that, if it is known."""
+    """Return the fix for a message, if one is known."""
     if "ENOSPC" in message or "No space left on device" in message:
         return NETWORK if _is_zero(sysctl / "max_net_namespaces") else NONE_LEFT
     return next((fix for words, fix in _FIXES if words in message), "")
@@ -140,7 +140,7 @@ def _is_zero(file: Path) -> bool:
 
 
 def install_command(os_release: Path = Path("/etc/os-release")) -> str:
-    """How bubblewrap is installed on this system."""
+    """Return the command that installs bubblewrap on this system."""
     try:
         lines = os_release.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

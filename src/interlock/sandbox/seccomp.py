@@ -81,7 +81,7 @@ NOT_THERE: dict[str, tuple[int, int]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
-    # What these are asked for is in memory, where no filter can look; `clone` and `openat` do the same.
+    # Their arguments are in memory, where no filter can look; `clone` and `openat` do the same.
     "clone3": (435, 435),
     "openat2": (437, 437),
     # The kernel notes no access to a file of an overlay that is copied so; `cp` then reads it instead.
@@ -101,7 +101,7 @@ NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x
 NEW_IN_CLONE = NAMESPACES & ~0xFF
 """The low byte of clone's flags is the signal to send at the end, so time cannot be asked for there."""
 TERMINAL_INPUT = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal."""
+"""TIOCSTI and TIOCLINUX type into the terminal of another user."""
 CLONES = (0x40049409, 0x4020940D)
 """FICLONE and FICLONERANGE copy a file unread, as copy_file_range does: programs then read and write."""
 
@@ -139,7 +139,7 @@ Instruction = tuple[int, int, int, int]
 def program(machine: str = "", *, alone: bool = True, by_name: bool = True) -> bytes:
     """The filter for this processor.
 
-    `alone`: the program has a network of its own. Otherwise it must not speak to anybody but by TCP, which
+    `alone`: the program has a network of its own. Otherwise it must not speak to others but by TCP, which
     others see to: no datagrams, no other program's unix socket. `by_name`: it may use unix sockets and
     what is `NAMED`, as it sees none of others.
     """

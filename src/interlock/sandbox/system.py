@@ -36,13 +36,13 @@ ETC = (
     "terminfo",
     "timezone",
 )
-"""What programs look up in /etc."""
+"""Files that programs look up in /etc."""
 
 SYS = ("block", "bus", "class", "dev", "devices")
-"""What programs look up of the hardware in /sys, read-only; not its settings for the kernel."""
+"""Folders of /sys with the hardware, read-only; not its settings for the kernel."""
 
 NAMES = ("passwd", "group", "hosts", "nsswitch.conf")
-"""Who is who. In the full sandbox these are ours, and name nobody."""
+"""Names of users and hosts. In the full sandbox these files are ours, and name no person."""
 
 PROC = ("sys", "irq", "bus", "acpi", "mtrr", "sysrq-trigger")
 """Settings of the whole machine, to be read only: a program that root starts is root to them."""

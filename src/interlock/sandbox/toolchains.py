@@ -112,14 +112,14 @@ CREDENTIALS = (
 
 @dataclass(frozen=True, slots=True)
 class Toolchains:
-    """What was found."""
+    """The toolchains that were found."""
 
     folders: tuple[str, ...] = ()
     """To be read; they keep their path."""
     masked: tuple[str, ...] = ()
     """Files in them that are blank."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """What their programs need to be told when HOME is another one."""
+    """Variables that their programs need when HOME is another one."""
 
 
 NO_TOOLCHAINS = Toolchains()
@@ -158,7 +158,7 @@ class _Search:
         """In the order of finding."""
         self._seen: set[Path] = set()
         self.env: dict[str, str] = {}
-        """What tells tools where their caches are."""
+        """Variables that tell tools where their caches are."""
 
     def automatic(self, environ: Mapping[str, str]) -> None:
         for entry in environ.get("PATH", "").split(":"):
@@ -169,7 +169,7 @@ class _Search:
                 self._installation(Path(environ[name]))
 
     def project(self, root: str, environ: Mapping[str, str]) -> None:
-        """What the project's own files lead to: the Python of its environments, caches of its tools."""
+        """Add what the project's own files point to: the Python of its environments, caches of its tools."""
         for environment in _environments(Path(root)):
             self._pythons(environment)
         for cache in find_caches(root, self._home, environ):
@@ -237,7 +237,7 @@ class _Search:
 
 
 def _is_open(folder: Path) -> bool:
-    """Is it a folder that its user can look into. A PATH may well name some that are somebody else's."""
+    """Tell if it is a folder that this user can read. A PATH may well name some of another user."""
     try:
         return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
     except PermissionError:
@@ -261,7 +261,7 @@ def _homes(environment: Path) -> Iterator[Path]:
 
 
 def _links(folder: Path) -> Iterator[Path]:
-    """Where the links in a folder of programs lead."""
+    """Yield the targets of the links in a folder of programs."""
     try:
         with os.scandir(folder) as entries:
             for entry in itertools.islice(entries, MOST_LINKS):
@@ -288,7 +288,7 @@ def _around(folder: Path) -> Path:
 
 
 def _is_prefix(folder: Path) -> bool:
-    """Does it look like an installation: libraries beside the programs, and nobody's work."""
+    """Tell if it looks like an installation: libraries beside the programs, and no repository."""
     if os.path.lexists(folder / ".git"):
         return False
     return any((folder / name).is_dir() for name in ("lib", "lib64", "libexec", "share"))

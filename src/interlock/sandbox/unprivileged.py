@@ -74,7 +74,7 @@ def _reach(grant: Grant, toolchains: Toolchains) -> tuple[Iterator[str], ...]:
 
 
 def is_root(settings: str = "/proc/sys/kernel") -> bool:
-    """Are we the machine's root, and not only root of an ordinary user's namespace.
+    """Tell if we are the machine's root, and not only root of an ordinary user's namespace.
 
     The kernel's settings are the machine's root's: in a namespace they are ours only if its root is that one.
     """

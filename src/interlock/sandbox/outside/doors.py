@@ -19,7 +19,7 @@ import sys
 
 CHUNK_BYTES = 64 * 1024
 WAITING_BYTES = 256 * 1024
-"""What one side may be ahead of the other."""
+"""The bytes that one side may be ahead of the other."""
 MOST_CONNECTIONS = 200
 """Of one program at once: beyond that new ones are closed, and our descriptors are never used up."""
 CONNECT_SECONDS = 1.0
@@ -54,7 +54,7 @@ def _bring_up_loopback() -> None:
 
 
 def _add_black_hole() -> None:
-    """Add a default route over the loopback link, where the kernel drops what is addressed to nobody there.
+    """Add a default route over the loopback link, where the kernel drops packets without a receiver.
 
     Tests of timeouts connect to an address that never answers: in a shell they wait, so they must here. No
     other link exists in this network, so nothing can leave it. Written by hand because `ip` may be missing.
@@ -89,7 +89,7 @@ class End:
 
     @property
     def events(self) -> int:
-        """What to wake up for."""
+        """Return the events to wake up for."""
         reads = not self.silent and len(self.other.waiting) < WAITING_BYTES
         return (select.POLLIN if reads else 0) | (select.POLLOUT if self.waiting else 0)
 
@@ -111,7 +111,7 @@ class End:
 
 
 class Doors:
-    """All ways out of one program's network, on somebody else's poll."""
+    """All forwarded ports of one program's network, on its owner's poll."""
 
     def __init__(self, poll: "select.poll") -> None:
         self._poll = poll
@@ -148,7 +148,7 @@ class Doors:
             outside.settimeout(CONNECT_SECONDS)
             outside.connect(path)
         except OSError:
-            # Nobody listens out there: the program finds its connection closed, and its own words for it.
+            # No server listens out there: the program finds its connection closed, and its own words for it.
             inside.close()
             outside.close()
             return

@@ -31,7 +31,7 @@ OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 READING = EXECUTE | READ_FILE | READ_DIR
 BIND, CONNECT = 1, 2
 SCOPES = 3
-"""No unix sockets by name, and no signals, to anybody outside."""
+"""No unix sockets by name, and no signals, to processes outside."""
 
 NO_NEW_PRIVILEGES, SECCOMP, FILTER_MODE, DROP_BOUNDING, AMBIENT, CLEAR_ALL = 38, 22, 2, 24, 47, 4
 CAPABILITY_VERSION = 0x20080522
@@ -85,7 +85,7 @@ class Filter(ctypes.Structure):
 
 
 class Rules:
-    """What will be allowed; nothing else of what is handled."""
+    """The allowed accesses; every other handled access is refused."""
 
     def __init__(self, version: int, shared_network: bool) -> None:
         self._all = ALL_OF[min(version, max(ALL_OF))]
@@ -136,7 +136,7 @@ def introduce(uid: int) -> None:
 
 
 def stage(said: "list[tuple[bytes, bytes]]", uid: int) -> None:
-    """Have what was granted be the user's, and a /dev/shm that no other program sees."""
+    """Give the user what was granted, and a /dev/shm that no other program sees."""
     words: dict[str, list[str]] = {}
     for kind, value in said:
         words.setdefault(os.fsdecode(kind), []).append(os.fsdecode(value))

@@ -87,7 +87,7 @@ def cloned(path: str, kind: str, mapping: int) -> int:
     if changed(tree, Attributes(MAPPED | limits, 0, 0, mapping)) < 0:
         if kind != "see":
             must(-1, path)
-        # This file system knows no mapping: the user reads what everybody may.
+        # This file system knows no mapping: the user reads what every user may.
         must(changed(tree, Attributes(limits, 0, 0, 0)), path)
     return tree
 
