@@ -1,4 +1,4 @@
-"""How much of the machine a program and all that it starts may use, and who sees to it.
+"""Resource limits for a program and all that it starts, and the means that enforce them.
 
 1. Memory and processes: the kernel, by a cgroup, where this user may make one: then they count for the whole
    tree. Where not, each process has the limit for itself, which is less: RLIMIT_DATA, because programs with
@@ -56,7 +56,7 @@ class Ceiling:
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Did the kernel kill something because the limit was reached."""
+        """Tell if the kernel killed something because the limit was reached."""
         try:
             lines = self.memory.read_text().splitlines() if self.memory else []
         except OSError:
@@ -74,7 +74,7 @@ NO_CEILING = Ceiling()
 
 
 def raise_ceiling(limits: Limits, name: str, parents: Mapping[str, Parent] | None = None) -> Ceiling:
-    """Make the limits that this user can make; `name` is nobody else's."""
+    """Make the limits that this user can make; `name` is unique."""
     parents = cgroup_parents() if parents is None else parents
     wanted = {MEMORY: limits.memory_bytes, PROCESSES: limits.processes}
     groups: dict[Path, None] = {}
@@ -114,7 +114,7 @@ def _made(parent: Parent, controller: str, most: int, name: str) -> Path | None:
 
 
 def cgroup_parents() -> Mapping[str, Parent]:
-    """Where cgroups can be made, by controller. Looked for once, by making one; from any thread."""
+    """Return the folders in which cgroups can be made, by controller. Tried once; thread-safe."""
     with _LOOKING:
         return _cgroup_parents()
 

@@ -1,4 +1,4 @@
-"""Which sandbox programs get on this machine: the strongest that works, or none and a person to fix it."""
+"""The choice of this machine's sandbox: the strongest that works, or none and a fix for a person."""
 
 import functools
 import os
@@ -25,7 +25,7 @@ TRUE = ("1", "true", "yes", "on")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a person, or a project's settings, want of the sandbox."""
+    """The sandbox that a person, or a project's settings, ask for."""
 
     kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
     toolchains: tuple[str, ...] = (AUTO,)
@@ -46,7 +46,7 @@ class Tried:
 
     kind: Sandbox
     message: str = ""
-    """Why it does not work; empty: it does."""
+    """The reason that it does not work; empty: it does."""
     fix: str = ""
     confinement: Confinement | None = None
 
@@ -65,7 +65,7 @@ def choose_confinement(wanted: Wanted = WHATEVER_WORKS, *, unsafe: bool = False)
 
 
 def none_is_wanted() -> bool:
-    """Does the environment say that agents shall run without a sandbox."""
+    """Tell if the environment says that agents shall run without a sandbox."""
     return os.environ.get(UNSAFE_VARIABLE, "").lower() in TRUE
 
 
@@ -85,7 +85,7 @@ def try_all(wanted: Wanted) -> tuple[Tried, ...]:
 
 
 def refusal(tried: tuple[Tried, ...]) -> NoSandbox:
-    """Why no agent is started."""
+    """Return the error that says why no agent is started."""
     lines = ["agents cannot start: no sandbox works on this machine"]
     for each in tried:
         lines.append(f"  {each.kind.value:10} : {each.message}")

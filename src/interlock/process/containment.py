@@ -1,4 +1,4 @@
-"""How a process tree is kept together: found out once, by really doing it."""
+"""The means that keep a process tree together: found out once, by really doing it."""
 
 import functools
 import os
@@ -16,16 +16,16 @@ NAMESPACE = ("--pid", "--fork", "--kill-child", "--mount-proc", "--")
 
 
 class Containment(StrEnum):
-    """What ends a program's descendants, strongest first."""
+    """The means that ends a program's descendants, strongest first."""
 
     NAMESPACE = "pid-namespace"
-    """The kernel: nothing survives, whatever it did."""
+    """The kernel: no process survives, whatever it did."""
     USER_NAMESPACE = "user+pid-namespace"
     """The same, without being root."""
     SUBREAPER = "subreaper"
     """A walk over /proc. If the supervisor itself is killed, only those that kept their environment end."""
     GROUP = "process-group"
-    """Where /proc is missing (macOS): the process group, then those that kept their environment."""
+    """Without /proc (macOS): the process group, then those that kept their environment."""
 
     @property
     def is_namespace(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a running program is told on its standard input: kept in order, and never waited for."""
+"""Messages for a running program's standard input: kept in order, and never waited for."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ class Letters:
         return self._pipe >= 0
 
     def hang_up(self) -> None:
-        """What was taken still arrives, then the input ends."""
+        """Deliver the messages taken so far, then close the input."""
         self._last = True
         self._write()
 

@@ -13,7 +13,7 @@ TAIL_LINES = 100
 
 
 class Output:
-    """Where the output of one program goes. Its memory does not grow with the output."""
+    """The output of one program, on its way to the log. Its memory does not grow with the output."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Output:
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]
 
     def _cleaned(self, chunk: bytes, last: bool = False) -> bytes:
-        """What may be written of it now: whole lines, without secrets, and all else as it came."""
+        """Return the bytes that may be written now: whole lines, without secrets, and all else as it came."""
         if not self._clean:
             return chunk
         is_whole = last or b"\n" in chunk or len(self._unclean) + len(chunk) > LINE_BYTES
@@ -80,7 +80,7 @@ class Output:
         return self._clean(chunk[:end].decode(errors="surrogateescape")).encode(errors="surrogateescape")
 
     def finish(self) -> None:
-        """Nothing more will come: a last line without an end is a line too."""
+        """Write the rest: a last line without an end is a line too."""
         self._write(self._cleaned(b"", last=True))
         if self._line and self._on_line:
             self._on_line(self._line.decode(errors="replace"))

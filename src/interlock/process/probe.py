@@ -1,4 +1,4 @@
-"""Does a sandbox work on this machine: a program is put into it, as agents are, and tries what it can do.
+"""Tries of a sandbox on this machine: a program is put into it, as agents are, and tries what it can do.
 
 A version number would prove nothing.
 """
@@ -42,11 +42,11 @@ echo confined
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What came of it."""
+    """The result of a probe."""
 
     works: bool
     message: str = ""
-    """Why not, as it was said."""
+    """The reason that it does not work, as it was said."""
 
 
 def probe(confinement: Confinement, containment: Containment, *, strict: bool = True) -> Probed:
@@ -70,7 +70,7 @@ def probe(confinement: Confinement, containment: Containment, *, strict: bool = 
 
 
 def probe_overlay(confinement: Confinement, containment: Containment, state: Path) -> Probed:
-    """Have an overlay mounted for a program, with its layers in the folder that layers will be in."""
+    """Mount an overlay for a program, with its layers in the folder that layers will be in."""
     if confinement.kind is not Sandbox.BUBBLEWRAP:
         return Probed(False, f"the sandbox ({confinement.kind.value}) cannot mount")
     if getattr(confinement, "by_itself", False) or not containment.is_namespace:

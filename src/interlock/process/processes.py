@@ -94,7 +94,7 @@ class LocalProcesses:
         return program is not None and program.send(text)
 
     def hang_up(self, name: str) -> None:
-        """Nothing more comes on the program's standard input."""
+        """Close the program's standard input."""
         if program := self._running.get(name):
             program.hang_up()
 
@@ -104,14 +104,14 @@ class LocalProcesses:
 
     @property
     def sandbox(self) -> Confinement:
-        """What programs with a grant run in. Chosen when it is first needed: they never run without."""
+        """Return the sandbox of programs with a grant. Chosen at the first use: they never run without."""
         chosen = self._bounds.confinement or self._choose()
         if self._bounds.confinement is None:
             self._bounds = replace(self._bounds, confinement=chosen)
         return chosen
 
     def why_no_overlays(self, folder: Path) -> str:
-        """Why programs cannot be shown overlays of layers in this folder; empty: they can."""
+        """Return the reason that overlays of layers in this folder do not work; empty: they do."""
         probed = probe_overlay(self.sandbox, self.containment, folder)
         return "" if probed.works else probed.message
 

@@ -1,4 +1,4 @@
-"""What a supervisor is told, the pipes to it, and the slower of two ways to start one."""
+"""Instructions for a supervisor, the pipes to it, and the slower of two ways to start one."""
 
 import contextlib
 import os
@@ -45,7 +45,7 @@ class Pipes:
                 os.close(fd)
 
     def close(self) -> None:
-        """Nobody is at our ends any more."""
+        """Close our ends."""
         for fd in (self.control, self.output, self.status):
             os.close(fd)
 

@@ -32,16 +32,16 @@ CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 CHUNK_BYTES = 64 * 1024
 STATUS_BYTES = 16 * 1024
 PATIENCE_SECONDS = 5.0
-"""How much longer than its grace period an end may take before it is forced."""
+"""The extra time after its grace period before an end is forced."""
 DRAIN_CHUNKS = 1024
-"""What may still be in the pipe when all writers are dead: its size, even if the program enlarged it."""
+"""The most that may be left in the pipe when all writers are dead, even if the program enlarged it."""
 
 KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a program with a grant is kept in."""
+    """The sandbox and limits of a program with a grant."""
 
     confinement: Confinement | None = None
     limits: Limits = NO_LIMITS
@@ -55,7 +55,7 @@ def lease_clock() -> float:
 
 
 def lease_margin(lease_seconds: float) -> float:
-    """A tree ends this long before its lease does, so that its last write is never somebody else's time."""
+    """Return the time by which a tree ends before its lease: its last write is never in another's lease."""
     return min(1.0, lease_seconds / 4)
 
 
@@ -133,7 +133,7 @@ class Supervised:
         )
 
     def start(self, spare: Spare | None) -> None:
-        """Have it supervised by a spare; without one, or if that is gone, by a supervisor of its own."""
+        """Start it with a spare supervisor; without one, or if that is gone, with a supervisor of its own."""
         try:
             self._supervisor = self._by(spare) or Anew(self.instructions, self._pipes)
         except (OSError, ValueError) as error:
@@ -150,7 +150,7 @@ class Supervised:
         return spare
 
     def _hand_over(self) -> None:
-        """These files are the supervisor's now, or nobody's."""
+        """Close our copies of the files that are the supervisor's now."""
         if not self._handed_over:
             self._handed_over = True
             self._pipes.close_theirs()
@@ -194,7 +194,7 @@ class Supervised:
             raise
 
     def outcome(self) -> tuple[Ended, int]:
-        """Why it ended, and its exit status."""
+        """Return the reason of its end, and its exit status."""
         if self._failure:
             raise self._failure
         ended, code = self._verdict()
@@ -222,7 +222,7 @@ class Supervised:
         return self._letters is not None and self._letters.send(text)
 
     def hang_up(self) -> None:
-        """Nothing more comes on its standard input."""
+        """Close its standard input."""
         if self._letters:
             self._letters.hang_up()
 
@@ -239,7 +239,7 @@ class Supervised:
             timer.cancel()
         for fd in (self._stdout, self._stderr):
             self._loop.remove_reader(fd)
-        # Nobody on the other end of the control pipe: if anything still runs, this is its end. Usually the
+        # No reader at the other end of the control pipe: if anything still runs, this is its end. Usually the
         # status pipe is closed already, and the process in its last microseconds.
         self._hand_over()
         self._pipes.close()
@@ -315,12 +315,12 @@ class Supervised:
             self._settle()
 
     def _settle(self) -> None:
-        """The writers are dead, or strays nothing here could end: take what is left and wait for nobody."""
+        """Take the rest and wait no longer: the writers are dead, or strays that nothing here could end."""
         if not self._failure:
             self._guarded(self._drain)()
         if self._containment is Containment.GROUP or not self._reported:
             # Some may have left the process group; and where a supervisor was killed, the kernel may still be
-            # ending the tree, or nobody is.
+            # ending the tree, or no process is.
             sweep = self._loop.run_in_executor(None, end_marked, self._mark)
             sweep.add_done_callback(lambda _: self._look_last())
         else:
@@ -385,7 +385,7 @@ class Supervised:
 
 
 def _read(fd: int, size: int) -> bytes | None:
-    """What is there; empty at the end, None when there is nothing yet."""
+    """Return the bytes there; empty at the end, None when there are none yet."""
     try:
         return os.read(fd, size)
     except BlockingIOError:

@@ -86,7 +86,7 @@ class Watch:
 
     @property
     def over(self) -> bool:
-        """Nothing to wait for any more: what is left of the tree may be killed."""
+        """Tell if there is nothing to wait for: the rest of the tree may be killed."""
         return self.code is not None or (bool(self._kill_at) and now() >= self._kill_at)
 
     def reap(self) -> bool:
@@ -181,7 +181,7 @@ class Started:
         return int(digits.strip(b" }") or 0)
 
     def got_nowhere(self) -> bool:
-        """Did bubblewrap fail before the program was one."""
+        """Tell if bubblewrap failed before the program was one."""
         asked = self._reports >= 0
         self._read()
         return (asked or bool(self._said)) and b'"exit-code"' not in self._said
@@ -254,7 +254,7 @@ def descendants() -> list[int]:
 
 
 def kill_descendants(program: Watch) -> None:
-    """Orphans come to us, so "no children" means that nobody is left, however they forked meanwhile."""
+    """Kill until no child is left. Orphans come to us, so that covers all, however they forked meanwhile."""
     while program.reap():
         killed = 0
         for pid in descendants():
@@ -287,7 +287,7 @@ def become_subreaper() -> None:
 
 
 def listen() -> int:
-    """A pipe that wakes the poll when a child ends or somebody asks us to stop."""
+    """Return a pipe that wakes the poll when a child ends or the engine asks us to stop."""
     wake, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -302,7 +302,7 @@ def report(ended: str, code: int) -> None:
     try:
         os.write(2, f'{{"ended":"{ended}","code":{code}}}\n'.encode())
     except BrokenPipeError:
-        # The engine is gone; so is everybody who could read it.
+        # The engine is gone; so is every reader.
         pass
 
 

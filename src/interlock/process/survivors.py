@@ -1,4 +1,4 @@
-"""Processes that outlived whoever watched them: how they are recognised, and how they end."""
+"""Processes that outlived their supervisor: recognising and ending them."""
 
 import contextlib
 import json
@@ -15,21 +15,21 @@ from interlock.sandbox.confinement import remove_container
 from interlock.sandbox.container import container_name, known_engine
 
 MARK = "INTERLOCK_PROCESS"
-"""A variable that every started program gets, with a value nobody else has; children inherit it."""
+"""A variable that every started program gets, with a unique value; children inherit it."""
 
 END_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is known about a running supervisor, kept in a file for whoever comes after a crash."""
+    """A running supervisor, as noted in a file for the cleanup after a crash."""
 
     pid: int
     started: str
     """Tells the process from a later one with the same number."""
     mark: str
     engine: str = ""
-    """The program that runs its container, if it is in one: that is nobody's child."""
+    """The program that runs its container, if it is in one: that is not our child."""
 
 
 def take_note(pid_file: Path, pid: int, mark: str, engine: str = "") -> None:
@@ -37,7 +37,7 @@ def take_note(pid_file: Path, pid: int, mark: str, engine: str = "") -> None:
 
 
 def started(pid: int) -> str:
-    """When the process started, as ticks of one boot: a clock that is set does not change it. '' if gone."""
+    """Return the process's start in ticks of one boot: no change of the clock changes it. '' if gone."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         stat = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -69,7 +69,7 @@ def end_survivors(pid_file: Path) -> None:
 
 
 def read_note(pid_file: Path) -> Note | None:
-    """What is noted there. Nothing of a note that makes no sense is believed: agents can reach it."""
+    """Read a note. None if any part of it makes no sense: agents can reach it."""
     try:
         found = json.loads(pid_file.read_text())
     except (OSError, ValueError):
@@ -85,7 +85,7 @@ def read_note(pid_file: Path) -> Note | None:
 
 
 def _wait_until_over(tree: list[psutil.Process]) -> None:
-    """A zombie is over too: whoever should reap it may be stopped."""
+    """Wait for the end of the tree. A zombie is over too: its parent may be stopped."""
     give_up_at = time.monotonic() + END_SECONDS
     while any(_runs(process) for process in tree) and time.monotonic() < give_up_at:
         select.select([], [], [], 0.005)
