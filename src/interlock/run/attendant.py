@@ -1,7 +1,7 @@
-"""What is done around every session: the user's hooks are asked, and notes are written when it is over.
+"""The work around every session: call the user's hooks, and write notes when it is over.
 
-A session is noted down when it begins, so that one whose engine died is closed by whoever finds it: its notes
-are written and SessionEnd is told then. Both happen once, because notes are made once.
+A session is noted down when it begins, so that the next engine closes one whose engine died: its notes are
+written and SessionEnd is told then. Both happen once, because notes are made once.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from interlock.run.own_files import open_own
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A session that began, as whoever has to close it finds it."""
+    """A session that began, as the engine that closes it finds it."""
 
     agent: str
     use: str
@@ -49,7 +49,7 @@ class Attendant:
         return self._session(order.task, order.attempt, begun)
 
     async def close(self, report: Report, reason: str = "") -> None:
-        """A session is over, if one had begun and nobody has closed it."""
+        """Close a session that is over, if one had begun and is not closed yet."""
         begun = self._begun(report.task, report.attempt)
         reason = reason or (report.error.value if report.error else ASKED if report.asks else DONE)
         if begun is None or not self._notebook.write(report, reason):
@@ -58,14 +58,14 @@ class Attendant:
         await self._session(report.task, report.attempt, begun).end(reason, told)
 
     async def close_lost(self, task: TaskId, attempt: int, why: str, kept: str) -> None:
-        """The same, for one that nobody watched to its end. `kept` is the ref of what it left."""
+        """Close a session whose end was not observed. `kept` is the ref of what it left."""
         begun = self._begun(task, attempt)
         session = begun.session if begun else ""
         report = Report(task, attempt, Commit(""), summary=why, archived=kept, session=session)
         await self.close(report, why)
 
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
-        """What was written down about a session; None if there was none."""
+        """Return the notes on a session; None if there was none."""
         return self._notebook.look_up(task, attempt)
 
     def _begun(self, task: TaskId, attempt: int) -> Begun | None:

@@ -72,12 +72,12 @@ class Conversation:
 
     @property
     def last_line(self) -> str:
-        """What the agent does, in words."""
+        """Return the agent's present action, in words."""
         return self._session.last_line if self._session else ""
 
     @property
     def has_begun(self) -> bool:
-        """Has its model said or done anything."""
+        """Tell if its model has said or done anything."""
         return self._session is not None and self._session.has_begun
 
     async def hold(

@@ -3,7 +3,7 @@
 1. Whatever the agent did, its workspace is collected before it is given up. If collecting fails, it is kept.
 2. Agents get a short list of the host's environment (`model.process.INHERITED`), never all of it: keys and
    tokens reach an agent only by name, through its own `env` or `pass_env`.
-3. An attempt that was recovered never starts any more, whoever asks. `recover` leaves its mark and then looks
+3. An attempt that was recovered never starts any more. `recover` leaves its mark and then looks
    for a workspace; `carry_out` makes the workspace and then looks for the mark: one of them sees the other.
 """
 
@@ -34,11 +34,11 @@ PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
 
 
-async def _nobody_asks(*_: object) -> None:
+async def _ignore(*_: object) -> None:
     pass
 
 
-NO_NEWS = News(opened=_nobody_asks, exited=_nobody_asks)
+NO_NEWS = News(opened=_ignore, exited=_ignore)
 
 
 class LocalExecutor(Generic[W]):
@@ -99,7 +99,7 @@ class LocalExecutor(Generic[W]):
             self._processes.extend(name, seconds)
 
     def last_line(self, task: TaskId, attempt: int) -> str:
-        """What the agent does now, as one short line that is safe to show; '' if it does not run."""
+        """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
         talk = self._talks.get(_name(task, attempt))
         return shown(talk.last_line) if talk else ""
 
@@ -119,7 +119,7 @@ class LocalExecutor(Generic[W]):
         return talk is not None and talk.widen(paths, granted, why)
 
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
-        """What was written down about a session that is over."""
+        """Return the notes on a session that is over."""
         return self._attendant.notes(task, attempt)
 
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
@@ -190,7 +190,7 @@ class LocalExecutor(Generic[W]):
         try:
             await self._workspaces.discard(workspace)
         except (InterlockError, OSError) as problem:
-            # What it held is safe in the repository; a directory that stays is a matter for `gc`.
+            # Its content is safe in the repository; a directory that stays is a matter for `gc`.
             return noted(report, f"its workspace {workspace.home} could not be removed: {problem}")
         return report
 
@@ -211,7 +211,7 @@ def _as_it_will_be(order: Order) -> Order:
 
 
 def _is_gone(order: Order, report: Report, talk: Conversation) -> bool:
-    """Did the program give up at once because it does not have the session that it was to resume. What each
+    """Tell if the program gave up at once because it does not have the session to resume. What each
     says then differs; that its model was never heard of is the same for all."""
     resumes = order.resume is not None and bool(order.resume.session)
     return resumes and report.error is ErrorClass.EXIT and not talk.has_begun

@@ -1,4 +1,4 @@
-"""Marks on attempts that were recovered: they never start any more, whoever asks."""
+"""Marks on attempts that were recovered: they never start any more."""
 
 import contextlib
 from pathlib import Path
@@ -25,7 +25,7 @@ class GivenUp:
         return self._mark(task, attempt).exists()
 
     def forget_before(self, task: TaskId, attempt: int) -> None:
-        """An attempt was brought home: whoever still knew of the ones before it has long been replaced."""
+        """Forget the marks before an attempt that was brought home: those that knew of them were replaced."""
         marks = self._mark(task, attempt).parent
         with contextlib.suppress(OSError):
             for mark in marks.iterdir():

@@ -97,7 +97,7 @@ class Homes:
             _lent(home).unlink(missing_ok=True)
 
     def left(self, home: Path, names: tuple[str, ...], limit_bytes: int = 1 << 20) -> list[str]:
-        """What the program wrote into these files, as far as it is plain text of a sensible size. A link on
+        """Return the text that the program wrote into these files, if it is plain and not too long. A link on
         the way there is not followed."""
         found = []
         for name in names:
@@ -122,5 +122,5 @@ class Homes:
 
 
 def _lent(home: Path) -> Path:
-    """Where the names are of what was lent to a home."""
+    """Return the file that lists what was lent to a home."""
     return home.with_name(f"{home.name}.lent")

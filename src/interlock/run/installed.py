@@ -44,7 +44,7 @@ def _copilot(launch: Launch, loader: Path, cache: Path) -> Launch:
 
 
 def _opencode(launch: Launch, loader: Path, _cache: Path) -> Launch:
-    """Where packages may not run scripts, the command is a text that says so; the program is beside it."""
+    """Find the native program: where packages may not run scripts, the command is a text that says so."""
     if _is_native(loader):
         return launch
     packages = loader.parent.parent

@@ -1,4 +1,4 @@
-"""What an executor works with, besides workspaces and processes."""
+"""The dependencies of an executor, besides workspaces and processes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Means:
     pass_env: tuple[str, ...] = ()
     network: Network = field(default_factory=NoNetwork)
     sandbox: Sandbox = Sandbox.NONE
-    """What its processes are in, for the record and for what depends on it."""
+    """The sandbox of its processes, for the record and for what depends on it."""
     clean: Callable[[str], str] = str
     """Takes secrets out of text that is kept."""
     tell: Callable[[str], None] = lambda _text: None
     hooks: Hooks = field(default_factory=Hooks)
     """The user's commands that hear of sessions."""
     accounts: Accounts = field(default_factory=NoAccounts)
-    """Where it is heard how attempts fare whose programs are logged in."""
+    """The listener for attempts whose programs are logged in."""

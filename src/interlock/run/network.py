@@ -1,4 +1,4 @@
-"""What an attempt needs of the network: a way to its model, and to the hosts that it may reach."""
+"""The Protocol of an attempt's network: a way to its model, and to the hosts that it may reach."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,7 +12,7 @@ from interlock.model.session import Usage
 
 
 class Trouble(Protocol):
-    """What went wrong with the latest call of a model."""
+    """The fault of the latest call of a model."""
 
     @property
     def error(self) -> ErrorClass: ...
@@ -25,7 +25,7 @@ class Trouble(Protocol):
 
 
 class Seen(NamedTuple):
-    """What the proxy saw of a session so far."""
+    """The proxy's view of a session so far."""
 
     usage: Usage
     trouble: Trouble | None = None
@@ -44,7 +44,7 @@ class Way:
     token: str = ""
     doors: tuple[Door, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    """What tells programs to take it."""
+    """Variables that tell programs to use it."""
     seen: Callable[[], Seen | None] = _nothing
 
 

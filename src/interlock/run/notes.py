@@ -1,6 +1,6 @@
-"""What is known of a session when it is over, written down whatever ended it and if its agent wrote none.
+"""Notes on a session that is over, written however it ended and if its agent wrote none.
 
-Notes are made once: by whoever saw the end, or by whoever finds later that nobody did. They are made from
+Notes are made once: by the engine that saw the end, or by one that finds later that none did. They come from
 what is on disk then, so a session whose engine died has the same notes as one that was watched to its end.
 """
 
@@ -28,7 +28,7 @@ MESSAGE_CHARS = 2_000
 FILES_MOST = 200
 TAIL_BYTES = 1 << 14
 OURS = "# interlock:"
-"""How the lines begin that we ourselves write into a program's log."""
+"""The prefix of the lines that we ourselves write into a program's log."""
 EVENT_BYTES = 1 << 20
 
 
@@ -41,21 +41,21 @@ class Page:
     reason: str
     """`done`, `asked`, the class of an error, `stopped` or `lost`."""
     summary: str
-    """What the agent said last; if it said nothing, how it ended."""
+    """The agent's last message; if it said nothing, the way it ended."""
     session: str = ""
     model: str = ""
     transcript: str = ""
     """Its events, relative to the state folder, as is the log; '' if there are none."""
     log: str = ""
     ended: str = ""
-    """How it ended, in a line."""
+    """Its end, in a line."""
     exit_code: int | None = None
     seconds: float = 0.0
     commit: str = ""
     kept: str = ""
     """The ref of what its workspace held."""
     files: tuple[str, ...] = ()
-    """What it changed; of a session nobody saw the end of, what it said it changed."""
+    """The changed files; if its end was not seen, those that it said it changed."""
     messages: tuple[str, ...] = ()
     """The last things it said, oldest first."""
     usage: Usage | None = None
@@ -70,11 +70,11 @@ class Notebook:
         """Takes secrets out of what a program printed."""
 
     def path(self, task: TaskId, attempt: int) -> Path:
-        """Where the page of an attempt is."""
+        """Return the path of an attempt's notes."""
         return self._state_dir / notes_path(task, attempt)
 
     def look_up(self, task: TaskId, attempt: int) -> Notes | None:
-        """What the engine wants to know of a page."""
+        """Read the notes on an attempt, as the engine needs them."""
         try:
             page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=Page, strict=False)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
@@ -92,9 +92,9 @@ class Notebook:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_own(beside, "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(page), indent=1) + b"\n")
-            os.link(beside, path)  # whole or not at all, and only if nobody was faster
+            os.link(beside, path)  # whole or not at all, and only if no other process was faster
         except OSError:
-            return False  # a full disk; whoever looks after the attempt next writes them
+            return False  # a full disk; the next cleanup of the attempt writes them
         finally:
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
@@ -132,7 +132,7 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
 
 
 def _last_lines(log: Path, clean: Callable[[str], str], *, plain: bool) -> tuple[str, ...]:
-    """What a program that said nothing in events printed last, as one message.
+    """Return the last output of a program that had no events, as one message.
 
     With `plain`, without the JSON of a program that prints events: that is nothing for people or prompts.
     """
@@ -149,7 +149,7 @@ def _last_lines(log: Path, clean: Callable[[str], str], *, plain: bool) -> tuple
 
 
 class _Heard:
-    """What a file of events tells about its session. It may be cut off in the middle of a line."""
+    """The contents of a session's file of events. It may be cut off in the middle of a line."""
 
     def __init__(self, path: Path) -> None:
         self.session = ""

@@ -1,4 +1,4 @@
-"""What is said about an attempt that ended: the class of its error, and one line for people.
+"""The report on an attempt that ended: the class of its error, and one line for people.
 
 1. A limit of ours that ended the agent comes first, then its own word, then the model's trouble as the proxy
    saw it: that explains a failure, and contradicts a success.
@@ -30,7 +30,7 @@ OUR_LIMITS = frozenset({ErrorClass.OUTPUT, ErrorClass.OUTSIDE, ErrorClass.LIMIT}
 """Limits that no model runs a program into."""
 
 OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT})
-"""What the program knows better than the proxy, whatever its last call came to."""
+"""Errors that the program knows better than the proxy, whatever its last call came to."""
 
 
 def how_it_went(report: Report, order: Order, exited: Exit, verdict: Verdict, seen: Seen | None) -> Report:
@@ -64,7 +64,7 @@ def _limited(order: Order, exited: Exit, verdict: Verdict) -> Verdict:
 
 
 def _explained(verdict: Verdict, trouble: Trouble) -> Verdict:
-    """What the proxy saw last was not an answer."""
+    """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
     summary = f"{verdict.summary}: {trouble.text}" if verdict.error in UNEXPLAINED else trouble.text
@@ -85,7 +85,7 @@ def reconciled(claimed: Usage | None, counted: Usage | None) -> tuple[Usage | No
 
 
 def _remedy(order: Order) -> str:
-    """What a person has to do before any attempt can succeed."""
+    """Return the act of a person without which no attempt can succeed."""
     agent = order.agent
     if agent.login:
         return f"log in with {agent.use} again, as the user who runs Interlock"

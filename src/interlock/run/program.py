@@ -1,7 +1,7 @@
-"""Where a program is installed: the folders it must be able to read to start at all.
+"""Installed programs: the folders that one must be able to read to start at all.
 
 Programs live in the strangest places: a package of node below a project, a virtual environment whose python
-is somebody else's. Only what the start needs is named, never a whole home: a program right in a folder that
+is in another folder. Only what the start needs is named, never a whole home: a program right in a folder that
 holds more than programs comes alone. That matters, as a repository says which program it is, and a script in
 it which interpreter.
 """
@@ -15,17 +15,17 @@ from interlock.sandbox.paths import is_below
 from interlock.sandbox.toolchains import PRIVATE
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
-"""What every sandbox shows anyway."""
+"""Folders that every sandbox shows anyway."""
 SHEBANG_BYTES = 256
 INTERPRETERS_DEEP = 3
 SHARED = ("/etc", "/home", "/root", "/run", "/tmp", "/var/tmp")  # noqa: S108 - named to be kept out
-"""Folders of everybody and everything."""
+"""Folders that all users and programs share."""
 SIGNS_OF_A_HOME = (".ssh", ".gnupg", ".aws")
-"""Whoever's it is."""
+"""Folders that mark a home, of any user."""
 
 
 def folders_of(program: str, path: str, directory: Path) -> tuple[str, ...]:
-    """What starting `program` takes, besides the system's own and `directory`: folders, or single files."""
+    """Return the paths that starting `program` takes, besides the system's own and `directory`."""
     found: dict[str, None] = {}
     for named, real in _chain(program, path, directory):
         # Most of these are the same folder, and looking at one takes a while.
@@ -76,13 +76,13 @@ def _libraries(folder: Path) -> tuple[Path, ...]:
 
 
 def _kept_out(directory: Path) -> tuple[str, ...]:
-    """What agents must not read: a home, keys, our own folder with all workspaces."""
+    """Return the paths that agents must not read: a home, keys, our own folder with all workspaces."""
     home = str(Path.home().resolve())
     return (*SHARED, home, *(f"{home}/{name}" for name in PRIVATE), str(directory.resolve()))
 
 
 def _holds_more(folder: Path, kept_out: tuple[str, ...]) -> bool:
-    """Is it, or is it around, what agents must not read."""
+    """Tell if it is, or contains, a path that agents must not read."""
     real = str(folder.resolve())
     return any(is_below(path, [real]) for path in kept_out) or any(
         os.path.lexists(folder / name) for name in SIGNS_OF_A_HOME
@@ -95,7 +95,7 @@ def _is_shown(folder: Path, directory: Path) -> bool:
 
 
 def _interpreter(program: Path) -> str:
-    """What the first line of a script names; '' for anything else."""
+    """Return the interpreter that the first line of a script names; '' for anything else."""
     try:
         with program.open("rb") as file:
             first = file.read(SHEBANG_BYTES).partition(b"\n")[0]

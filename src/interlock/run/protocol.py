@@ -1,4 +1,4 @@
-"""What the engine asks of an executor: carry out one attempt, wherever that may be."""
+"""The Protocol of an executor: carry out one attempt, on any machine."""
 
 from typing import Protocol
 
@@ -15,7 +15,7 @@ class Executor(Protocol):
 
         `news.opened` is awaited before the agent starts, `news.exited` once when its process tree has ended.
         Cancelling ends the whole tree; what it wrote is still archived by `recover`. An order whose lease is
-        over is refused with `StaleEpoch`: somebody else may be in charge by now.
+        over is refused with `StaleEpoch`: another engine may be in charge by now.
         """
         ...
 
@@ -28,7 +28,7 @@ class Executor(Protocol):
         ...
 
     def last_line(self, task: TaskId, attempt: int) -> str:
-        """What the agent does now, as one short line that is safe to show; '' if it does not run."""
+        """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
         ...
 
     def say(self, task: TaskId, attempt: int, text: str) -> bool:
@@ -44,11 +44,11 @@ class Executor(Protocol):
         ...
 
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
-        """What was written down about a session that is over; None if none had begun."""
+        """Return the notes on a session that is over; None if none had begun."""
         ...
 
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
-        """Nothing of a lost attempt may run or ever start; what it left is archived: the ref, or ''.
+        """End a lost attempt for ever and archive what it left; return the ref, or ''.
 
         `why` its session ended is for its notes.
 

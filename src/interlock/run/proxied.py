@@ -37,11 +37,11 @@ class ProxyNetwork:
     egress: EgressProxy
     logs: Path
     alone: bool
-    """Do programs have a network of their own."""
+    """Programs have a network of their own."""
     allow_hosts: tuple[str, ...] = ()
-    """What the project lets every attempt reach."""
+    """Hosts that the project lets every attempt reach."""
     key_hosts: tuple[str, ...] = ()
-    """Which keys the user lets go where."""
+    """Pairs of a key and the host that the user lets it go to."""
 
     @asynccontextmanager
     async def to_model(self, order: Order, wire: Wire) -> AsyncIterator[Way]:
@@ -83,7 +83,7 @@ class ProxyNetwork:
 
 
 def check_key(agent: Agent, agreed: Collection[str]) -> None:
-    """A graph names a key and a host. Whoever wrote it must not be able to collect the user's keys."""
+    """Refuse a key for a host without the user's leave: a graph's author must not collect the user's keys."""
     host = urlsplit(agent.url).hostname or ""
     pair = f"{agent.key_env}@{host}"
     if not agent.key_env or not host or _is_here(host) or host in _PROVIDERS or pair in agreed:
@@ -106,14 +106,14 @@ def _is_here(host: str) -> bool:
 
 
 def _free_port() -> int:
-    """One that nobody listens on now. Should somebody take it first, the attempt fails and is tried again."""
+    """Return a port without a listener. Should another process take it first, the attempt is tried again."""
     with socket.socket() as probe:
         probe.bind((HERE, 0))
         return int(probe.getsockname()[1])
 
 
 def _proxy_variables(url: str) -> Mapping[str, str]:
-    """What tells most programs to go through a proxy, and not for what is on their own loopback."""
+    """Return variables that send most programs through a proxy, except to their own loopback."""
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     local = f"{HERE},localhost,::1"
     return {**dict.fromkeys(names, url), "NO_PROXY": local, "no_proxy": local}

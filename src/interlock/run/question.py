@@ -32,7 +32,7 @@ _CLOSING = " \t\n*_`\"')]\u00bb\u201d\u2019"
 
 
 def is_asking(tool: str) -> bool:
-    """Is it a tool for asking people. Without a person at the terminal no program can carry it out."""
+    """Tell if it is a tool for asking people. Without a person at the terminal no program can run it."""
     return tool.lower() in ASKING
 
 
@@ -80,7 +80,7 @@ def _last_question(message: str) -> str:
 
 
 def _question_in(given: str) -> str:
-    """What a tool for asking was called with: the questions in its arguments, else all of them."""
+    """Return the questions in the arguments of a tool for asking, else all of them."""
     try:
         arguments = json.loads(given)
     except ValueError:

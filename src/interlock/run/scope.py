@@ -1,6 +1,6 @@
-"""What an attempt's agent is expected to edit, and how it asks for more.
+"""The paths that an attempt's agent is expected to edit, and its requests for more.
 
-1. Nobody is caged. What an agent edits without asking is drift: it is seen, and it stands.
+1. No agent is caged. What an agent edits without asking is drift: it is seen, and it stands.
 2. A program that asks before it edits waits for the answer, but not for long: without one it goes on.
 3. All of it is the agent's word: paths are kept inside the workspace, and requests have an end.
 """
@@ -37,12 +37,12 @@ class Scope:
         self._ask = ask
         self._asked = 0
         self._open: set[tuple[str, ...]] = set()
-        """What was asked for and is not answered yet: nobody asks twice."""
+        """Requests without an answer yet: none is made twice."""
         self._granted: set[str] = set()
         self._waiting: dict[str, asyncio.Future[str]] = {}
 
     def request_in(self, line: str) -> tuple[tuple[str, ...], str] | None:
-        """What a line of an agent asks for: `::interlock scope PATH... -- why`."""
+        """Return the paths and reason of an agent's line: `::interlock scope PATH... -- why`."""
         found = _LINE.match(line[: PATHS_MOST * PATH_CHARS])
         if found is None:
             return None
@@ -80,7 +80,7 @@ class Scope:
             self._waiting.pop(path, None)
 
     def answered(self, paths: tuple[str, ...], granted: bool, why: str) -> bool:
-        """What came of a request; True if a tool waited for it."""
+        """Take the answer to a request; True if a tool waited for it."""
         self._open.discard(paths)
         if granted:
             self._granted.update(paths)

@@ -39,12 +39,12 @@ wrote is lost. Go on with the task, which is this:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one attempt happens."""
+    """The folders and permissions of one attempt."""
 
     path: Path
     """The workspace, as the agent knows it."""
     grant: Grant
-    """What it may reach there."""
+    """Its permissions there."""
     state: Path
     """The attempt's own folder beside the workspace."""
     home: Path
@@ -56,12 +56,12 @@ def place_of(workspace: Workspace, home: Path, log: Path) -> Place:
 
 
 def goes_on(resume: Resume | None, use: str) -> bool:
-    """Can a session that was cut off go on; else its attempt begins from the beginning."""
+    """Tell if a session that was cut off can go on; else its attempt begins from the beginning."""
     return resume is not None and bool(resume.session) and ADAPTERS[use].can_resume
 
 
 def told(prompt: str, resume: Resume | None) -> str:
-    """What an agent gets to read."""
+    """Return the prompt that an agent gets to read."""
     if resume is None:
         return prompt
     if not resume.session:
@@ -83,7 +83,7 @@ def write_prompt(order: Order, place: Place) -> str:
 
 
 def seat(order: Order, place: Place, way: Way, prompt: str) -> Seat:
-    """What the adapter gets to see."""
+    """Return the adapter's view of the attempt."""
     return Seat(
         agent=order.agent,
         prompt=prompt,
@@ -111,7 +111,7 @@ def begin_log(order: Order, place: Place, launch: Launch) -> None:
 def environment(
     order: Order, place: Place, launch: Launch, ways: tuple[Way, ...], host: Mapping[str, str]
 ) -> dict[str, str]:
-    """What the program finds in its environment. `host` is the part of ours that it may see."""
+    """Return the program's environment. `host` is the part of ours that it may see."""
     return {
         **host,
         **{name: value for way in ways for name, value in way.env.items()},

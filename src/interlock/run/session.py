@@ -31,14 +31,14 @@ TOOLS_MOST = 1_000
 
 
 class Session:
-    """What an agent has said so far."""
+    """An agent's session so far."""
 
     def __init__(
         self, reader: Reader, events: Path, clean: Callable[[str], str], session: str, root: str = ""
     ) -> None:
         self.id = session
         self.last_line = ""
-        """What the agent does, in words; the last line of output of a program that tells no events."""
+        """The agent's action in words; the last line of output of a program that tells no events."""
         self._activity = Activity(root)
         self.on_event: list[Callable[[Event], None]] = []
         self._reader = reader
@@ -50,7 +50,7 @@ class Session:
 
     @property
     def has_begun(self) -> bool:
-        """Has its model said or done anything."""
+        """Tell if its model has said or done anything."""
         return self._closing.has_begun
 
     @property
@@ -66,7 +66,7 @@ class Session:
             self.last_line = line
 
     def take(self, events: Sequence[Event]) -> None:
-        """What happened, in order."""
+        """Take events, in order."""
         for raw in events:
             event = self._kept(raw)
             self.id = event.session or self.id
@@ -99,12 +99,12 @@ class Session:
         )
 
     def close(self) -> None:
-        """Whatever happened: give the file back."""
+        """Close the file."""
         self._file.close()
 
 
 class Denials:
-    """Which tools an agent was kept from, and never got to use after all."""
+    """Tools that an agent was denied, and never got to use after all."""
 
     def __init__(self) -> None:
         self._tools: dict[str, str] = {}
@@ -130,7 +130,7 @@ class Denials:
                 pass
 
     def that_mattered(self) -> str:
-        """What it was kept from to the end; '' if it found another way with the same tool."""
+        """Return the tool use denied to the end; '' if it found another way with the same tool."""
         return next(reversed(self._denied.values()), "")
 
 

@@ -1,13 +1,13 @@
-"""Who goes first when there is more to do than the machine can do at once: an agent that could be at work.
+"""Priority on a busy machine: an agent's start goes before an import.
 
-An import takes a dozen processes and nobody waits for it as an agent's slot waits for its next agent. So one
+An import takes a dozen processes and is less urgent than the next agent of a free slot. So one
 that could begin now lets those go first that are about to start, for a while.
 """
 
 import asyncio
 
 PATIENCE_SECONDS = 0.5
-"""Many agents start within this. An import waits no longer: somebody may wait for what it brings."""
+"""Many agents start within this. An import waits no longer: another task may wait for its result."""
 NOTICE_SECONDS = 0.01
 """So long it takes the engine to hear of an end, and to choose who is next."""
 

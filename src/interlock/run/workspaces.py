@@ -1,4 +1,4 @@
-"""What this package needs of a workspace, so that it need not know who makes them."""
+"""The Protocols of workspaces that this package needs, so that it need not know their maker."""
 
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -12,7 +12,7 @@ class Workspace(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where its agent finds it."""
+        """Return the path at which its agent finds it."""
         ...
 
     @property
@@ -27,7 +27,7 @@ class Workspace(Protocol):
 
     @property
     def grant(self) -> Grant:
-        """What its agent may reach there."""
+        """Return its agent's permissions there."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Workspace(Protocol):
 
 
 class Collected(Protocol):
-    """What a workspace held, now in the repository."""
+    """The contents of a workspace, now in the repository."""
 
     @property
     def commit(self) -> Commit: ...
@@ -66,7 +66,7 @@ class Workspaces(Protocol[W]):
     async def collect(self, workspace: W, message: str) -> Collected: ...
 
     async def discard(self, workspace: W) -> Path | None:
-        """What is not in the repository is kept: where it is now."""
+        """Remove it; return the folder that keeps what is not in the repository."""
         ...
 
     async def find(self, task: TaskId, attempt: int) -> W | None: ...

@@ -1,4 +1,4 @@
-"""Where Python begins when it is given the folder: makes the folder a package, so that its files find each
+"""The entry point when Python is given the folder: makes it a package, so that its files find each
 other without Interlock around them."""
 
 import importlib

@@ -17,7 +17,7 @@ TOKEN_VARIABLE = "INTERLOCK_MODEL_TOKEN"  # noqa: S105 - the name of a variable;
 ANSWER_BYTES = 16 * 1024**2
 LONGEST_PAUSE_SECONDS = 30.0
 SLOW_SECONDS = 60.0
-"""What took longer than this to fail is not tried again: it would only fail as slowly."""
+"""A request that took longer than this to fail is not tried again: it would only fail as slowly."""
 
 _PLAIN = {401: "auth", 403: "auth", 402: "quota", 408: "network", 504: "network"}
 """Statuses that say all there is to say, and that another try does not change."""
@@ -27,7 +27,7 @@ _TOO_LONG = re.compile(r"context|too many tokens|prompt is too long", re.IGNOREC
 
 @dataclass(frozen=True)
 class Server:
-    """Where the model is, and how patient to be with it."""
+    """The model's address, and the limits of our patience with it."""
 
     url: str
     model: str
@@ -62,7 +62,7 @@ class Server:
         if tools:
             body["tools"] = list(tools)
         if self.dialect is OLLAMA:
-            # What is longer than its default of a few thousand tokens, Ollama cuts off without a word.
+            # Ollama silently cuts off input beyond its default of a few thousand tokens.
             body["options"] = {"num_ctx": self.context_tokens}
         return json.dumps(body).encode()
 

@@ -39,7 +39,7 @@ def restored(saved: Json) -> Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model answered, and the tokens it took."""
+    """The model's answer, and the tokens it took."""
 
     text: str
     calls: list[Call]

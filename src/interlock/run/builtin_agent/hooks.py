@@ -25,7 +25,7 @@ class Hooks:
         self._stops = 0
 
     def objection(self, call: Call) -> str:
-        """Why this call must not be carried out, or ''."""
+        """Return the reason that this call must not be carried out, or ''."""
         name, given = _as_told(call)
         is_meant = not self._tools or re.fullmatch(self._tools, name)
         if BEFORE_TOOL not in self._moments or not is_meant:
@@ -33,7 +33,7 @@ class Hooks:
         return self._ask(BEFORE_TOOL, tool_name=name, tool_input=given, tool_use_id=call.id)
 
     def stop(self, last_message: str) -> str:
-        """Why the session must not end yet, or ''."""
+        """Return the reason that the session must not end yet, or ''."""
         if STOP not in self._moments or self._stops >= STOPS_MOST:
             return ""
         active = self._stops > 0

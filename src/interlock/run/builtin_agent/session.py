@@ -25,7 +25,7 @@ LEFT_OUT = "(left out to save room)"
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a session may go on."""
+    """The limits of a session."""
 
     turns: int
     command_seconds: float
@@ -120,7 +120,7 @@ class Session:
 
 
 class Mailbox:
-    """What a person says meanwhile, if standard input is open at all."""
+    """Messages of a person meanwhile, if standard input is open at all."""
 
     def __init__(self) -> None:
         self._open, self._rest = True, b""

@@ -1,4 +1,4 @@
-"""What the agent tells about itself: one event a line."""
+"""The agent's output: one event a line."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
-"""What the model can do: run a command, and change a file.
+"""The model's tools: run a command, and change a file.
 
-The sandbox is the wall. That `edit` stays below the workspace only keeps a model from mistakes.
+The sandbox is the barrier. That `edit` stays below the workspace only keeps a model from mistakes.
 """
 
 import json

@@ -19,7 +19,7 @@ BUFFER_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command said."""
+    """The answer of a command."""
 
     blocks: bool = False
     reason: str = ""
@@ -55,7 +55,7 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answ
         return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
     finally:
         process, transport = await starting
-        # What it started in the background is over with it, too.
+        # Processes that it started in the background end with it, too.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         await _until_closed(process, transport)

@@ -41,7 +41,7 @@ async def open_door(folder: Path, respond: Respond) -> AsyncIterator[str]:
 
 
 class _Desk:
-    """Where the questions of one session are answered."""
+    """Answers the questions of one session."""
 
     def __init__(self, respond: Respond) -> None:
         self._respond = respond

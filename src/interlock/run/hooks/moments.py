@@ -6,7 +6,7 @@ from interlock.model.moment import Moment
 
 
 class Reach(StrEnum):
-    """How we come to know of a moment."""
+    """The source that tells us of a moment."""
 
     OURS = "ours"
     """We make it happen."""
@@ -15,7 +15,7 @@ class Reach(StrEnum):
     OBSERVED = "observed"
     """Read from the program's output, when it has happened."""
     NEVER = "never"
-    """Nothing tells us."""
+    """No source tells us."""
 
 
 OURS = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.SESSION_END})
@@ -26,13 +26,13 @@ NATIVE = {
 }
 """By kind of agent: what the program runs hooks for by itself. The rest comes from its output."""
 SILENT = {"command": frozenset(IN_SESSION)}
-"""What the output of a program does not tell. A plain program only says lines."""
+"""Moments that the output of a program does not tell. A plain program only says lines."""
 STOPPABLE = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.BEFORE_TOOL, Moment.STOP})
-"""What can still be kept from happening, if somebody is asked in time."""
+"""Moments that a hook asked in time can still prevent."""
 
 
 def reach(use: str, moment: Moment) -> Reach:
-    """How we know of a moment of an agent of this kind."""
+    """Return the source of a moment for an agent of this kind."""
     if moment in OURS:
         return Reach.OURS
     if moment in NATIVE.get(use, ()):
@@ -43,5 +43,5 @@ def reach(use: str, moment: Moment) -> Reach:
 
 
 def can_block(use: str, moment: Moment) -> bool:
-    """Does an objection keep it from happening."""
+    """Tell if an objection keeps it from happening."""
     return moment in STOPPABLE and reach(use, moment) in (Reach.OURS, Reach.NATIVE)

@@ -1,7 +1,7 @@
 """Run by an agent program inside its sandbox: passes a hook's JSON out to Interlock, and the answer back in.
 
 Only the standard library: it is started by whatever Python Interlock itself runs on, alone. Exit 0: go on;
-2: no, with the reason on standard error; 1: nobody could be asked, which does not stop the agent.
+2: no, with the reason on standard error; 1: Interlock did not answer, which does not stop the agent.
 """
 
 import json

@@ -24,7 +24,7 @@ WAITING_MOST = 1_000
 """Observed moments that wait for their commands. An agent that is faster than that is not held up."""
 
 Guard = Callable[[Mapping[str, object]], Awaitable[str]]
-"""What the program is about to do; why it must not, or ''."""
+"""A check of the program's next action; returns the reason against it, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Hooks:
 
     commands: Mapping[Moment, tuple[str, ...]] = field(default_factory=dict)
     seconds: float = 10.0
-    """How long each may take."""
+    """The time limit of each."""
     where: Path = Path()
-    """Where they are run: not in the workspace, whose files an agent wrote."""
+    """The folder they are run in: not the workspace, whose files an agent wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Which session it is."""
+    """The identity of a session."""
 
     task: str
     attempt: int
@@ -50,9 +50,9 @@ class About:
     workspace: str
     transcript: Path
     log: Path
-    """Where it is written what the commands did."""
+    """The log of the commands."""
     written: str = ""
-    """Where what the agent writes lies: its workspace may be seen by itself alone."""
+    """The folder that holds what the agent writes: its workspace may be seen by itself alone."""
 
 
 class SessionHooks:
@@ -74,7 +74,7 @@ class SessionHooks:
 
     @property
     def native(self) -> tuple[Moment, ...]:
-        """What the program itself is to ask about."""
+        """Return the moments that the program itself is to ask about."""
         wanted = [moment for moment in IN_SESSION if self._is_wanted(moment)]
         return tuple(moment for moment in wanted if reach(self._about.use, moment) is Reach.NATIVE)
 
@@ -234,7 +234,7 @@ def _tool(event: Event) -> dict[str, object]:
 
 
 def _structured(text: str) -> object:
-    """What a tool is given, as the program had it if it can still be read."""
+    """Return a tool's arguments as the program had them, if they can still be read."""
     try:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
