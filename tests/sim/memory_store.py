@@ -13,7 +13,7 @@ from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
-from interlock.store.problems import not_empty, stale
+from interlock.store.problems import another_owner, not_empty, stale
 from interlock.store.protocol import FactsFor
 
 
@@ -38,9 +38,14 @@ class MemoryStore:
         self._claims: dict[str, _Row] = {}
         self._snapshot: tuple[int, bytes] | None = None
         self._bell = Bell()
+        self._owner = ""
+
+    notice = ""
 
     async def identify(self, lineage: str) -> None:
-        """Nothing to ask: there is one project."""
+        self._owner = self._owner or lineage
+        if lineage and lineage != self._owner:
+            raise another_owner("the log in memory", "store", self._owner)
 
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         self._check(fences)

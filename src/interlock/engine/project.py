@@ -372,6 +372,8 @@ async def open_project(
     store = open_store(store_address(settings, place.state), project_name(settings, lineage))
     try:
         await store.identify(lineage)
+        if store.notice:
+            tell(store.notice)
         if former:
             await store.append([StateMoved(str(former), str(place.state))], new_incarnation())
         async with place.kept_open() as kept:

@@ -35,10 +35,15 @@ class PostgresStore:
         self._bell = Bell()
         self._listener = Listener(self._server.connect, self._project.channel, self._bell)
 
+    @property
+    def notice(self) -> str:
+        return self._server.notice
+
     async def identify(self, lineage: str) -> None:
         known = await self._rows("owner") or await self._rows("own", {"lineage": lineage})
         if known[0][0] != lineage:
-            raise another_owner(self._project.name, known[0][0])
+            what = f"the project `{self._project.name}` of the database"
+            raise another_owner(what, "project_name", known[0][0])
 
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         async def work(connection: Connection) -> list[Recorded]:

@@ -14,11 +14,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
 from interlock.model.errors import StoreUnavailable, UsageError
-from interlock.store.problems import lasting, newer_schema
-from interlock.store.statements import statements
+from interlock.store.problems import lasting, migrated, newer_schema
+from interlock.store.statements import SCHEMA, statements, steps_to
 
 SQL = {name: sql.encode() for name, sql in statements("postgres").items()}
-SCHEMA = 1
 
 # Rows are as wide as their statement says; their types are known only to the server.
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
@@ -50,6 +49,7 @@ class PostgresServer:
             ) from error
         self._conninfo = make_conninfo("", **{**_DEFAULTS, **given, "client_encoding": "utf8"})
         self.where = "{}:{}/{}".format(*(given.get(key) or "" for key in ("host", "port", "dbname")))
+        self.notice = ""
         self._connection: Connection | None = None
         self._lock = asyncio.Lock()
 
@@ -146,11 +146,13 @@ class PostgresServer:
         return result
 
     async def _prepare(self, connection: Connection) -> None:
-        if not (await rows(connection, "has_schema"))[0][0]:
-            await self._in_transaction(connection, _create)
-        version = (await rows(connection, "schema_version"))[0][0]
+        version = await _version(connection)
         if version > SCHEMA:
-            raise newer_schema(f"at {self.where}", version, SCHEMA)
+            needs = (await rows(connection, "needs"))[0][0]
+            raise newer_schema(f"at {self.where}", version, needs or "")
+        if version < SCHEMA:
+            before = await self._in_transaction(connection, _migrate)
+            self.notice = migrated(f"at {self.where}", before) if 0 < before < SCHEMA else self.notice
 
 
 async def rows(
@@ -160,13 +162,22 @@ async def rows(
     return await (await connection.execute(SQL[name], arguments)).fetchall()
 
 
-async def _create(connection: Connection) -> None:
+async def _version(connection: Connection) -> int:
+    """Of the tables; 0: there are none."""
+    has_schema = (await rows(connection, "has_schema"))[0][0]
+    return int((await rows(connection, "schema_version"))[0][0]) if has_schema else 0
+
+
+async def _migrate(connection: Connection) -> int:
+    """One schema after the other; the one that was there, now that we have the lock: another process may have
+    done all of it while we waited."""
     await connection.execute(SQL["lock_schema"])
-    if (await rows(connection, "has_schema"))[0][0]:
-        return  # somebody else created it while we waited for the lock
-    for name, sql in SQL.items():
-        if name.startswith("create_"):
-            await connection.execute(sql)
+    before = await _version(connection)
+    for version in range(before + 1, SCHEMA + 1):
+        for step in steps_to(version, SQL):
+            await connection.execute(step)
+        await connection.execute(SQL["set_schema_version"].decode().format(version=version).encode())
+    return before
 
 
 class _Lost(psycopg.OperationalError):

@@ -1,7 +1,9 @@
 """The errors that every store raises in the same words."""
 
+from interlock import __version__
 from interlock.model.claim import LAST_EPOCH, Claim
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, UsageError
+from interlock.store.statements import SCHEMA
 
 
 def stale(fence: Claim) -> StaleEpoch:
@@ -26,20 +28,29 @@ def not_empty(facts: int) -> UsageError:
     )
 
 
-def another_owner(project: str, lineage: str) -> EnvironmentProblem:
-    """A project name that another repository uses in the same database."""
+def another_owner(what: str, setting: str, lineage: str) -> EnvironmentProblem:
+    """A log that another repository owns: two that share one would not agree where main is."""
     return lasting(
-        f"the database has a project `{project}` already, of another repository ({lineage})",
-        "set another `project_name`; or, if this is a new copy of that repository, write "
+        f"{what} belongs to another repository ({lineage})",
+        f"set another `{setting}`; or, if this is a new copy of that repository, write "
         f"`{lineage}` into the file `lineage` in its state folder",
     )
 
 
-def newer_schema(where: str, version: int, known: int) -> EnvironmentProblem:
+def newer_schema(where: str, version: int, needs: str) -> EnvironmentProblem:
     """A log that a later version of Interlock has written."""
+    needed = f"Interlock {needs}" if needs else "a newer Interlock"
     return lasting(
-        f"the log {where} was written by a newer Interlock (schema {version}, this one knows {known})",
-        "upgrade Interlock, then run the same command again",
+        f"the log {where} needs {needed}: it has schema {version}, and {__version__} knows {SCHEMA}",
+        f"install {needed}{' or newer' if needs else ''}, then run the same command again",
+    )
+
+
+def migrated(where: str, version: int) -> str:
+    """Said once, by the command that did it."""
+    return (
+        f"the log {where} was brought from schema {version} to {SCHEMA}; "
+        "older versions of Interlock cannot use it any more"
     )
 
 

@@ -24,6 +24,11 @@ class Store(Protocol):
     4. `StoreUnavailable` means nothing was written, or it cannot be known: look at the log, then try again.
     """
 
+    @property
+    def notice(self) -> str:
+        """What a person is told about the opening: it was brought to a newer schema. Empty: nothing."""
+        ...
+
     async def identify(self, lineage: str) -> None:
         """Say whose log this is. The first to say so owns it; `EnvironmentProblem` for everybody else."""
         ...

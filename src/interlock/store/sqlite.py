@@ -13,7 +13,7 @@ from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
-from interlock.store.problems import claimed, not_empty, stale
+from interlock.store.problems import another_owner, claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
 
@@ -31,8 +31,17 @@ class SqliteStore:
         self._bell = Bell()
         self._clock = LogClock()
 
+    @property
+    def notice(self) -> str:
+        return self._file.notice
+
     async def identify(self, lineage: str) -> None:
-        """Nothing to ask: the file stands in the repository's own folder."""
+        owner = (await self._file.rows("owner"))[0][0]
+        if not owner and lineage:
+            await self._file.transaction(lambda db: db.execute(SQL["own"], {"lineage": lineage}))
+            owner = (await self._file.rows("owner"))[0][0]
+        if lineage and owner != lineage:
+            raise another_owner(f"the log {self._file.path}", "store", owner)
 
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         def work(db: sqlite3.Connection) -> list[Recorded]:

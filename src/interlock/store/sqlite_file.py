@@ -18,11 +18,10 @@ from typing import Any, TypeVar
 
 from interlock.model.errors import EnvironmentProblem, StoreUnavailable
 from interlock.store.holder import holder_of
-from interlock.store.problems import lasting, newer_schema
-from interlock.store.statements import statements
+from interlock.store.problems import lasting, migrated, newer_schema
+from interlock.store.statements import SCHEMA, statements, steps_to
 
 SQL = statements("sqlite")
-SCHEMA = 1
 OLDEST_SQLITE = (3, 37, 0)
 """STRICT tables; RETURNING came two versions earlier."""
 
@@ -46,6 +45,7 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         """Which file is open: a path can come to name another."""
+        self.notice = ""
         self._asked: list[tuple[Work[Any], asyncio.Future[Any]]] = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -56,7 +56,8 @@ class SqliteFile:
         while True:
             try:
                 if self._connection is None:
-                    self._connection = _open(self.path)
+                    self._connection, before = _open(self.path)
+                    self.notice = migrated(self.path, before) if 0 < before < SCHEMA else self.notice
                     self._file = _identity(self.path)
                 if _identity(self.path) != self._file:
                     raise lasting(
@@ -165,7 +166,8 @@ def _in_transaction(db: sqlite3.Connection, work: Work[Result]) -> Result:
     return result
 
 
-def _open(path: str) -> sqlite3.Connection:
+def _open(path: str) -> tuple[sqlite3.Connection, int]:
+    """The file, with today's tables, and the schema that it had before; 0: it was new."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise lasting(
             f"this Python comes with SQLite {sqlite3.sqlite_version}, which is too old",
@@ -174,11 +176,10 @@ def _open(path: str) -> sqlite3.Connection:
     _create_private(path)
     db = sqlite3.connect(path, timeout=INLINE_LOCK_SECONDS, isolation_level=None)
     try:
-        _prepare(db, path)
+        return db, _prepare(db, path)
     except BaseException:
         db.close()
         raise
-    return db
 
 
 def _create_private(path: str) -> None:
@@ -191,26 +192,36 @@ def _create_private(path: str) -> None:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _prepare(db: sqlite3.Connection, path: str) -> None:
+def _prepare(db: sqlite3.Connection, path: str) -> int:
     """Look before touching: a file that is not ours, or is newer than we are, stays as it is."""
     version = _version(db)
     if version > SCHEMA:
-        raise newer_schema(path, version, SCHEMA)
-    if version == 0:
-        _in_transaction(db, lambda db: _create(db, path))
+        raise newer_schema(path, version, _needs(db))
+    if version < SCHEMA:
+        version = _in_transaction(db, lambda db: _migrate(db, path))
     for setting in ("use_wal", "use_full_sync", "use_full_fsync"):
         db.execute(SQL[setting]).fetchall()
+    return version
 
 
-def _create(db: sqlite3.Connection, path: str) -> None:
-    if _version(db) != 0:
-        return  # somebody else created it while we waited for the lock
-    if db.execute(SQL["count_tables"]).fetchone()[0]:
+def _migrate(db: sqlite3.Connection, path: str) -> int:
+    """One schema after the other; the one that was there, now that we have the lock: another process may have
+    done all of it while we waited."""
+    before = _version(db)
+    if before == 0 and db.execute(SQL["count_tables"]).fetchone()[0]:
         raise _not_a_log(path, "it is another program's database")
-    for name, sql in SQL.items():
-        if name.startswith("create_"):
-            db.execute(sql)
-    db.execute(SQL["set_schema_version"])
+    for version in range(before + 1, SCHEMA + 1):
+        for step in steps_to(version, SQL):
+            db.execute(step)
+        db.execute(SQL["set_schema_version"].format(version=version))
+    return before
+
+
+def _needs(db: sqlite3.Connection) -> str:
+    try:
+        return str(db.execute(SQL["needs"]).fetchone()[0])
+    except (sqlite3.DatabaseError, TypeError):
+        return ""  # a schema that does not say
 
 
 def _version(db: sqlite3.Connection) -> int:

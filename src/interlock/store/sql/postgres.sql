@@ -16,6 +16,9 @@ SELECT version FROM interlock.version
 -- name: lock_schema — one process creates, the others wait for it
 SELECT pg_advisory_xact_lock(hashtext('interlock schema'))
 
+-- Schema 1 is what `create_` makes. Each later one is what its `to_N_` statements make of the one before: a
+-- new database goes the same way as an old one.
+
 -- name: create_schema — a name of our own: the database may be shared with anything
 CREATE SCHEMA IF NOT EXISTS interlock
 
@@ -71,6 +74,15 @@ CREATE VIEW interlock.clock (now) AS SELECT extract(epoch FROM clock_timestamp()
 
 -- name: create_version — last, so that it is only there when everything else is
 CREATE TABLE interlock.version AS SELECT 1 AS version
+
+-- name: to_2_needs — the oldest Interlock that can use the schema; every later schema keeps this column
+ALTER TABLE interlock.version ADD COLUMN needs text NOT NULL DEFAULT '0.2.0'
+
+-- name: set_schema_version — in the transaction that makes the tables
+UPDATE interlock.version SET version = {version}
+
+-- name: needs — the oldest Interlock that can use the schema; none: the table does not say
+SELECT to_jsonb(here) ->> 'needs' FROM interlock.version AS here
 
 -- name: begin — each statement sees what was committed before it, so a check after the lock is up to date
 BEGIN ISOLATION LEVEL READ COMMITTED

@@ -1,3 +1,6 @@
+-- Schema 1 is what `create_` makes. Each later one is what its `to_N_` statements make of the one before: a
+-- new file goes the same way as an old one.
+
 -- name: create_facts — the log: one row per fact, never changed
 CREATE TABLE facts (
     seq INTEGER PRIMARY KEY,
@@ -30,11 +33,30 @@ CREATE TABLE snapshot (
 -- name: create_clock — seconds since 1970 to the millisecond; unixepoch('subsec') would need SQLite 3.42
 CREATE VIEW clock (now) AS SELECT round((julianday('now') - 2440587.5) * 86400.0, 3)
 
+-- name: to_2_project — the repository that owns the log, and the oldest Interlock that can use the schema
+CREATE TABLE project (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    lineage TEXT NOT NULL, -- empty: no repository has said so yet
+    needs TEXT NOT NULL
+) STRICT
+
+-- name: to_2_row — every later schema keeps this row, so that an older Interlock can say what it needs
+INSERT INTO project (one, lineage, needs) VALUES (1, '', '0.2.0')
+
 -- name: schema_version — 0: the file is new
 PRAGMA user_version
 
--- name: set_schema_version — part of the transaction that creates the tables
-PRAGMA user_version = 1
+-- name: set_schema_version — part of the transaction that makes the tables
+PRAGMA user_version = {version}
+
+-- name: needs — the oldest Interlock that can use the schema
+SELECT needs FROM project
+
+-- name: owner — the lineage of the repository that owns the log; empty: none yet
+SELECT lineage FROM project
+
+-- name: own — become the owner if there is none
+UPDATE project SET lineage = :lineage WHERE lineage = ''
 
 -- name: count_tables — anything in a file without a version is somebody else's
 SELECT count(*) FROM sqlite_schema

@@ -72,6 +72,8 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     store = open_store(address, project_name(settings, lineage))
     try:
         await store.identify(lineage)
+        if store.notice:
+            note(store.notice)
         if former:
             await store.append([StateMoved(str(former), str(place.state))], actor())
         yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded)
