@@ -75,7 +75,8 @@ address with a password belongs into the variable `INTERLOCK_STORE`, not into a 
 
 ABOUT_FACTS = """\
 What the log can hold. `interlock events --json` prints them, each with `seq`, `time`, `actor`, `kind` and
-`hash`; the fields below are in `fact`. A fact is never changed, and fields are only ever added.
+`hash`; the fields below are in `fact`. A fact is never changed. `_v` is the version of its fields (none: 1)
+and `_needs` the oldest Interlock that may go on without it ([why](../why/log-versions.md)).
 """
 
 ABOUT_LIFE = """\

@@ -47,7 +47,10 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     scratch: Scratch, release: str
 ) -> None:
     opened(scratch, release)
-    assert "the chain of 120 facts is whole" in scratch.interlock("events", "--verify")
+    verified = scratch.interlock("events", "--verify")
+    assert "the chain of 120 facts is whole" in verified
+    assert "was brought from schema 1 to 2; older versions of Interlock cannot use it" in verified
+    assert "schema" not in scratch.interlock("status")  # that is said once
     assert scratch.states() == STATES
     assert "its run has ended, the next one continues it" in scratch.interlock("explain", "half-implementing")
     assert "half-verifying" in scratch.interlock("explain", "half-verifying")

@@ -20,6 +20,7 @@ from interlock.engine.estimates import Estimates
 from interlock.engine.graph_watch import GraphWatch
 from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
+from interlock.engine.loading import refuse_unknown, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of, would_start
@@ -87,6 +88,7 @@ class Engine:
     async def run(self) -> State:
         """Take charge, work until nothing more can be done, and say so in the log."""
         await self._ledger.open()
+        refuse_unknown(self.state)
         lease = self._options.controller_lease_seconds
         began = asyncio.get_running_loop().time()
         claim = await take_charge(self._env, self.holder, lease, self._opening, self._tell)
@@ -186,6 +188,7 @@ class Engine:
         """One turn of the loop; True when there is nothing left to do or to wait for."""
         self._wake.clear()
         await acts.catch_up()
+        await self._stop_at_unknown(claim)
         await self._pass_on_stop(claim)
         acts.end_unwanted()
         acts.answer()
@@ -220,6 +223,13 @@ class Engine:
         if facts:
             await self._ledger.append(facts, claim)
             await self._ledger.catch_up()
+
+    async def _stop_at_unknown(self, claim: Claim) -> None:
+        """A newer Interlock wrote what this one must not decide without: finish what runs, start nothing."""
+        run, why = self.state.run, unknown_text(self.state)
+        if why and run and not run.stopping:
+            self._tell(f"{why}: nothing new starts, and the run ends when what runs now is finished")
+            await self._decided([f.StopRequested(run.run, why=why)], claim)
 
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""

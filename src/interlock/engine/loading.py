@@ -1,7 +1,8 @@
 """From a store to the state of its log. Apart from the ledger: who only reads loads nothing that writes."""
 
+from interlock import __version__
 from interlock.events.fold import apply
-from interlock.events.record import GENESIS, verify_chain
+from interlock.events.record import GENESIS, UnknownFact, verify_chain
 from interlock.events.snapshot import unpack
 from interlock.events.state import State
 from interlock.model.garbage import nothing_is_garbage
@@ -32,3 +33,28 @@ async def load_state(store: Store) -> State:
         for row in rows:
             apply(state, row)
     return state
+
+
+def unknown_text(state: State) -> str:
+    """The fact of a newer Interlock that this one must not go on without, and the version that it needs;
+    empty: the log has none."""
+    if (found := state.unknown) is None:
+        return ""
+    needs = f"Interlock {found.needs}" if found.needs else "a newer Interlock"
+    return f"fact {found.seq} ({found.kind}) needs {needs}, and this is {__version__}"
+
+
+def refuse_unknown(state: State) -> None:
+    """Refuse to decide anything from a log with such a fact."""
+    if text := unknown_text(state):
+        raise UnknownFact(text, unknown_hint(state))
+
+
+def unknown_hint(state: State) -> str:
+    """The way out."""
+    found = state.unknown
+    needs = f"Interlock {found.needs} or newer" if found and found.needs else "the newest Interlock"
+    since = found.seq - 1 if found else 0
+    return (
+        f"install {needs}, then run the same command again; `interlock events --since {since}` shows the fact"
+    )

@@ -53,3 +53,13 @@ class ScopeRequest:
     def is_answered(self) -> bool:
         """Has it been decided on."""
         return self.granted is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """How an agent's last session ended."""
+
+    attempt: int
+    reason: str
+    summary: str
+    path: str

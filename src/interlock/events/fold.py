@@ -13,7 +13,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
-from interlock.events.asked import Said
+from interlock.events.asked import Said, SessionEnd
 from interlock.events.baselines import advance, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
@@ -23,7 +23,8 @@ from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded, Unreadable
-from interlock.events.state import RunState, SessionEnd, State, TaskState
+from interlock.events.state import RunState, State, TaskState
+from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded
 from interlock.model.outcome import Baseline, CheckResult
@@ -149,6 +150,17 @@ def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) 
 def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
         task.session = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
+    return set()
+
+
+def _unreadable(state: State, fact: Unreadable, row: Recorded) -> set[TaskId]:
+    """Kept in the log, and passed over: a loop that runs has agents to bring to an end."""
+    if not fact.is_needed:
+        state.passed_over += 1
+    elif state.unknown is None:
+        state.unknown = Unknown(row.seq, fact.kind, fact.needs)
+    else:
+        state.unknown = replace(state.unknown, needs=newest(state.unknown.needs, fact.needs))
     return set()
 
 
@@ -333,7 +345,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.RunEnded: _run_ended,
     f.SetupBuilt: _nothing,
     f.StateMoved: _nothing,
-    Unreadable: _nothing,
+    Unreadable: _unreadable,
     f.StopRequested: _stop_requested,
     f.Paused: _paused,
     f.Unpaused: _paused,

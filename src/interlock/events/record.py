@@ -6,14 +6,16 @@ The hash covers the stored text, so no canonical form is needed: what was writte
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
 from functools import cache
-from typing import get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from interlock.events.facts import Fact, kinds
 from interlock.events.limits import within_limits
+from interlock.events.versions import ANY, FIRST, SHAPES, marked, marks_of, upcast
 from interlock.model.errors import BrokenChain, EnvironmentProblem
 
 GENESIS = "0" * 64
@@ -22,18 +24,22 @@ _NO_FACT = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
 
 
 class UnknownFact(EnvironmentProblem):
-    """The log was written by a newer version."""
+    """The log has a fact of a newer version, and nothing may be decided without it."""
 
     code = "unknown-fact"
-    hint = "install a newer version of Interlock: `interlock --version` shows this one"
     retryable = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Fact):
-    """Stands for a row whose body does not fit its kind. It stays in the log and changes nothing."""
+    """Stands for a row of a kind, version or value that is not known, or whose body does not fit its kind. It
+    stays in the log and changes nothing."""
 
     kind: str
+    is_needed: bool = False
+    """Nothing may be decided from a log with this row by a version that does not know it."""
+    needs: str = ""
+    """The oldest Interlock that knows it; empty: the row does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +62,45 @@ class Recorded:
 
 
 @cache
-def _decoder(kind: str) -> msgspec.json.Decoder[Fact]:
-    if kind not in kinds():
-        raise UnknownFact(f"the log holds a fact of the kind {kind}, which this version does not know")
-    return msgspec.json.Decoder(kinds()[kind], strict=False)
+def _decoder(kind: str) -> msgspec.json.Decoder[Fact] | None:
+    """None: this version does not know the kind."""
+    known = kinds().get(kind)
+    return msgspec.json.Decoder(known, strict=False) if known else None
 
 
 def encode(fact: Fact) -> tuple[str, str]:
     """The kind and the JSON body of a fact, with its numbers inside their limits."""
     fact = within_limits(fact)
     try:
-        return type(fact).__name__, msgspec.json.encode(fact).decode()
+        text = msgspec.json.encode(fact).decode()
     except UnicodeEncodeError:  # half a character, as a file name of an agent may hold
         text = json.dumps(msgspec.to_builtins(fact), ensure_ascii=False)
-        return type(fact).__name__, text.encode(errors="replace").decode()
+        text = text.encode(errors="replace").decode()
+    kind = type(fact).__name__
+    return kind, marked(kind, text)
 
 
 def decode(kind: str, body: str) -> Fact:
-    """The fact that `encode` wrote. Whatever the body says, this returns one."""
+    """The fact that `encode` wrote, in this version or an older one. Whatever the body says, this returns
+    one."""
+    decoder, known = _decoder(kind), SHAPES.get(kind, FIRST).version
+    marks = marks_of(body)
+    if decoder is None or (marks.version > known and marks.needs != ANY):
+        return _unknown(kind, body)
     try:
-        return within_limits(_decoder(kind).decode(body))
-    except _NO_FACT:
+        if marks.version < known:
+            old = msgspec.json.decode(body, type=dict[str, Any])
+            body = msgspec.json.encode(upcast(kind, marks.version, old)).decode()
+        return within_limits(decoder.decode(body))
+    except (*_NO_FACT, LookupError, TypeError, AttributeError):
         return _readable_part(kind, body)
+
+
+def _unknown(kind: str, body: str) -> Unreadable:
+    """The row says itself whether a version that does not know it may go on. One that does not say is not
+    passed over: to lose what it means without a word is worse."""
+    needs = marks_of(body).needs
+    return Unreadable(kind) if needs == ANY else Unreadable(kind, is_needed=True, needs=needs)
 
 
 def _readable_part(kind: str, body: str) -> Fact:
@@ -98,7 +121,27 @@ def _readable_part(kind: str, body: str) -> Fact:
                     raise
         return within_limits(known(**found))
     except (*_NO_FACT, TypeError):
-        return Unreadable(kind)
+        return _unknown(kind, body) if _has_new_value(known, body) else Unreadable(kind)
+
+
+def _has_new_value(known: type[Fact], body: str) -> bool:
+    """Is there a word in the body where only words of a list may stand, and it is not on ours."""
+    try:
+        return _is_new(known, msgspec.json.decode(body))
+    except _NO_FACT:
+        return False
+
+
+# Any: a value as JSON has it.
+def _is_new(hint: Any, value: Any) -> bool:
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return isinstance(value, str) and value not in {member.value for member in hint}
+    if isinstance(hint, type) and is_dataclass(hint):
+        hints = get_type_hints(hint)
+        return isinstance(value, dict) and any(_is_new(hints[k], v) for k, v in value.items() if k in hints)
+    if isinstance(value, list):
+        return any(_is_new(each, item) for item in value for each in get_args(hint)[:1])
+    return any(_is_new(each, value) for each in get_args(hint))
 
 
 def chain(previous: str, seq: int, time: float, actor: str, kind: str, body: str) -> str:

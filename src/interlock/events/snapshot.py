@@ -6,15 +6,19 @@ version of the code is thrown away.
 
 import msgspec
 
+from interlock.events.facts import kinds
 from interlock.events.state import State
+from interlock.events.versions import FIRST, SHAPES
 
-VERSION = 11
-"""Raise it whenever State or the fold changes meaning."""
+VERSION = 12
+"""Raise it whenever State or the fold changes meaning. A new kind of fact need not: `READS` has it."""
+READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
+"""What was folded. A version that knows more must not start from a state that passed over some of it."""
 
 
 def pack(state: State) -> bytes:
     """The state as bytes."""
-    return msgspec.json.encode({"version": VERSION, "state": state})
+    return msgspec.json.encode({"version": VERSION, "reads": READS, "state": state})
 
 
 def unpack(data: bytes, hash: str) -> State | None:
@@ -23,9 +27,11 @@ def unpack(data: bytes, hash: str) -> State | None:
         envelope = msgspec.json.decode(data, type=_Envelope, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return None
-    return envelope.state if envelope.version == VERSION and envelope.state.hash == hash else None
+    fits = (envelope.version, envelope.reads, envelope.state.hash) == (VERSION, READS, hash)
+    return envelope.state if fits else None
 
 
 class _Envelope(msgspec.Struct):
     version: int
     state: State
+    reads: list[tuple[str, int]] = []

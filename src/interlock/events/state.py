@@ -5,11 +5,12 @@ Mutable on the inside so that a fact costs what it changes and not what there is
 
 from dataclasses import dataclass, field
 
-from interlock.events.asked import Permission, Question, Said, ScopeRequest
+from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Shift, Tallies
+from interlock.events.versions import Unknown
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
@@ -44,16 +45,6 @@ class Failure:
     """Who had the attempt."""
     left_out: tuple[LeftOut, ...] = ()
     """Files of the attempt that would not have landed."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionEnd:
-    """How an agent's last session ended."""
-
-    attempt: int
-    reason: str
-    summary: str
-    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +340,7 @@ class State:
     reconcile: set[TaskId] = field(default_factory=set)
     """Tasks whose tested commit may be on main although they are no longer on their way there."""
     leftovers: set[TaskId] = field(default_factory=set)
-    """Tasks with an attempt that must be ended and archived before anything else."""
+    """With an attempt that must be ended and archived before anything else."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many tasks are in each stage."""
     branch: str = ""
@@ -389,6 +380,11 @@ class State:
     """Tasks that hold paths alone while they are under way."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a check was red, and that nobody has looked at yet."""
+
+    unknown: Unknown | None = None
+    """Not None: nothing may be decided from this log by this version."""
+    passed_over: int = 0
+    """Facts that this version cannot read and need not know."""
 
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""

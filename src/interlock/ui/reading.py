@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state
+from interlock.engine.loading import load_state, unknown_text
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.claim import Held, task_resource
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
+from interlock.ui.cli.output import note, paint
 
 PAGE = 5_000
 LOOK_AGAIN_SECONDS = 5.0
@@ -39,8 +40,11 @@ class Reading:
 
 
 async def read(store: Store) -> Reading:
-    """Everything, as it is now."""
-    return await look(store, await load_state(store))
+    """Everything, as it is now. A person hears if this version cannot read all of it."""
+    state = await load_state(store)
+    if text := unknown_text(state):
+        note(f"{paint('warning:', 'yellow')} {text}; what it says is left out here, and `run` is refused")
+    return await look(store, state)
 
 
 async def look(store: Store, state: State) -> Reading:

@@ -2,7 +2,7 @@
 
 Rules:
 1. A fact is never edited. A new meaning is a new fact.
-2. New fields get a default, so that old logs stay readable.
+2. New fields get a default. Any other change raises the kind's version and adds an upcaster (`versions`).
 3. Facts about a phase carry the epoch under which they were made; the fold ignores the rest.
 """
 

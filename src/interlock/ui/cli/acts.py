@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from interlock.engine.loading import load_state
 from interlock.events.facts import Fact, StopRequested, TaskCancelled, TaskReset, TaskRetried
 from interlock.events.lifecycle import Stage, next_stage
 from interlock.events.state import TaskState
@@ -142,7 +143,7 @@ def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState
 async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
     """Is it the name of the run that is meant, and not a task."""
     async with opened(invocation) as project:
-        run = (await read(project.store)).state.run
+        run = (await load_state(project.store)).run
     return run is not None and len(words) == 1 and words[0] in (run.run, run_name(run.run))
 
 

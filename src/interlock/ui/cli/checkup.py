@@ -9,6 +9,7 @@ from pathlib import Path
 
 from interlock.engine.identity import in_charge
 from interlock.engine.ledger import Tell
+from interlock.engine.loading import unknown_hint, unknown_text
 from interlock.engine.project import Project
 from interlock.engine.settings import load, store_address
 from interlock.events.facts import CanaryTried
@@ -170,6 +171,11 @@ async def _log(project: Project) -> list[Finding]:
     address = store_address(project.settings, project.state_dir)
     where = "Postgres" if "://" in address else address
     findings = [Finding("log", Health.OK, f"{count} facts, chain whole, in {where}")]
+    if text := unknown_text(reading.state):
+        findings.append(Finding("facts", Health.BAD, text, unknown_hint(reading.state)))
+    elif skipped := reading.state.passed_over:
+        text = f"{counted(skipped, 'fact')} that this version cannot read and need not know"
+        findings.append(Finding("facts", Health.WARNING, text, "install the newest Interlock"))
     if reading.is_live:
         findings.append(Finding("run", Health.OK, "a run is going on"))
     elif reading.state.running:

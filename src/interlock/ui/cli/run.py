@@ -15,7 +15,7 @@ from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.environment import environment
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state, verify_log
+from interlock.engine.loading import load_state, refuse_unknown, verify_log
 from interlock.engine.options import Options
 from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
@@ -191,6 +191,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
 async def _refuse_unready(project: Project) -> None:
     """Say before anything starts what would only hold up the first landing."""
     await verify_log(project.store)
+    refuse_unknown(await load_state(project.store))
     if row := in_charge(await project.store.held()):
         raise refuse_second(row)
     await project.repository.try_signing()

@@ -162,6 +162,7 @@ def document(reading: Reading) -> dict[str, object]:
             "selection": None if run.selection is None else sorted(run.selection),
         },
         "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in _found_alike(state)],
+        "unknown": state.unknown,
         "position": state.seq,
         "time": reading.now,
     }

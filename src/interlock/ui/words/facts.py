@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
-from interlock.events.record import Recorded
+from interlock.events.record import Recorded, Unreadable
 from interlock.model.numbers import bounded
 from interlock.ui.words.forecasts import time_text
 from interlock.ui.words.plain import inert
@@ -29,7 +29,11 @@ EMPTY: tuple[object, ...] = (None, "", (), {}, [], 0, 0.0, False)
 
 def line(row: Recorded) -> str:
     """Number, time, fact, what it is about."""
-    return f"{row.seq:>6}  {clock(row.time)}  {describe(row.fact)}"
+    fact = row.fact
+    text = describe(fact)
+    if isinstance(fact, Unreadable):
+        text = f"{_short(row.kind)} (this version cannot read it) {_short(row.body)}"
+    return f"{row.seq:>6}  {clock(row.time)}  {text}"
 
 
 def clock(seconds: float) -> str:

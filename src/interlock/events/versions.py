@@ -1,0 +1,79 @@
+"""Versions of facts: the shape that each kind is written in, and how an older shape becomes that one.
+
+Rules (`docs/why/log-versions.md` has the reasons):
+1. A new field with a default, or a new kind that changes no decision, needs nothing here but a line in
+   `SHAPES` for the new kind.
+2. Any other change of a kind raises its version here, with an upcaster from the version before.
+3. Each row of a kind that has a line here begins with two marks: `_v`, its version, and `_needs`, the oldest
+   Interlock that may decide anything from a log with this row. `ANY`: a version that does not know the row
+   passes over it.
+4. An upcaster is a pure function from the fields of a row to those of the next version.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ANY = "0"
+"""Every version may pass over such a row."""
+
+# Any: the fields of a fact as JSON has them.
+Body = dict[str, Any]
+Upcast = Callable[[Body], Body]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The fields of a kind of fact, as this version writes them."""
+
+    version: int = 1
+    needs: str = ""
+    """The oldest Interlock that may go on with a log that has such a row; empty: the first release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The first fact that this version does not know and must not go on without."""
+
+    seq: int
+    kind: str
+    needs: str
+    """The oldest Interlock that knows all such facts of the log; empty: none of them says."""
+
+
+SHAPES: Mapping[str, Shape] = {}
+"""By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
+
+UPCASTS: Mapping[tuple[str, int], Upcast] = {}
+"""By kind and the version that a row has: the function that makes it one version newer."""
+
+FIRST = Shape()
+_MARKS = re.compile(r'\{"_v":(\d{1,6}),"_needs":"([\w.+-]{0,40})",?')
+
+
+def marked(kind: str, body: str) -> str:
+    """The body of a new row, with the marks that its kind has."""
+    shape = SHAPES.get(kind)
+    if shape is None:
+        return body
+    rest = body[1:] if body == "{}" else f",{body[1:]}"
+    return f'{{"_v":{shape.version},"_needs":"{shape.needs}"{rest}'
+
+
+def marks_of(body: str) -> Shape:
+    """The version and the need that a row says it has."""
+    found = _MARKS.match(body)
+    return Shape(int(found[1]), found[2]) if found else FIRST
+
+
+def upcast(kind: str, version: int, body: Body) -> Body:
+    """The fields of a row in today's shape."""
+    for step in range(version, SHAPES.get(kind, FIRST).version):
+        body = UPCASTS[kind, step](body)
+    return body
+
+
+def newest(*versions: str) -> str:
+    """The highest of these version numbers; what is not a number counts as 0."""
+    return max(versions, key=lambda text: [int(part) for part in re.findall(r"\d{1,9}", text)])
