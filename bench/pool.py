@@ -115,9 +115,9 @@ def _watch(engine: "subprocess.Popen[bytes]", sessions: int, seen: list[float]) 
 
 
 def _own_bytes(process: psutil.Process) -> float:
-    """Its proportional share, if it is a keeper, a supervisor or a sandbox in use."""
+    """Its proportional share, if it is a supervisor or a sandbox in use."""
     words = process.cmdline()
-    ours = any("zygote.py" in word or "supervisor.py" in word for word in words) and process.children()
+    ours = any("import supervisor" in word for word in words) and process.children()
     return float(process.memory_full_info().pss) if ours or process.name() == "bwrap" else 0.0
 
 

@@ -68,10 +68,8 @@ class Tree:
 
 
 def _runs_supervisor(process: psutil.Process) -> bool:
-    """Started for the purpose, or forked from the one that is ready."""
     try:
-        names = [word.endswith(("supervisor.py", "zygote.py")) for word in process.cmdline()]
-        return "python" in process.name() and any(names)
+        return "python" in process.name() and any("import supervisor" in word for word in process.cmdline())
     except psutil.NoSuchProcess:  # what a program starts comes and goes
         return False
 

@@ -1,6 +1,5 @@
-"""What spares a run its waiting, seen from outside: processes, folders, the file of the log (P7)."""
+"""Waits that a run does without, seen from outside: git processes, folders, the file of the log (P7)."""
 
-import json
 import shutil
 import sqlite3
 import struct
@@ -12,7 +11,7 @@ import pytest
 
 from tests.engine.scratch import WAIT, Scratch
 from tests.git.spoilt import another_version
-from tests.run.tree import KINDS, children_running, linux, possible, until
+from tests.run.tree import linux, until
 
 pytestmark = [linux, pytest.mark.slow]
 
@@ -71,34 +70,6 @@ def starts_after_each_transaction(log: Path, folder: Path) -> Iterator[int]:
             Path(f"{copy}-wal").write_bytes(written[:end])
             with closing(sqlite3.connect(copy)) as db:
                 yield db.execute("SELECT count(*) FROM facts WHERE kind = 'PhaseStarted'").fetchone()[0]
-
-
-def test_the_supervisor_of_the_next_agent_is_there_before_its_slot_is_free(scratch: Scratch) -> None:
-    if not possible(KINDS[0]).is_namespace:
-        pytest.skip("spares need namespaces")
-    gate = f'until test -e "{scratch.gates}/$INTERLOCK_TASK_ID"; do sleep 0.05; done'
-    scratch.graph("  a: {goal: x, priority: 1}\n  b: {goal: x, priority: 2}\n", f"{gate}; {MAKE}")
-    run = scratch.start("run", "--max-parallel", "1")
-    run.wait_for_line("a: implement started")
-    until(lambda: len(keepers(run.pid)) > 1)
-    ready = keepers(run.pid)
-    (scratch.gates / "a").touch()
-    run.wait_for_line("b: implement started")
-    until(lambda: any(row["task"] == "b" for row in agents(scratch)))
-    (b,) = (row for row in agents(scratch) if row["task"] == "b")
-    assert b["pid"] in ready
-    (scratch.gates / "b").touch()
-    assert run.wait() == 0
-
-
-def keepers(pid: int) -> set[int]:
-    """The supervisors of a run, at work or not."""
-    return {keeper.pid for zygote in children_running("zygote.py", pid) for keeper in zygote.children()}
-
-
-def agents(scratch: Scratch) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(scratch.interlock("agents", "--json"))["agents"]
-    return [row for row in found if row["pid"]]
 
 
 def test_what_is_no_longer_needed_is_deleted_while_the_run_goes_on_and_nobody_waits_for_it(

@@ -52,7 +52,6 @@ class Layered:
                 grant=workspace.grant,
             )
             ended = await self.processes.run(command)
-            self.processes.close()
         assert ended.code == 0, ended.tail
         return workspace, ended.tail
 

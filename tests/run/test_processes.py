@@ -180,7 +180,6 @@ def test_a_listener_that_fails_ends_the_program_and_is_heard(here: Marked) -> No
 def test_many_programs_leave_no_descriptor_and_no_zombie(processes: LocalProcesses, here: Marked) -> None:
     async def many(count: int) -> None:
         await asyncio.gather(*(processes.run(here.command("echo x")) for _ in range(count)))
-        processes.close()
 
     async def measured() -> tuple[set[str], set[str]]:
         await many(2)

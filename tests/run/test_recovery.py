@@ -121,7 +121,6 @@ def test_a_note_that_cannot_be_taken_ends_the_program(tmp_path: Path) -> None:
     here, others = marked(tmp_path), children()
     command = replace(here.command("sleep 600"), pid_file=str(tmp_path / "missing" / "pid"))
     with pytest.raises(EnvironmentProblem, match="cannot write"):
-        asyncio.run((processes := LocalProcesses()).run(command))
+        asyncio.run(LocalProcesses().run(command))
     here.wait_until(lambda: not here.alive())
-    processes.close()
     assert children() <= others

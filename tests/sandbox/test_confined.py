@@ -323,7 +323,6 @@ def test_many_runs_leave_no_descriptor_behind(room: Room) -> None:
     async def many(count: int) -> None:
         for _ in range(count):
             await room.processes.run(room.command("true", listens=True))
-        room.processes.close()
 
     async def measured() -> tuple[set[str], set[str]]:
         await many(1)
@@ -344,7 +343,6 @@ def test_what_cannot_even_be_tried_leaves_nothing_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
 
     def kept() -> tuple[set[str], set[str]]:
-        room.processes.close()
         folders = {path.name for path in temporary.iterdir()}
         return folders, set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all that is wanted
 

@@ -168,9 +168,6 @@ class FakeExecutor:
             await asyncio.sleep(self._dice.uniform(0, LATE_SECONDS))
         return self._report(seat)
 
-    def foresee(self, count: int) -> None:
-        """Nothing here takes a while to make."""
-
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         seat = self.machine.find(task, attempt)
         if seat is not None and seat.alive:

@@ -23,7 +23,7 @@ from interlock.engine.lessons import lessons_due
 from interlock.engine.loading import refuse_unknown, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
-from interlock.engine.slots import Gauges, Slots, figures_of, slots_of, would_start
+from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
@@ -108,9 +108,6 @@ class Engine:
             aides.append(asyncio.create_task(plan.watch()))
         if self._options.fetch_seconds:
             aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
-        # This run is not folded yet, so its limit is not known from there.
-        foreseen = min(self._ledger.board.queue_length, self._options.max_parallel)
-        self._env.executor.foresee(foreseen)
         loop = asyncio.create_task(self._loop(main, acts, claim))
         halt = asyncio.create_task(self._halt(acts))
         try:
@@ -203,7 +200,6 @@ class Engine:
         self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
         if steps:
             await acts.begin_all(steps)
-        self._env.executor.foresee(would_start(self.state, self._ledger.board))
         if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
             await self._ledger.append(measured, claim)
         if not steps and not acts.under_way and self._is_at_rest(now):

@@ -281,9 +281,7 @@ class Project(Calls):
         return "`interlock init` writes a first one"
 
     async def aclose(self) -> None:
-        """Give up what was kept ready or is no longer needed: supervisors, workspaces."""
-        if "processes" in self.__dict__:
-            self.processes.close()
+        """Remove what is no longer needed of workspaces."""
         if "workspaces" in self.__dict__:
             await self.workspaces.close()
 

@@ -61,12 +61,6 @@ def agents_at_work(state: State) -> int:
     return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
 
 
-def would_start(state: State, board: Board) -> int:
-    """How many agents would start, at the most, if all that are at work ended now."""
-    run = state.run
-    return 0 if run is None or run.stopping else min(board.queue_length, agents_at_work(state))
-
-
 class Gauges:
     """What one run measures about its pool, and when it writes that down."""
 

@@ -74,10 +74,6 @@ class Processes(Protocol):
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
-    def foresee(self, count: int) -> None:
-        """So many programs may start soon."""
-        ...
-
     def extend(self, name: str, seconds: float) -> None: ...
 
     def send(self, name: str, text: str) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from interlock.sandbox.system import PYTHON
 
-SUPERVISOR = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("supervisor.py")))
+_START = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import supervisor; supervisor.start()"
+SUPERVISOR = (PYTHON, "-I", "-S", "-E", "-c", _START)
 
 NAMESPACE = ("--pid", "--fork", "--kill-child", "--mount-proc", "--")
 

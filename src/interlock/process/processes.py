@@ -8,14 +8,11 @@ from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command, Exit
-from interlock.model.sandbox import NO_LIMITS, Sandbox
-from interlock.process.ceilings import cgroup_parents
+from interlock.model.sandbox import NO_LIMITS
 from interlock.process.choice import choose_confinement
 from interlock.process.containment import Containment, strongest
 from interlock.process.output import Output
 from interlock.process.probe import probe_overlay
-from interlock.process.spares import Spare, Spares
-from interlock.process.starting import Instructions
 from interlock.process.supervised import Bounds, Supervised
 from interlock.process.survivors import end_survivors
 from interlock.sandbox.confinement import Confinement
@@ -42,7 +39,6 @@ class LocalProcesses:
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
         self._running: dict[str, Supervised] = {}
-        self._spares: dict[tuple[Containment, bool], Spares] = {}
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
         """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
@@ -53,7 +49,7 @@ class LocalProcesses:
             )
             self._running[command.name] = program
             try:
-                program.start(await self._spare_for(program.instructions))
+                program.start()
                 program.watch()
                 await program.finished()
             finally:
@@ -62,26 +58,6 @@ class LocalProcesses:
                 program.close()
             ended, code = program.outcome()
             return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
-
-    async def _spare_for(self, told: Instructions) -> Spare | None:
-        """Only where the kernel keeps a tree together: elsewhere a keeper that is killed would be missed."""
-        if not told.containment.is_namespace:
-            return None
-        key = told.containment, told.alone
-        return await self._spares.setdefault(key, Spares(*key)).take()
-
-    def foresee(self, count: int) -> None:
-        """So many programs in the sandbox may start soon: have ready what they need."""
-        if count and self._bounds.limits != NO_LIMITS:
-            asyncio.get_running_loop().run_in_executor(None, cgroup_parents)
-        if count and self.containment.is_namespace and self.sandbox.kind is not Sandbox.CONTAINER:
-            key = self.containment, self.sandbox.alone
-            self._spares.setdefault(key, Spares(*key)).foresee(count)
-
-    def close(self) -> None:
-        """End what was kept ready. It is made again when it is needed."""
-        for spares in self._spares.values():
-            spares.close()
 
     def extend(self, name: str, seconds: float) -> None:
         """The lease was renewed: it ends this long from now. A program that has ended does not care."""

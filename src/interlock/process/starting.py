@@ -1,4 +1,4 @@
-"""Instructions for a supervisor, the pipes to it, and the slower of two ways to start one."""
+"""Starts a supervisor: what it is told, and the pipes to it."""
 
 import contextlib
 import os
@@ -6,7 +6,6 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from interlock.process.containment import SUPERVISOR, Containment, prefix
 
@@ -68,21 +67,8 @@ def open_pipes(sealed: bool = False) -> Pipes:
     return Pipes(control[1], output[0], status[0], (control[0], output[1], status[1]))
 
 
-class Supervisor(Protocol):
+class Supervisor:
     """The process that ends with everything below it."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def kill(self) -> None: ...
-
-    def wait(self, seconds: float) -> None:
-        """Until it is gone, or for so long."""
-        ...
-
-
-class Anew:
-    """A supervisor that was started by itself, with an interpreter of its own."""
 
     def __init__(self, told: Instructions, pipes: Pipes) -> None:
         stdin, stdout, stderr = pipes.theirs
@@ -113,5 +99,6 @@ class Anew:
         self._process.kill()
 
     def wait(self, seconds: float) -> None:
+        """Wait until it is gone, or for so long."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)

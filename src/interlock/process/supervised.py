@@ -22,8 +22,7 @@ from interlock.process.containment import Containment
 from interlock.process.disk_watch import DiskWatch
 from interlock.process.letters import Letters, open_letters
 from interlock.process.output import Output
-from interlock.process.spares import Spare
-from interlock.process.starting import Anew, Instructions, Supervisor, open_pipes
+from interlock.process.starting import Instructions, Supervisor, open_pipes
 from interlock.process.survivors import MARK, end_marked, take_note
 from interlock.sandbox.confinement import Confined, Confinement, clear_up
 from interlock.sandbox.refusals import got_nowhere, says_no_program, unstartable
@@ -102,7 +101,7 @@ class Supervised:
             self._pipes.output,
             self._pipes.status,
         )
-        self.instructions = self._instructions(self._confined)
+        self._instructions = self._instruct(self._confined)
         self._supervisor: Supervisor | None = None
         self._handed_over = False
 
@@ -112,7 +111,7 @@ class Supervised:
             return Confined(command.argv, command.env | mark, command.directory)
         return confinement.confine(command, command.grant, mark)
 
-    def _instructions(self, confined: Confined) -> Instructions:
+    def _instruct(self, confined: Confined) -> Instructions:
         command, lease_end = self._command, 0.0
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
@@ -132,29 +131,21 @@ class Supervised:
             descriptors,
         )
 
-    def start(self, spare: Spare | None) -> None:
-        """Start it with a spare supervisor; without one, or if that is gone, with a supervisor of its own."""
+    def start(self) -> None:
+        """Start its supervisor, which starts it."""
         try:
-            self._supervisor = self._by(spare) or Anew(self.instructions, self._pipes)
+            self._supervisor = Supervisor(self._instructions, self._pipes)
         except (OSError, ValueError) as error:
             raise CannotStart(f"cannot start {self._command.argv[0]}: {error}") from error
         finally:
             self._hand_over()
-
-    def _by(self, spare: Spare | None) -> Supervisor | None:
-        try:
-            if spare:
-                spare.begin(self.instructions, self._pipes)
-        except OSError:
-            return None
-        return spare
 
     def _hand_over(self) -> None:
         """Close our copies of the files that are the supervisor's now."""
         if not self._handed_over:
             self._handed_over = True
             self._pipes.close_theirs()
-            for descriptor in self.instructions.descriptors:
+            for descriptor in self._instructions.descriptors:
                 os.close(descriptor)
 
     def watch(self) -> None:

@@ -1,7 +1,8 @@
 """The small process beside every program: it ends the program's whole tree, whatever becomes of the engine.
 
-Started by file path with `python -I -S -E`, so it may import nothing of Interlock and little of the standard
-library: what it imports is paid for at every start.
+Started with `python -I -S -E`, so it may import nothing of Interlock and little of the standard library: what
+it imports is paid for at every start. It is imported, not run as a file, which Python would
+compile each time.
 
 1. stdin is the control pipe. `until <seconds>` moves the lease's end (on the clock below, so that a line that
    was late does not lengthen a lease), `stop` ends the program politely, `kill` at once. End of file means
@@ -10,7 +11,7 @@ library: what it imports is paid for at every start.
 3. stderr is the status pipe: one JSON line when the program has ended. Anything else on it is a diagnosis.
 4. The status pipe closes only when nothing of the tree is left. In a pid namespace the supervisor is process
    1, so the kernel sees to that, also when the supervisor is killed; its parent outside the namespace, which
-   is `unshare` or a keeper (see zygote.py), holds the pipe until then.
+   is `unshare`, holds the pipe until then.
 5. A sandbox is between the supervisor and the program, never around the supervisor: what this one does for a
    program inside (a way out of its network, its limits) needs no help from in there.
 
@@ -371,7 +372,8 @@ def main(
     report(reason, program.code if program.code is not None else -signal.SIGKILL)
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """Read the command line and supervise what it names."""
     split = sys.argv.index("--")
     words = read_words(sys.argv[5:split])
     main(sys.argv[1], sys.argv[2:5], words, sys.argv[split + 1 :], given_environment())

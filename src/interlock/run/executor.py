@@ -27,7 +27,6 @@ from interlock.run.homes import Homes
 from interlock.run.means import Means
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
-from interlock.run.starts import Starts
 from interlock.run.workspaces import Collected, W, Workspaces
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
@@ -57,13 +56,11 @@ class LocalExecutor(Generic[W]):
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}
-        self._starts = Starts()
 
     async def carry_out(self, order: Order, news: News = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         fresh, order = order.session, _as_it_will_be(order)
         name = attempt_name(order)
-        self._starts.begin(name)
         passed = asyncio.get_running_loop().time() - order.given_at
         self._lease_ends[name] = lease_clock() + order.lease_seconds - passed
         start = order.resume.start if order.resume else ""
@@ -74,22 +71,14 @@ class LocalExecutor(Generic[W]):
                 self._means.tell(f"{order.task}: its session cannot be resumed; it starts afresh")
                 report = await self._work(_afresh(order, fresh), workspace, news)
             await news.exited()
-            self._starts.over(name)  # one that never came to its start, too
-            await self._starts.let_go_first()
             report = await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
             report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
-            self._starts.over(name)
             self._lease_ends.pop(name, None)
             self._talks.pop(name, None)
         await self._attendant.close(report)
         return report
-
-    def foresee(self, count: int) -> None:
-        """So many attempts wait for a slot: have supervisors ready for them."""
-        self._starts.foresee(count)
-        self._processes.foresee(count)
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: it ends this long from now."""
@@ -166,7 +155,6 @@ class LocalExecutor(Generic[W]):
 
     def _about_to_start(self, order: Order) -> float:
         """The last look before the agent starts: how long its lease is."""
-        self._starts.over(attempt_name(order))
         left = self._lease_ends[attempt_name(order)] - lease_clock()
         if self._given_up.has(order.task, order.attempt):
             raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")

@@ -19,10 +19,6 @@ class Executor(Protocol):
         """
         ...
 
-    def foresee(self, count: int) -> None:
-        """So many attempts wait for a slot: what can be made ahead may be."""
-        ...
-
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
         """The claim was renewed: the attempt may live this much longer. Without it, it ends by itself."""
         ...
