@@ -8,12 +8,13 @@ import atexit
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -94,6 +95,18 @@ def start_on_terminal(
         return start(argv, cwd, env, out=theirs, err=theirs, stdin=theirs), mine
     finally:
         os.close(theirs)
+
+
+def pieces(terminal: int) -> Iterator[str]:
+    """What appears on the terminal, until the other side is closed."""
+    while select.select([terminal], [], [], GIVE_UP_SECONDS)[0]:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the last writer is gone
+            return
+        if not data:
+            return
+        yield data.decode("utf-8", "replace")
 
 
 def run(

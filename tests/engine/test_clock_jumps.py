@@ -1,4 +1,7 @@
-"""The clock is set while work is under way, on both stores, through the real command."""
+"""The clock is set while work is under way, through the real command; on Postgres at night.
+
+By day the contract of claims and of the log (tests/store) sets the clock of both.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +30,7 @@ class Clock:
         set_ahead(self._url, seconds)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=(pytest.mark.postgres, pytest.mark.night))])
 def clock(
     request: pytest.FixtureRequest, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Clock]:

@@ -131,6 +131,7 @@ class Narrowing(HiddenLimit):
 
 
 @pytest.mark.sandbox
+@pytest.mark.night  # by day `doctor --prove` shows a clutch that opens and one that brakes, in test_prove
 def test_over_three_runs_it_starts_at_one_opens_and_brakes_when_the_provider_turns_calls_away(
     scratch: Scratch, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:

@@ -38,12 +38,13 @@ def husky(scratch: Scratch) -> None:
             own_hook,
             ".git/hooks/pre-commit is a pre-commit hook, which does not run when a change lands: copy",
         ),
-        (
+        pytest.param(
             hooks_folder,
             "tools/pre-commit is a pre-commit hook, which does not run when a change lands: add `./tools",
+            marks=pytest.mark.night,
         ),
         (framework, "add `pre-commit run --all-files` to `verify`"),
-        (husky, "add `sh .husky/pre-commit` to `verify`"),
+        pytest.param(husky, "add `sh .husky/pre-commit` to `verify`", marks=pytest.mark.night),
     ],
 )
 def test_a_hook_that_does_not_run_is_mentioned_at_the_first_run_and_by_doctor(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.scratch import WAIT, Scratch
+from tests.tiers import rest_at_night
 
 pytestmark = pytest.mark.slow
 HOOKED = Path(__file__).with_name("hooked_claude.py")
@@ -36,7 +37,10 @@ def footprints(scratch: Scratch, task: str) -> dict[str, Any]:  # Any: parsed JS
     return found
 
 
-@pytest.mark.parametrize(("of_b", "first"), [("CHANGES", {"p", "r"}), ("NOTES", {"p", "q"})])
+MEETINGS = [("CHANGES", {"p", "r"}), ("NOTES", {"p", "q"})]
+
+
+@pytest.mark.parametrize(("of_b", "first"), rest_at_night(MEETINGS, by_day=MEETINGS[:1]))
 def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_another_could_run(
     scratch: Scratch, of_b: str, first: set[str]
 ) -> None:

@@ -11,6 +11,7 @@ from interlock.engine.engine import Engine
 from interlock.engine.options import Options
 from interlock.engine.project import open_project
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_at_night
 
 pytestmark = [pytest.mark.slow, pytest.mark.crash]
 
@@ -36,7 +37,10 @@ def interrupt(scratch: Scratch) -> str:
     return new
 
 
-@pytest.mark.parametrize("command", [["status"], ["doctor"], ["plan"], ["workspace", "list"], ["run"]])
+COMMANDS = [["status"], ["doctor"], ["plan"], ["workspace", "list"], ["run"]]
+
+
+@pytest.mark.parametrize("command", rest_at_night(COMMANDS, by_day=[["status"], ["run"]]))
 def test_every_command_finishes_the_move_before_it_judges_the_checkout(
     landed: Scratch, command: list[str]
 ) -> None:

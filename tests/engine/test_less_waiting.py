@@ -13,7 +13,7 @@ from tests.engine.scratch import WAIT, Scratch
 from tests.git.spoilt import another_version
 from tests.run.tree import linux, until
 
-pytestmark = [linux, pytest.mark.slow]
+pytestmark = [linux, pytest.mark.slow, pytest.mark.night]  # how it is done, not what it does
 
 MAKE = 'echo x > "$INTERLOCK_TASK_ID.txt"'
 WAL_HEADER, FRAME_HEADER = 32, 24

@@ -38,7 +38,7 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
 
 
 @pytest.mark.parametrize(
-    "size", [64 << 20, pytest.param(10**9, marks=pytest.mark.night)], ids=["64 MB", "1 GB"]
+    "size", [32 << 20, pytest.param(10**9, marks=pytest.mark.night)], ids=["32 MB", "1 GB"]
 )
 def test_memory_does_not_grow_with_what_an_agent_prints(scratch: Scratch, size: int) -> None:
     gate, asked = scratch.gates / "gate", scratch.gates / "asked"

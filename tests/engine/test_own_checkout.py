@@ -75,7 +75,7 @@ def test_editing_the_task_graph_never_holds_a_landing(scratch: Scratch, gate: Pa
     assert scratch.git("status", "--porcelain").split() == ["M", "task-graph.yaml"]
 
 
-@pytest.mark.parametrize("where", ["branch", "detached", "merging"])
+@pytest.mark.parametrize("where", rest_at_night(["branch", "detached", "merging"], by_day=["merging"]))
 def test_a_checkout_that_is_elsewhere_is_left_alone(
     scratch: Scratch, gate: Path, run: Background, where: str
 ) -> None:

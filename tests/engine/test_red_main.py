@@ -15,6 +15,7 @@ from tests.engine.test_gate import (
     refused,
     trailer,
 )
+from tests.tiers import rest_at_night
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def held(scratch: Scratch, *words: str) -> None:
     assert [word for word in words if word not in feedback] == [], feedback
 
 
-@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("place", rest_at_night(["before", "after"], by_day=["after"]))
 def test_a_linter_in_the_same_script_is_a_second_reason(red: Scratch, place: str) -> None:
     tests = "python -m unittest -q ut || bad=1\n"
     lint = f"{LINT} && bad=1\n"

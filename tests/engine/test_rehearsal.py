@@ -109,8 +109,8 @@ def test_the_original_is_not_touched_and_the_same_seed_says_the_same() -> None:
 
 def test_more_slots_are_never_foretold_to_take_longer() -> None:
     """For independent tasks, with the same luck."""
-    state = planned(state_of(*(task(f"t{number}") for number in range(8))), [])
-    times = [foresee(state, Terms(0.0, slots)).seconds_p50 for slots in (1, 2, 4, 8)]
+    state = planned(state_of(*(task(f"t{number}") for number in range(6))), [])
+    times = [foresee(state, Terms(0.0, slots)).seconds_p50 for slots in (1, 3, 8)]
     assert times == sorted(times, reverse=True)
     assert times[0] > times[-1]
 

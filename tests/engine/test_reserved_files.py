@@ -7,6 +7,7 @@ import pytest
 
 from interlock.engine.reserved import names_in
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_at_night
 
 pytestmark = pytest.mark.slow
 
@@ -109,9 +110,10 @@ def test_other_edits_of_pyproject_land_and_the_table_stays_the_persons(scratch: 
     assert 'name = "b"' in scratch.git("show", "main:pyproject.toml")
 
 
-@pytest.mark.parametrize(
-    "text", ['tool = "x"\n', "tool.interlock = 1\n", "x = " + "[" * 9000, "x = " + "9" * 5000]
-)
+NONSENSE = ['tool = "x"\n', "tool.interlock = 1\n", "x = " + "[" * 9000, "x = " + "9" * 5000]
+
+
+@pytest.mark.parametrize("text", rest_at_night(NONSENSE, by_day=NONSENSE[2:3]))
 def test_a_pyproject_that_makes_no_sense_stops_no_command(scratch: Scratch, text: str) -> None:
     scratch.graph("  t: {goal: t}\n")
     scratch.write(pyproject__toml=text)

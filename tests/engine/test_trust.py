@@ -2,9 +2,7 @@
 
 import json
 import os
-import pty
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from interlock.ui.cli import main
 from tests.engine.scratch import INTERLOCK, Scratch
+from tests.warm import pieces, start_on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -196,14 +195,10 @@ def test_what_narrows_or_is_the_users_own_needs_no_agreement(clone: Clone) -> No
 @pytest.mark.parametrize(("answer", "code"), [("n", 3), ("y", 0)])
 def test_at_a_terminal_a_run_asks(clone: Clone, answer: str, code: int) -> None:
     clone.fill(interlock__toml=f'toolchains = ["auto", "{clone.private}"]\n')
-    ours, theirs = pty.openpty()
-    os.write(ours, f"{answer}\n".encode())
-    argv = [*INTERLOCK, "run"]
-    done = subprocess.run(
-        argv, cwd=clone.root, stdin=theirs, capture_output=True, text=True, timeout=120, check=False
-    )
-    os.close(ours)
-    os.close(theirs)
-    assert done.returncode == code, done.stderr
-    assert "toolchains = " in done.stderr
+    run, terminal = start_on_terminal([*INTERLOCK, "run"], clone.root)
+    os.write(terminal, f"{answer}\n".encode())
+    said = "".join(pieces(terminal))
+    os.close(terminal)
+    assert run.wait() == code, said
+    assert "toolchains = " in said
     assert (clone.root / "done.txt").exists() is (answer == "y")

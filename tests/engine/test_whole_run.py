@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.scratch import WAIT, Scratch
+from tests.tiers import rest_at_night
 
 pytestmark = pytest.mark.slow
 
@@ -113,7 +114,10 @@ def test_a_program_that_is_not_there_says_which_and_where_to_name_it(scratch: Sc
     assert "agents.shell.run" in said
 
 
-@pytest.mark.parametrize("file", ["interlock.toml", "task-graph.yaml"])
+# Other files and spellings: tests/engine/test_reserved_files.py.
+@pytest.mark.parametrize(
+    "file", rest_at_night(["interlock.toml", "task-graph.yaml"], by_day=["interlock.toml"])
+)
 def test_an_agent_cannot_land_what_says_what_agents_may_do(scratch: Scratch, file: str) -> None:
     """D11: a change of its own settings would let it out at the next run."""
     scratch.graph("  a: {goal: a}\n", agent=f"echo '# {file}' >> {file}; echo a > a.txt", retries="0")

@@ -78,12 +78,12 @@ class World:
             return said.stdout.strip()
 
         plumb("read-tree", parent)
-        for name, text in files.items():
-            if text is None:
-                plumb("update-index", "--force-remove", "--", name)
-                continue
-            blob = plumb("hash-object", "-w", "--stdin", feed=text)
-            plumb("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+        written = {name: text for name, text in files.items() if text is not None}
+        for name in files.keys() - written.keys():
+            plumb("update-index", "--force-remove", "--", name)
+        blobs = {text: plumb("hash-object", "-w", "--stdin", feed=text) for text in set(written.values())}
+        rows = "".join(f"100644 {blobs[text]}\t{name}\0" for name, text in written.items())
+        plumb("update-index", "-z", "--index-info", feed=rows)
         made = plumb("commit-tree", plumb("write-tree"), "-p", parent, "-m", "made")
         index.unlink()
         return Commit(made)

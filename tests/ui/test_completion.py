@@ -11,7 +11,7 @@ import pytest
 
 from interlock.ui.cli.completion import script
 from tests.ui.conftest import Lab, task
-from tests.ui.test_run_command import pieces
+from tests.warm import pieces
 
 pytestmark = pytest.mark.slow
 

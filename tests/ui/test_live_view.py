@@ -14,8 +14,7 @@ from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import Attempt, Growing, money, short_count
 from interlock.ui.words.plain import inert
 from tests.ui.conftest import Lab, task
-from tests.ui.test_run_command import pieces
-from tests.warm import INTERLOCK, start_on_terminal
+from tests.warm import INTERLOCK, pieces, start_on_terminal
 
 TOOL = {"kind": "tool", "tool": "Bash", "text": json.dumps({"command": "pytest -q tests/[unit]"})}
 SESSION = {"kind": "session", "session": "s", "model": "claude-opus-5-5"}

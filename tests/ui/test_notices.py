@@ -12,8 +12,8 @@ from interlock.model.task import TaskId
 from interlock.ui.cli.notices import BELL, Notices, Notify, desktop_command, shows_notices
 from interlock.ui.cli.output import Invocation
 from tests.ui.conftest import interlock
-from tests.ui.test_run_command import pieces, project
-from tests.warm import INTERLOCK, start_on_terminal
+from tests.ui.test_run_command import project
+from tests.warm import INTERLOCK, pieces, start_on_terminal
 
 SENDER = '#!/bin/sh\nprintf "%s\\n" "$@" > "$NOTICE_FILE"\n'
 
@@ -53,7 +53,9 @@ def test_the_end_of_a_run_rings_and_shows_a_notification(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("notify", "rings"), [("bell", True), ("off", False)])
+@pytest.mark.parametrize(
+    ("notify", "rings"), [("off", False), pytest.param("bell", True, marks=pytest.mark.night)]
+)
 def test_a_setting_makes_it_quieter(
     repository: Path, programs: Path, tmp_path: Path, notify: str, rings: bool
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from interlock.engine.settings import Settings
 from interlock.ui.cli.prove.stage import Stage
 from tests.run.tree import BOUND_SECONDS, linux, until
+from tests.tiers import rest_at_night
 from tests.ui.conftest import GIT, Result
 
 NAMES = {
@@ -163,7 +164,7 @@ def test_keep_alone_makes_no_sense(tmp_path: Path) -> None:
 
 @linux
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", rest_at_night([signal.SIGTERM, signal.SIGINT], by_day=[signal.SIGINT]))
 def test_whoever_ends_it_finds_no_process_and_no_folder_left(tmp_path: Path, number: signal.Signals) -> None:
     with proving(tmp_path) as doctor:
         doctor.send_signal(number)

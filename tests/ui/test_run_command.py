@@ -13,7 +13,7 @@ import pytest
 from interlock.ui.cli.exits import ExitCode
 from tests.engine.scratch import Background
 from tests.ui.conftest import git, interlock
-from tests.warm import INTERLOCK, start_on_terminal
+from tests.warm import INTERLOCK, pieces, start_on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -212,18 +212,6 @@ def test_on_a_terminal_the_view_is_live_and_leaves_a_summary(repository: Path, g
     assert process.wait() == 0
     assert "slow: landed as" in seen
     assert "1 \x1b[32mdone" in seen
-
-
-def pieces(terminal: int) -> Iterator[str]:
-    """What appears on the terminal, until the other side is closed."""
-    while select.select([terminal], [], [], 60)[0]:
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:  # Linux says so when the last writer is gone
-            return
-        if not data:
-            return
-        yield data.decode("utf-8", "replace")
 
 
 @pytest.mark.postgres

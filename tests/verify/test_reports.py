@@ -160,10 +160,10 @@ def test_a_document_that_declares_entities_is_refused(inside: str) -> None:
 
 
 def test_a_deep_document_is_read_without_recursion() -> None:
-    deep = "<testsuite>" * 200_000
+    deep = "<testsuite>" * 50_000
     with pytest.raises(BrokenReport):
         read_document(deep.encode())
-    whole = deep + '<testcase name="a"/>' + "</testsuite>" * 200_000
+    whole = deep + '<testcase name="a"/>' + "</testsuite>" * 50_000
     assert read_document(whole.encode()).results == [("a", True)]
 
 
