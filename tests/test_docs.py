@@ -21,6 +21,7 @@ from scripts import docs
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 REFERENCE = DOCS / "reference"
+WRITTEN = sorted({*DOCS.parent.glob("*.md"), *DOCS.rglob("*.md")} - {DOCS.parent / "CHANGELOG.md"})
 
 
 def page(name: str) -> str:
@@ -115,6 +116,29 @@ def test_every_page_is_listed_in_its_folder(folder: str) -> None:
     index = (DOCS / folder / "README.md").read_text(encoding="utf-8")
     pages = [path.name for path in (DOCS / folder).glob("*.md") if path.name != "README.md"]
     assert [name for name in pages if f"({name})" not in index] == []
+
+
+@pytest.mark.parametrize("folder", ["how-to", "why"])
+def test_the_index_of_a_folder_has_the_title_of_each_page(folder: str) -> None:
+    index = (DOCS / folder / "README.md").read_text(encoding="utf-8")
+    for title, name in re.findall(r"^- \[(.+)\]\((.+)\)$", index, re.MULTILINE):
+        assert (DOCS / folder / name).read_text(encoding="utf-8").startswith(f"# {title}\n")
+
+
+def anchor(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(DOCS.parent)))
+def test_every_link_leads_to_a_file_and_a_heading_that_exist(path: Path) -> None:
+    for target, _, heading in re.findall(
+        r"\]\((?!http)([^)#]*)(#([^)]+))?\)", path.read_text(encoding="utf-8")
+    ):
+        linked = path.parent / target if target else path
+        assert linked.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in map(anchor, headings), f"{target}#{heading}"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "how-to").glob("*.md")), ids=lambda path: str(path.name))
