@@ -6,7 +6,8 @@ DEV := .venv/.ready-dev
 PROJECT_TOOLS := .venv/.ready-projects
 CODE := src tests $(wildcard bench) $(wildcard scripts)
 PINS := requirements/build.txt pyproject.toml scripts/setup.sh
-JOBS ?= 2
+# Tests wait for processes and the disk a third of their time, so three of them fill two cores.
+JOBS ?= 3
 # Extra words for pytest: make test ARGS="tests/plan -k cycle"
 ARGS ?=
 # Which kinds of projects `make test-projects` tries; empty: all of them.
