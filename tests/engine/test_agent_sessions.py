@@ -180,6 +180,28 @@ def test_a_session_that_was_cut_off_goes_on_where_it_was(
     session, had_home, _ = scratch.git("show", "main:resumed.txt").split(" ", 2)
     assert (session, had_home) == (one["fact"]["session"], "True")
     assert scratch.git("show", "main:made.txt").startswith(session)
+    (lost,) = scratch.facts("PhaseLost")
+    assert (lost["fact"]["usage"]["input_tokens"], lost["fact"]["usage"]["output_tokens"]) == (1000, 50)
+    assert "| used 2,000 in, 100 out" in scratch.interlock("status")
+
+
+def test_what_an_attempt_has_used_is_counted_when_a_person_ends_it(
+    scratch: Scratch, model: Model, claude: Path, gate: Path
+) -> None:
+    plan(scratch, model, f"wait {gate}")
+    run = scratch.start("run")
+    run.wait_for_line("t: implement started")
+    scratch.wait_for_output("t", "waiting")
+    scratch.interlock("reset", "t")
+    run.wait_for_line("t: implement started, attempt 2")
+    scratch.wait_for_output("t", "waiting")
+    scratch.interlock("cancel", "t")
+    run.wait()
+    ended = [fact["fact"]["usage"] for fact in scratch.facts("WorkspaceArchived")]
+    assert [usage["input_tokens"] for usage in ended] == [1000, 1000]
+    assert "used      2,000 in, 100 out" in scratch.interlock("show", "t")
+    status = scratch.status()
+    assert (status["usage"]["input_tokens"], status["tasks"][0]["usage"]["calls"]) == (2000, 2)
 
 
 def test_a_secret_that_an_agent_was_given_and_prints_is_not_kept(

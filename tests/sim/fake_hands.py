@@ -20,6 +20,7 @@ from interlock.model.outcome import Asking, CheckResult, ErrorClass, News, Order
 from interlock.model.session import Notes
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.usage import Usage
 from interlock.verify.protocol import CheckOrder, RunningCheck
 from tests.sim.fake_git import FakeRepository
 from tests.sim.graph import Act, Graph, edits, runs, tests_of
@@ -46,6 +47,8 @@ class Seat:
     """What the workspace holds, if the agent has changed anything."""
     ref: str = ""
     """Where that was imported to."""
+    usage: Usage = field(default_factory=Usage)
+    """What it costs. No two cost the same, so that no two are taken for each other."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -77,6 +80,7 @@ class Machine:
         if lease_ends <= now:
             raise StaleEpoch(f"the lease of {order.task}/{order.attempt} was over before its agent started")
         seat = Seat(order, now, now + (lease_ends - now) * LEASE_SHARE)
+        seat.usage = Usage(len(self.seats) + 1, 1, calls=1, cost_usd=1.0)
         self.simulation.note(f"agent {order.task}/{order.attempt} starts on {order.base[:8]}")
         self.on_start(seat)
         self.seats.append(seat)
@@ -192,6 +196,10 @@ class FakeExecutor:
         seat = self.machine.find(task, attempt)
         return Notes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None
 
+    def spent(self, task: TaskId, attempt: int) -> Usage | None:
+        seat = self.machine.find(task, attempt)
+        return seat.usage if seat else None
+
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         self.machine.give_up(task, attempt)
         seat = self.machine.find(task, attempt)
@@ -220,6 +228,7 @@ class FakeExecutor:
             seconds=self.machine.simulation.now() - seat.started,
             archived=seat.ref,
             session=order.session,
+            usage=seat.usage,
             asks=Asking("which one?", is_explicit=True) if seat.how == Act.ASKS else None,
         )
 

@@ -5,6 +5,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded, verify_chain
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
+from interlock.model.usage import Usage
 from tests.sim.invariants import Invariants
 
 Snapshot = tuple[int, str, bytes] | None
@@ -17,6 +18,7 @@ def check_rest(seen: Invariants, engine: State, log: list[Recorded], snapshot: S
     _acknowledged_facts_stay(seen, log)
     _landed_is_done(seen)
     _nothing_is_left(seen)
+    _everything_is_paid_for(seen)
     _every_fold_is_equal(seen, engine)
     _snapshot_fits(seen, snapshot)
 
@@ -43,6 +45,14 @@ def _landed_is_done(seen: Invariants) -> None:
     for name in sorted(done ^ set(seen.landed)):
         where = "on main" if name in seen.landed else "not on main"
         seen.violate("I4", f"{name} is {seen.state.tasks[name].stage} and {where}")
+
+
+def _everything_is_paid_for(seen: Invariants) -> None:
+    """Whatever ended an attempt: finished, failed, lost, deferred, reset, cancelled, removed."""
+    for name, task in seen.state.tasks.items():
+        spent = sum((seat.usage for seat in seen.machine.seats if seat.order.task == name), Usage())
+        if task.usage != spent:
+            seen.violate("I10", f"{name} has used {spent}, and {task.usage} is counted")
 
 
 def _nothing_is_left(seen: Invariants) -> None:

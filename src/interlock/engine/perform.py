@@ -10,7 +10,7 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from interlock.engine.baseline import Trial, tried_on_main
 from interlock.engine.env import Env
@@ -33,6 +33,17 @@ from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
 from interlock.model.task import PhaseKind, TaskId, Tree
 from interlock.train import retry
+
+ENDS = (
+    f.WorkFinished,
+    f.QuestionAsked,
+    f.NoChangeNeeded,
+    f.PhaseFailed,
+    f.PhaseLost,
+    f.PhaseDeferred,
+    f.WorkspaceArchived,
+)
+"""All that can end an attempt of an agent."""
 
 
 class MainMoved(Exception):
@@ -154,7 +165,7 @@ class Performer:
     async def _end(self, task: TaskId, attempt: int) -> str:
         ref = await self.env.executor.recover(task, attempt, "stopped")
         archived = f.WorkspaceArchived(task, attempt, ref, why="the attempt was stopped")
-        await self._note([archived, *notes_of(self.env, task, attempt)])
+        await self._note([*self._paid([archived]), *notes_of(self.env, task, attempt)])
         return ref
 
     async def _archive(self, task: TaskState, attempt: int, why: str) -> str:
@@ -162,7 +173,19 @@ class Performer:
             return ""
         return await self.env.executor.recover(task.spec.id, attempt, why)
 
+    def _paid(self, facts: Sequence[f.Fact]) -> list[f.Fact]:
+        """The facts that end an attempt, each with what its agent has used: that is paid for, whatever ended
+        it. Where no report says so, the transcript does."""
+        return [
+            replace(fact, usage=self.env.executor.spent(fact.task, fact.attempt))
+            if isinstance(fact, ENDS) and fact.usage is None
+            else fact
+            for fact in facts
+        ]
+
     async def _record(self, turn: Turn, facts: Sequence[f.Fact]) -> None:
+        if turn.task.phase.kind is PhaseKind.AGENT:
+            facts = self._paid(facts)
         try:
             await self.ledger.release(
                 turn.claim, [*facts, *retry.endings(turn.task, facts, turn.agent.name)], self.controller
@@ -180,9 +203,8 @@ class Performer:
         archived = await self._archive(task, step.attempt, "lost")
         key = (step.task, step.attempt, step.phase, step.epoch)
         notes = notes_of(self.env, step.task, step.attempt)
-        await self.ledger.release(
-            claim, [*notes, *retry.lost(task, key, step.why, archived)], self.controller
-        )
+        lost, is_agent = retry.lost(task, key, step.why, archived), task.phase.kind is PhaseKind.AGENT
+        await self.ledger.release(claim, [*notes, *(self._paid(lost) if is_agent else lost)], self.controller)
 
     async def _take_over(self, name: TaskId) -> Claim | None:
         resource = task_resource(name)

@@ -23,6 +23,13 @@ def back_to(task: TaskState, index: int, time: float) -> None:
     task.phase_index, task.since, task.ready_since = index, time, time
 
 
+def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
+    """Count what an attempt has used, once: after a crash a second fact may end the same attempt."""
+    if usage is not None and attempt > task.usage_of:
+        task.usage += usage
+        task.usage_of = attempt
+
+
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
     task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
@@ -47,7 +54,7 @@ def _question_asked(task: TaskState, fact: f.QuestionAsked, row: Recorded) -> No
     asked = Question(fact.attempt, fact.text, fact.message)
     task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
     task.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
-    task.usage += fact.usage or Usage()
+    spend(task, fact.attempt, fact.usage)
     task.busy_seconds += fact.seconds
     task.losses = task.deferrals = task.waits = 0
     task.why = "its agent asked a question"
@@ -75,7 +82,7 @@ def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq, fact.left_out)
     task.busy_seconds += fact.seconds
-    task.usage += fact.usage or Usage()
+    spend(task, fact.attempt, fact.usage)
     task.losses = task.deferrals = task.waits = 0
     task.cut_off = None
     task.on_main_only = False
@@ -85,7 +92,7 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
 def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
     task.work = task.candidate = task.cut_off = None
     task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
-    task.usage += fact.usage or Usage()
+    spend(task, fact.attempt, fact.usage)
     task.busy_seconds += fact.seconds
     task.phase_index = len(task.spec.pipeline)
     what = "its change is already on main" if fact.on_main else "nothing to change"
@@ -143,7 +150,7 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
         task.waits = 0
         _remember(task, fact)
     task.cut_off = None
-    task.usage += fact.usage or Usage()
+    spend(task, fact.attempt, fact.usage)
     task.losses = task.deferrals = 0
     task.why = fact.summary
     task.not_before = _next_try(task, fact, row.time)
@@ -192,6 +199,7 @@ def _cut_off(task: TaskState, archived: str) -> None:
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.losses += 1
     task.why = fact.why
+    spend(task, fact.attempt, fact.usage)
     task.ready_since = row.time
     task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     _cut_off(task, fact.archived)
@@ -200,6 +208,7 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.deferrals += 1
     task.why = fact.why
+    spend(task, fact.attempt, fact.usage)
     if fact.archived:
         _cut_off(task, fact.archived)
     task.not_before = row.time + fact.retry_after_seconds

@@ -17,7 +17,7 @@ from interlock.events.asked import Said, SessionEnd
 from interlock.events.baselines import advance, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, back_to, close_question
+from interlock.events.effects import EFFECTS, back_to, close_question, spend
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import NEXT, Stage, next_stage
@@ -121,7 +121,10 @@ def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]
 
 def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
-    if task is None or fact.attempt < task.leftover:
+    if task is None:
+        return set()
+    spend(task, fact.attempt, fact.usage)
+    if fact.attempt < task.leftover:
         return set()
     task.leftover = 0
     _index(state, task)

@@ -189,7 +189,9 @@ class TaskState:
     waits: int = 0
     """Times in a row that the model could not be had."""
     usage: Usage = field(default_factory=Usage)
-    """What all its attempts have used."""
+    """What all its attempts have used, however they ended."""
+    usage_of: int = 0
+    """The last attempt that is counted there."""
     losses: int = 0
     """Phases lost in a row without any result."""
     deferrals: int = 0

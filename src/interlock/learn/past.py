@@ -122,7 +122,7 @@ def _end_phase(run: PastRun, begun: _Begun, fact: f.PhaseFact, time: float) -> N
         return
     since, kind = begun.at.pop(name)
     so_far = begun.tries[name]
-    usage = fact.usage if isinstance(fact, f.WorkFinished | f.PhaseFailed) else None
+    usage = fact.usage if isinstance(fact, f.WorkFinished | f.PhaseFailed | f.PhaseLost) else None
     agent, check = (time - since, 0.0) if kind is PhaseKind.AGENT else (0.0, time - since)
     landed = isinstance(fact, f.Landed)
     begun.tries[name] = Try(

@@ -19,12 +19,14 @@ from interlock.model.process import Processes
 from interlock.model.session import Notes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
+from interlock.model.usage import Usage
 from interlock.process.supervised import lease_clock
 from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
 from interlock.run.homes import Homes
 from interlock.run.means import Means
+from interlock.run.notes import spent
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
 from interlock.run.workspaces import Collected, W, Workspaces
@@ -110,6 +112,10 @@ class LocalExecutor(Generic[W]):
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
         """Return the notes on a session that is over."""
         return self._attendant.notes(task, attempt)
+
+    def spent(self, task: TaskId, attempt: int) -> Usage | None:
+        """Return what an attempt has used so far, from its transcript; None: it says nothing."""
+        return spent(self._state_dir, task, attempt)
 
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
         """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""

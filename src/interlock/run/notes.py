@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -127,8 +127,39 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
         kept=report.archived,
         files=(report.touched or tuple(heard.files))[:FILES_MOST],
         messages=said,
-        usage=report.usage or heard.usage,
+        usage=report.usage or _reconciled(heard.usage, _called(state_dir, report.task, report.attempt)),
     )
+
+
+def spent(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
+    """Return what an attempt has used, from what it left behind: its end may not have been seen."""
+    heard = _Heard(state_dir / f"logs/{task}/{attempt}.events.jsonl")
+    return _reconciled(heard.usage, _called(state_dir, task, attempt))
+
+
+def _reconciled(claimed: Usage | None, counted: Usage | None) -> Usage | None:
+    """The proxy is believed where both count. Only the program may know what it costs."""
+    if counted is None or claimed is None:
+        return counted or claimed
+    return replace(counted, cost_usd=claimed.cost_usd) if counted.cost_usd is None else counted
+
+
+class _Call(msgspec.Struct):
+    """A line of the record that the model proxy keeps, as far as it is about money."""
+
+    usage: Usage = msgspec.field(default_factory=Usage)
+
+
+def _called(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
+    """The sum of the calls of its model; None: there were none, or none came through the proxy."""
+    counted: Usage | None = None
+    path = state_dir / f"logs/{task}/{attempt}.model.jsonl"
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        for line in file:
+            with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):  # cut off by a crash
+                call = msgspec.json.decode(line, type=_Call, strict=False)
+                counted = (counted or Usage()) + call.usage
+    return counted if counted and counted.calls else None
 
 
 def _last_lines(log: Path, clean: Callable[[str], str], *, plain: bool) -> tuple[str, ...]:

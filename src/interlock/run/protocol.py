@@ -5,6 +5,7 @@ from typing import Protocol
 from interlock.model.outcome import News, Order, Report
 from interlock.model.session import Notes
 from interlock.model.task import TaskId
+from interlock.model.usage import Usage
 
 
 class Executor(Protocol):
@@ -41,6 +42,10 @@ class Executor(Protocol):
 
     def notes(self, task: TaskId, attempt: int) -> Notes | None:
         """Return the notes on a session that is over; None if none had begun."""
+        ...
+
+    def spent(self, task: TaskId, attempt: int) -> Usage | None:
+        """Return what an attempt has used so far, from its transcript; None: it says nothing."""
         ...
 
     async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:

@@ -204,6 +204,8 @@ class PhaseLost(PhaseFact):
     archived: str = ""
     retry_after_seconds: float = 0.0
     """Grows with losses in a row: the task may be what ends its holders."""
+    usage: Usage | None = None
+    """Of an agent: what it had used until then, from its transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,8 @@ class PhaseDeferred(PhaseFact):
     why: str = ""
     retry_after_seconds: float = 5.0
     archived: str = ""
+    usage: Usage | None = None
+    """As in PhaseLost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +238,8 @@ class WorkspaceArchived(Fact):
     attempt: int
     ref: str
     why: str = ""
+    usage: Usage | None = None
+    """As in PhaseLost. It counts once for each attempt, whichever facts have it."""
 
 
 @dataclass(frozen=True, slots=True)

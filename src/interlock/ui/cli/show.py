@@ -30,6 +30,7 @@ from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.forecasts import expected_text, forecast_of, kind_text
 from interlock.ui.words.plain import counted, inert
+from interlock.ui.words.sessions import tokens
 
 WORDS_CHARS = 160
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}
@@ -94,6 +95,8 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
             yield f"{name:9} {', '.join(values)}"
     yield f"kind      {kind_text(forecast)}"
     yield f"expected  {expected_text(forecast)}"
+    if used := tokens(found.usage):
+        yield f"used      {used}"
     if drift := drift_of(found):
         yield f"footprint {drift_line(drift)}"
     for request in found.requests:

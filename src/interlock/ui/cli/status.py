@@ -12,6 +12,7 @@ from interlock.model.durations import lasting
 from interlock.model.failure import Symptom
 from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
+from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
@@ -25,6 +26,7 @@ from interlock.ui.reading import Reading, read
 from interlock.ui.words.checks import red_main_objects, red_main_text
 from interlock.ui.words.limits import brake_line, brake_object
 from interlock.ui.words.plain import counted, inert
+from interlock.ui.words.sessions import tokens
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
 ALIKE_CHARS = 80
@@ -161,6 +163,7 @@ def document(reading: Reading) -> dict[str, object]:
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
+        "usage": used(state),
         "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in _found_alike(state)],
         "unknown": state.unknown,
         "position": state.seq,
@@ -187,9 +190,16 @@ def headline(reading: Reading) -> str:
             parts.append(to_go)
     else:
         parts.append("no run is going on")
+    if text := tokens(used(state)):
+        parts.append(f"used {text}")
     if warning := sandbox_warning(state):
         parts.insert(0, paint(warning, "red"))
     return " | ".join(parts)
+
+
+def used(state: State) -> Usage:
+    """What the attempts of all tasks have used, however they ended."""
+    return sum((task.usage for task in state.tasks.values()), Usage())
 
 
 def sandbox_warning(state: State) -> str:

@@ -8,6 +8,7 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.model.outcome import WAITS, CheckResult
 from interlock.model.unwanted import LeftOut
+from interlock.model.usage import Usage
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class PhaseStory:
     left_out: tuple[LeftOut, ...] = ()
     error: str = ""
     """The class of what made it fail."""
+    usage: Usage | None = None
+    """What its agent has used; None: nothing says so."""
 
 
 @dataclass(slots=True)
@@ -125,7 +128,8 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
             phase = stories[fact.attempt].phases[0]
             phase.notes, phase.said = fact.path, fact.summary
         elif isinstance(fact, f.WorkspaceArchived) and fact.attempt in stories:
-            stories[fact.attempt].phases[-1].archived = fact.ref
+            phase = stories[fact.attempt].phases[-1]
+            phase.archived, phase.usage = fact.ref, fact.usage or phase.usage
     return list(stories.values())
 
 
@@ -143,6 +147,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     phase.commit = getattr(fact, "commit", None) or ""
     phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "") or getattr(fact, "text", "")
     phase.error = getattr(fact, "error", "")
+    phase.usage = getattr(fact, "usage", None) or phase.usage
     if isinstance(fact, f.CandidateStale):
         phase.text = fact.why or f"main moved to {fact.main[:12]} after the checks"
 

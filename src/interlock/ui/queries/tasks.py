@@ -13,6 +13,7 @@ from interlock.model.evidence import Evidence
 from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
+from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.reading import Reading
@@ -54,6 +55,8 @@ class Row:
     selected: bool
     since: float
     busy_seconds: float
+    usage: Usage
+    """Of all its attempts, however they ended."""
 
 
 ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE)
@@ -106,6 +109,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         selected=reading.state.is_selected(spec.id),
         since=task.since,
         busy_seconds=task.busy_seconds,
+        usage=task.usage,
     )
 
 
