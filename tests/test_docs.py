@@ -165,3 +165,22 @@ def test_every_word_of_the_glossary_is_used_elsewhere() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in [*pages, *sources])
     used = set(re.findall(r"[a-z]+", text.lower()))
     assert [word for word in glossary() if not set(word.lower().split()) <= used] == []
+
+
+def test_the_walk_of_one_task_has_at_most_25_files_in_order() -> None:
+    walk = (DOCS / "follow-one-task.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^(\d+)\. \[(\S+)\]\(\.\./src/interlock/(\S+)\): ", walk, re.MULTILINE)
+    assert [int(number) for number, _, _ in steps] == [*range(1, len(steps) + 1)]
+    assert 15 <= len(steps) <= 25
+    assert [shown for _, shown, _ in steps] == [path for _, _, path in steps]
+    assert walk.count("(../src/") == len(steps)
+    missing = [path for _, _, path in steps if not (DOCS.parent / "src/interlock" / path).is_file()]
+    assert missing == []
+
+
+def test_the_walk_of_one_task_names_functions_that_its_files_have() -> None:
+    walk = (DOCS / "follow-one-task.md").read_text(encoding="utf-8")
+    for path, text in re.findall(r"^\d+\. \[(\S+)\]\S+ (.*(?:\n   .*)*)", walk, re.MULTILINE):
+        code = (DOCS.parent / "src/interlock" / path).read_text(encoding="utf-8")
+        named = re.search(r"`(\w+)`", text)
+        assert named is None or re.search(rf"\b{named[1]}\b", code), f"{path} has no {named[1]}"
