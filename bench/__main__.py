@@ -17,7 +17,6 @@ NAMES = (
     "pool",
     "brake",
     "clutch",
-    "footprint",
     "forecast",
     "lessons",
     "errors",

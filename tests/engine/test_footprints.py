@@ -46,37 +46,21 @@ def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_anot
 ) -> None:
     """D3, A17: with a companion of its own each of them starts as if there were none."""
     habits(scratch, {"a": "CHANGES", "b": of_b})
-    tasks = (
-        "  p: {goal: P, touches: [a/**]}\n  q: {goal: Q, touches: [b/**]}\n  r: {goal: R, touches: [c/**]}\n"
-    )
-    scratch.graph(tasks)
+    tasks = zip("pqr", "abc", strict=True)
+    scratch.graph("".join(f"  {task}: {{goal: Change {module}/code.py}}\n" for task, module in tasks))
     scratch.interlock("run", "--max-parallel", "2")
     assert set(scratch.states().values()) == {"done"}
     assert set(started(scratch)[:2]) == first
     found = {chance["path"]: chance for chance in footprints(scratch, "q")["forecast"]}
     assert found[of_b]["source"] == "companion"
-    assert found[of_b]["why"] == "changes with b/** in 4 of 4 commits"
+    assert found[of_b]["why"] == "changes with b/code.py in 4 of 4 commits"
 
 
-def test_a_new_file_is_expected_with_what_its_folder_goes_with_and_a_module_with_its_tests(
-    scratch: Scratch,
-) -> None:
-    tree = {"src/y.py": "1\n", "tests/test_y.py": "1\n"}
-    for number in range(6):
-        pair = ("shop/a.py", "REGISTRY") if number % 2 else ("src/x.py", "tests/test_x.py")
-        for path, text in {**tree, **dict.fromkeys(pair, f"{number}\n")}.items():
-            (scratch.root / path).parent.mkdir(exist_ok=True)
-            (scratch.root / path).write_text(text)
-        scratch.commit(f"change {number}")
-    scratch.graph("  new: {goal: N, touches: [shop/new.py]}\n  old: {goal: O, touches: [src/y.py]}\n")
+def test_what_a_task_declares_is_all_that_is_expected_of_it(scratch: Scratch) -> None:
+    habits(scratch, {"a": "CHANGES"})
+    scratch.graph("  p: {goal: Change a/code.py, touches: [a/code.py]}\n")
     scratch.interlock("run")
-    why = {
-        name: {chance["path"]: chance["why"] for chance in footprints(scratch, name)["forecast"]}
-        for name in ("new", "old")
-    }
-    assert why["new"]["REGISTRY"] == "changes with shop in 3 of 3 commits"
-    # The first commit of a repository brings everything at once, and is not counted.
-    assert why["old"]["tests/test_y.py"] == "named like src/y.py; such pairs change together 2 of 2 times"
+    assert [chance["path"] for chance in footprints(scratch, "p")["forecast"]] == ["a/code.py"]
 
 
 def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> None:

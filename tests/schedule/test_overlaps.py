@@ -12,7 +12,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Why
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Choice
-from interlock.schedule.footprint import SAME_FILE, footprint_of, shared_paths
+from interlock.schedule.footprint import footprint_of, shared_paths
 from interlock.schedule.overlaps import THETA, outlook
 from tests.events.journal import Journal
 from tests.schedule.test_board import Floor, task
@@ -180,19 +180,6 @@ def test_two_tasks_meet_where_both_are_likely_to_edit() -> None:
         f.TaskEstimated(B, forecast(Chance("log.md", 0.4, "companion"), Chance("z", 1.0, "touched")))
     )
     assert shared_paths(journal.task("a"), journal.task("b")) == pytest.approx(0.2)
-
-
-def test_in_the_rest_of_a_folder_two_tasks_seldom_mean_the_same_file() -> None:
-    """As long as nobody knows which files are edited there, the folder is one path."""
-    journal = Journal(task("a", touches=("src/**",)), task("b", touches=("src/**",)))
-    folder = Chance("src/**", 0.5, "declared")
-    for one in (A, B):
-        journal.tell(f.TaskEstimated(one, forecast(folder)))
-    assert shared_paths(journal.task("a"), journal.task("b")) == pytest.approx(0.25)
-    journal.tell(f.TaskEstimated(A, forecast(folder, Chance("src/hot.py", 0.4, "history"))))
-    journal.tell(f.TaskEstimated(B, forecast(folder, Chance("src/hot.py", 0.5, "history"))))
-    rest, hot = 0.25 * SAME_FILE, 0.4 * 0.5
-    assert shared_paths(journal.task("a"), journal.task("b")) == pytest.approx(rest + hot)
 
 
 def test_a_likely_companion_makes_a_task_second_choice() -> None:

@@ -10,7 +10,7 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.learn.estimate import Estimator, differs
-from interlock.learn.footprints import Footprints, steady
+from interlock.learn.footprints import Footprints, declared_by, steady
 from interlock.model.claim import Claim
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import Past
@@ -33,6 +33,7 @@ class Estimates:
         self._known: float | None = None
         """Attempts that were known when all tasks were looked at last."""
         self._footprints = Footprints(Past(), State())
+        self._has_past = False
 
     def note(self, row: Recorded) -> None:
         """A row was folded: a task that is new or changed needs a forecast. One that failed needs another: it
@@ -48,8 +49,11 @@ class Estimates:
         if known is None:
             await _tell_log(ledger, claim, await self._heard(state))
         if names := self._due(state):
-            if known != self._known:
-                self._footprints = Footprints(await self._past(), state)
+            undeclared = not all(declared_by(state.tasks[name].spec) for name in names)
+            if known != self._known or (undeclared and not self._has_past):
+                # Only where nothing is declared does a forecast go by the history.
+                self._has_past = undeclared
+                self._footprints = Footprints(await self._past() if undeclared else Past(), state)
             await _tell_log(ledger, claim, await self._estimated(state, list(names)))
 
     async def _estimated(self, state: State, names: list[TaskId]) -> list[f.Fact]:

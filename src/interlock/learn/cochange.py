@@ -5,12 +5,10 @@ Rules:
 2. A ratio of few is drawn towards that of the folder, the folder's towards that of the folder above, and so
    on up to how often the file is edited at all. So a file that is new, or was edited once, is expected to go
    with what its neighbours go with.
-3. Of several paths the two that say it loudest count, on average: one alone may be chance, and many that say
-   nothing are no reason to doubt the two.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import dirname
 
@@ -25,7 +23,6 @@ DRAWN = 2.5
 """Changes' worth of doubt: what came together once is not yet likely enough to be held (0.3)."""
 LOOKED_AT = 200
 """The latest changes near a path: older ones add little, and a bound on the work for each task."""
-LOUDEST = 2
 DEEPEST = 16
 """Folders above a path that are asked: a graph may name one of any depth."""
 LEAST = 0.05
@@ -73,34 +70,14 @@ class CoChange:
         self._touched: dict[str, frozenset[int]] = {}
         self._rates: dict[str, _Rates] = {"": self._counted(range(len(changes)), None)}
 
-    @property
-    def files(self) -> Iterable[str]:
-        """All that were ever edited."""
-        return self._at.keys()
-
-    def companions(self, globs: Sequence[str]) -> Iterator[tuple[str, float]]:
-        """What is edited with them, and which of the files they mean, each with its probability."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for glob in globs:
-            for path, rate in self._of(glob).likely.items():
-                found[path].append(rate)
-        count = min(LOUDEST, len(globs))
-        for path, rates in found.items():
-            probability = sum(sorted(rates)[-count:]) / count
-            if probability >= LEAST:
-                yield path, probability
+    def companions(self, glob: str) -> Iterable[tuple[str, float]]:
+        """What is edited with it, and which of the files it means, each with its probability."""
+        return self._of(glob).likely.items()
 
     def together(self, glob: str, path: str) -> tuple[int, int]:
         """How many of the changes that touched a glob touched a path as well, and of how many."""
         touched = self._touching(glob)
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
-
-    def news(self, glob: str) -> float:
-        """The share of the changes there that touched a file which had not been touched before."""
-        first = {self._at[file][0] for file in self._files(glob)}
-        touched = self._latest(glob)
-        total = sum((self._weights[at] for at in touched), DRAWN)
-        return sum((self._weights[at] for at in touched if at in first), DRAWN) / total
 
     def _of(self, glob: str) -> _Rates:
         """By the path itself, drawn towards the folder it is in."""

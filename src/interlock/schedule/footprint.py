@@ -4,22 +4,16 @@ Rules:
 1. What the definition declares, and what its agent was granted, is certain; a forecast adds what it expects.
 2. Only what is likely enough is held (`held_paths`): a footprint of everything that may happen would overlap
       with every other, and then no task could be preferred to another.
-3. Of a folder whose usual files are listed by themselves only the rest is left, new files above all: two
-   tasks that are both expected there seldom mean the same one.
 """
 
 from collections.abc import Iterable
 
 from interlock.events.state import TaskState
 from interlock.model.forecast import Chance
-from interlock.model.globs import is_literal, overlap
+from interlock.model.globs import overlap
 
 LIKELY = 0.3
 """From this probability on a path that was only forecast is held like a declared one."""
-
-SAME_FILE = 0.4
-"""Of two changes in the rest of a folder: how often they share a file. The best on the teaching part of this
-project's history (`python -m bench footprint`), where 0.2 and 1 are hardly worse."""
 
 
 def footprint_of(task: TaskState) -> tuple[Chance, ...]:
@@ -46,23 +40,8 @@ def held_paths(task: TaskState) -> Iterable[str]:
 def shared_paths(one: TaskState, other: TaskState) -> float:
     """Return the expected number of paths of `one` that the other edits too."""
     mine, theirs = footprint_of(one), footprint_of(other)
-    my_rests, their_rests = _rests(mine), _rests(theirs)
     return sum(
         own.probability
-        * max(
-            (
-                c.probability * (SAME_FILE if own.path in my_rests or c.path in their_rests else 1.0)
-                for c in theirs
-                if overlap(own.path, c.path)
-            ),
-            default=0.0,
-        )
+        * max((other.probability for other in theirs if overlap(own.path, other.path)), default=0.0)
         for own in mine
     )
-
-
-def _rests(footprint: Iterable[Chance]) -> frozenset[str]:
-    """The globs whose usual files stand beside them."""
-    if not any(chance.source == "history" for chance in footprint):
-        return frozenset()
-    return frozenset(c.path for c in footprint if c.source == "declared" and not is_literal(c.path))

@@ -73,7 +73,8 @@ def is_own_source(path: str) -> bool:
 
 def extension(path: str) -> str:
     """The end of a file's name, in small letters."""
-    return PurePosixPath(path).suffix.removeprefix(".").lower()
+    stem, _, end = path.rpartition("/")[2].rpartition(".")  # `PurePosixPath` takes 20 times as long
+    return end.lower() if stem else ""
 
 
 def _nearest(paths: Sequence[str], most: int) -> tuple[str, ...]:
