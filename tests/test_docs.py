@@ -184,3 +184,15 @@ def test_the_walk_of_one_task_names_functions_that_its_files_have() -> None:
         code = (DOCS.parent / "src/interlock" / path).read_text(encoding="utf-8")
         named = re.search(r"`(\w+)`", text)
         assert named is None or re.search(rf"\b{named[1]}\b", code), f"{path} has no {named[1]}"
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "why").glob("*.md")), ids=lambda path: str(path.name))
+def test_a_page_in_why_is_one_page(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(DOCS.parent)))
+def test_a_sentence_names_its_actor(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if "<!-- Written by `make docs`" not in text:
+        assert re.findall(r"\b(?:nobody|somebody|whoever)\b.*", text, re.IGNORECASE) == []
