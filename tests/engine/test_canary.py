@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Tree
 from tests.engine.scratch import WAIT, Scratch
+from tests.sim.loop import Simulation, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +120,7 @@ def failing(*names: str) -> CheckResult:
     return CheckResult("make", 1, suite=SuiteResult((), names, 0, len(names)))
 
 
-AREA = Canary("shapes.area", "shapes.py", Tree("broken"))
+AREA = Canary("shapes.area", "shapes.py", Tree("broken"), Tree("calm"))
 
 
 def tried(
@@ -141,10 +144,11 @@ def test_a_check_that_quotes_the_break_has_noticed_it_at_once() -> None:
 @pytest.mark.parametrize(
     "runs",
     [
-        (RED, GREEN, GREEN),  # the canary's own red does not come again
-        (RED, RED, RED),  # main is as red
-        (failing("flaky"), failing("flaky"), failing("flaky")),
-        (failing("flaky"), GREEN, failing("other")),
+        (RED, GREEN, GREEN, GREEN),  # the canary's own red does not come again
+        (failing("flaky"), failing("flaky")),
+        (failing("flaky"), GREEN, failing("other"), GREEN),
+        (failing("flaky"), GREEN, failing("flaky"), failing("flaky")),
+        (failing("flaky"), GREEN, failing("flaky"), GREEN, GREEN),
     ],
 )
 def test_a_test_that_fails_now_and_then_has_noticed_nothing(runs: tuple[CheckResult, ...]) -> None:
@@ -152,12 +156,67 @@ def test_a_test_that_fails_now_and_then_has_noticed_nothing(runs: tuple[CheckRes
 
 
 @pytest.mark.parametrize(
-    "runs", [(RED, GREEN, RED), (failing("area", "flaky"), failing("flaky"), failing("area"))]
+    "runs",
+    [
+        (RED, GREEN, RED, GREEN, RED),
+        (failing("area", "flaky"), failing("flaky"), failing("area"), GREEN, failing("area", "other")),
+    ],
 )
 def test_a_red_check_that_comes_again_with_the_break_alone_has_noticed_it(
     runs: tuple[CheckResult, ...],
 ) -> None:
-    assert tried(*runs)[0].noticed
+    result, _ = tried(*runs)
+    assert (result.noticed, result.noticed_by) == (True, ("make",))
+
+
+def test_a_check_that_is_as_red_on_the_calm_twin_reads_the_code_and_does_not_run_it() -> None:
+    result, _ = tried(RED, RED)
+    assert (result.noticed, result.by_build, result.is_blind) == (False, True, True)
+
+
+RUFF = shutil.which("ruff", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    "linter",
+    [
+        pytest.param(
+            "GATES/ruff check --no-cache --select E,EM,F .",
+            marks=pytest.mark.skipif(not RUFF, reason="needs ruff"),
+        ),
+        "! grep -n canary shapes.py",
+    ],
+)
+def test_a_linter_alone_verifies_nothing_and_beside_tests_it_is_not_named(
+    scratch: Scratch, linter: str
+) -> None:
+    """Both quote the line that breaks. What a linter says of a canary it says of its calm twin too."""
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
+    if RUFF:
+        shutil.copy(RUFF, scratch.gates)
+    linter = linter.replace("GATES", str(scratch.gates))
+    alone, both = json.dumps(linter), json.dumps([linter, "python3 -m unittest -q"])
+    scratch.graph(f"  a: {{goal: a, verify: {alone}}}\n  b: {{goal: b, verify: {both}, needs: [a]}}\n")
+    said = scratch.interlock("run")
+    grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert (grades["a"]["grade"], grades["a"]["gap"]) == ("observed", "canary-noticed-by-build-only"), said
+    assert f"only a compiler or a linter noticed: `{linter}` was not seen to run the code" in said
+    assert grades["b"]["grade"] == "verified"
+    assert "canary: broke shapes.area; `python3 -m unittest -q` noticed in " in said
+
+
+def test_checks_that_run_long_on_a_canary_are_told_every_half_minute() -> None:
+    told: list[str] = []
+
+    async def check(_: Tree) -> list[CheckResult]:
+        await asyncio.sleep(70)
+        return [GREEN]
+
+    async def trial(_: Simulation) -> None:
+        await try_canaries([AREA], CanaryTrial(check, Tree("main"), 0.0, told.append))
+
+    simulate(0, trial)
+    assert [line.rpartition("(")[2] for line in told[1:]] == ["30 s)", "60 s)"]
 
 
 QUOTED = CheckResult("make", 2, tail='shapes.c:1:2: error: #error "interlock canary: broken on purpose"')
@@ -166,12 +225,17 @@ STRICT = CheckResult("make", 2, tail="shapes.c:9:5: error: unused variable [-Wer
 
 @pytest.mark.parametrize(
     ("is_for_compilers", "runs"),
-    [(True, (QUOTED,)), (True, (RED, GREEN, RED)), (False, (STRICT, GREEN, STRICT))],
+    [
+        (True, (QUOTED,)),
+        (True, (RED, GREEN, RED, GREEN, RED)),
+        (False, (STRICT, GREEN, STRICT, GREEN, STRICT)),
+        (False, (STRICT, STRICT)),
+    ],
 )
 def test_a_build_that_fails_does_not_show_that_the_code_is_tested(
     is_for_compilers: bool, runs: tuple[CheckResult, ...]
 ) -> None:
-    broken = Canary("shapes.c", "shapes.c", Tree("broken"), is_for_compilers)
+    broken = Canary("shapes.c", "shapes.c", Tree("broken"), None if is_for_compilers else Tree("calm"))
     result, _ = tried(*runs, broken=broken)
     assert (result.noticed, result.by_build, result.is_blind) == (False, True, True)
     assert weigh([GREEN], result) == Evidence(Grade.OBSERVED, Gap.ONLY_BUILT, ("shapes.c",))

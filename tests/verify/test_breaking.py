@@ -3,11 +3,12 @@
 import ast
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from interlock.verify.breaking import break_file, breaks
+from interlock.verify.breaking import SAID, break_file, breaks
 from interlock.verify.sources import Listed, Selection, is_own_source, is_test, select
 
 SHAPES = '''"""Shapes."""
@@ -41,7 +42,7 @@ def test_the_function_that_the_tests_name_raises_and_nothing_else_changes() -> N
     assert name == "shapes.area"
     ast.parse(text)
     added = [line for line in text.splitlines() if line not in SHAPES.splitlines()]
-    assert added == ['    raise RuntimeError("interlock canary: broken on purpose")']
+    assert added == ['    if len("on") == 2: raise RuntimeError("interlock canary: " + "broken on purpose")']
     assert text.index("Of a circle") < text.index("raise") < text.index("return math.pi")
 
 
@@ -78,19 +79,19 @@ def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> 
             "lib/app.js",
             "'use strict'\nfunction greet (name) {\n  return name\n}\n",
             "app.greet",
-            '  throw new Error("interlock canary: broken on purpose");',
+            '  if ("on".length === 2) { throw new Error("interlock canary: " + "broken on purpose"); }',
         ),
         (
             "greet.go",
             "package g\n\nfunc greet(n string) string {\n\treturn n\n}\n",
             "greet.greet",
-            '  panic("interlock canary: broken on purpose")',
+            '  if len("on") == 2 { panic("interlock canary: " + "broken on purpose") }',
         ),
         (
             "src/lib.rs",
             "pub fn greet(n: u8) -> u8 {\n    n\n}\n",
             "lib.greet",
-            '  if true { panic!("interlock canary: broken on purpose"); }',
+            '  if "on".len() == 2 { panic!("{}{}", "interlock canary: ", "broken on purpose"); }',
         ),
         (
             "greet.c",
@@ -104,9 +105,22 @@ def test_places_are_in_different_files_and_what_tests_say_most_comes_first() -> 
             "Shop.java",
             "class Shop {\n  public static int greet(int n) {\n    return n;\n  }\n}\n",
             "Shop.greet",
-            '    if (true) throw new RuntimeException("interlock canary: broken on purpose");',
+            '    if ("on".length() == 2) throw new RuntimeException('
+            '"interlock canary: " + "broken on purpose");',
         ),
         ("Greet.java", "class Greet {}\n", "Greet", ")( interlock canary: broken on purpose"),
+        (
+            "lib/greet.ex",
+            "defmodule G do\n  def greet(n) do\n    n\n  end\nend\n",
+            "greet.greet",
+            '    if String.length("on") == 2, do: raise("interlock canary: " <> "broken on purpose")',
+        ),
+        (
+            "greet.lua",
+            "return {}\n",
+            "greet",
+            'if #"on" == 2 then error("interlock canary: " .. "broken on purpose") end',
+        ),
     ],
 )
 def test_other_languages_are_broken_by_their_own_means(path: str, text: str, name: str, line: str) -> None:
@@ -137,6 +151,35 @@ def test_a_broken_function_of_c_compiles_and_says_so_when_it_is_called(tmp_path:
     assert "interlock canary: broken" not in text  # what a compiler quotes says nothing
 
 
+PROGRAMS = {
+    "py": (sys.executable, "def greet(n):\n    return n\n\n\ngreet(1)\n"),
+    "js": ("node", "function greet(n) {\n  return n;\n}\n\ngreet(1);\n"),
+    "rb": ("ruby", "def greet(n)\n  n\nend\n\ngreet(1)\n"),
+    "php": ("php", "<?php\nfunction greet($n) {\n  return $n;\n}\ngreet(1);\n"),
+    "pl": ("perl", "sub greet { return 1 }\ngreet(1);\n"),
+    "lua": ("lua", "local function greet(n) return n end\ngreet(1)\n"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_only_running_the_break_says_the_words_and_its_calm_twin_breaks_nothing(
+    tmp_path: Path, kind: str
+) -> None:
+    program, code = PROGRAMS[kind]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not here")
+    path = f"greet.{kind}"
+    selection = select(Listed(name, 10) for name in (path, "test_greet.py"))
+    (broken,) = breaks(selection, {path: code, "test_greet.py": "greet(1)\n"})
+    assert SAID not in broken.text and SAID not in broken.calm
+    (tmp_path / path).write_text(broken.text)
+    done = subprocess.run([program, path], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode and SAID in done.stdout + done.stderr
+    (tmp_path / path).write_text(broken.calm)
+    subprocess.run([program, path], cwd=tmp_path, check=True)
+
+
 def test_without_tests_that_name_it_a_program_of_a_compiled_language_is_broken_in_main() -> None:
     texts = {"src/main.rs": "fn other() {\n}\n\nfn main() {\n    other();\n}\n", "run.sh": "./x"}
     assert places(texts)[0][0] == "main.main"
@@ -152,7 +195,7 @@ def test_what_must_be_first_in_a_file_stays_first() -> None:
     text = '#!/usr/bin/env python3\n"""Doc."""\nfrom __future__ import annotations\n\nX = 1\n'
     broken = break_file("x.py", text)
     assert broken is not None
-    assert broken.text.splitlines()[3] == 'raise RuntimeError("interlock canary: broken on purpose")'
+    assert broken.text.splitlines()[3].startswith('if len("on") == 2: raise RuntimeError(')
     ast.parse(broken.text)
 
 

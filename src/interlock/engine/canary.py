@@ -6,16 +6,20 @@ Rules:
    next run tries again, because a person may have mended them.
 3. It is tried when a change would be called verified for the first time: nothing starts later because of it.
 4. It has a bound on its time. Checks that take longer are not tried by a break, and the evidence says so.
-5. A red check has noticed a canary if its output quotes the break, or if the same test fails twice on the
-   canary and not on main. A test that fails now and then has noticed nothing.
+5. A red check has noticed a canary if its output says what only running the break says. Otherwise the same
+   test must fail in each of three runs on the canary, and in none of two on its calm twin, whose text differs
+   in one sign and breaks nothing. A test that fails now and then has noticed nothing, and neither has a
+   linter, which reads the code and does not run it.
 6. A build that fails shows that the code is compiled, not that it is tested: then the next place is tried.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from interlock.engine.env import Env
 from interlock.engine.turn import Turn
@@ -26,13 +30,16 @@ from interlock.model.canary import PLACES, Canary, CanaryResult, canary_key
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Tree
 from interlock.train import judge
-from interlock.verify.breaking import SAID, breaks
+from interlock.verify.breaking import SAID, Break, breaks
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.sources import Listed, select
 
 PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
 MOST_SECONDS = 300.0
 """For all canaries of a project together."""
+ROUNDS = 2
+"""A test that fails half of the time passes for one that noticed in one of 32 trials."""
+TELL_SECONDS = 30.0
 
 
 async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult | None:
@@ -84,6 +91,7 @@ def canary_fact(result: CanaryResult, commands: Sequence[str], environment: str,
         tree=tree,
         given_up=result.given_up,
         by_build=result.by_build,
+        noticed_by=result.noticed_by,
     )
 
 
@@ -118,6 +126,21 @@ class CanaryTrial:
     """The time that the checks take on it."""
     tell: Callable[[str], None] = lambda _text: None
 
+    async def run(self, tree: Tree, broken: str) -> Sequence[CheckResult]:
+        """Run the checks, and say from time to time that they still do."""
+
+        async def tell() -> None:
+            for count in itertools.count(1):
+                await asyncio.sleep(TELL_SECONDS)
+                took = f"{count * TELL_SECONDS:.0f} s"
+                self.tell(f"the checks still run, to see whether they notice {broken} ({took})")
+
+        telling = asyncio.create_task(tell())
+        try:
+            return await self.check(tree)
+        finally:
+            telling.cancel()
+
 
 async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> CanaryResult:
     """Run the checks on one canary after the other, until one is noticed or rule 4 ends it."""
@@ -130,13 +153,13 @@ async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> Canary
             trial.tell(f"no more code is broken on purpose: that may take {MOST_SECONDS:.0f} s in all")
             return CanaryResult(False, tuple(places), seconds, given_up=True, by_build=by_build)
         trial.tell(f"breaking {canary.name} on purpose, to see whether the checks notice")
-        results = await trial.check(canary.tree)
+        results = await trial.run(canary.tree, canary.name)
         places.append(canary.name)
         seconds = sum(result.seconds for result in results)
-        if await _is_explained(canary, results, trial):
-            if not _is_by_build(canary, results):
-                return CanaryResult(True, tuple(places), seconds)
-            by_build = True
+        seen = await _seen(canary, results, trial)
+        if seen.by_running and not _is_by_build(canary, results):
+            return CanaryResult(True, tuple(places), seconds, noticed_by=seen.by_running)
+        by_build = by_build or bool(seen.by_running) or seen.by_reading
     return CanaryResult(False, tuple(places), seconds, by_build=by_build)
 
 
@@ -145,22 +168,36 @@ def _is_by_build(canary: Canary, results: Sequence[CheckResult]) -> bool:
     file = re.escape(PurePosixPath(canary.path).name)
     compiler = re.compile(rf"\b{file}:\d+(:\d+)?: (fatal )?error\b")
     red = [result for result in results if not result.passed]
-    return canary.is_for_compilers or all(
+    return canary.calm is None or all(
         SAID not in result.tail and compiler.search(result.tail) is not None for result in red
     )
 
 
-async def _is_explained(canary: Canary, results: Sequence[CheckResult], trial: CanaryTrial) -> bool:
-    """Is a check red, and is it the break that makes it red (rule 5)."""
+class _Seen(NamedTuple):
+    """The checks that are red because of a canary."""
+
+    by_running: tuple[str, ...] = ()
+    by_reading: bool = False
+    """One is as red on the calm twin of the canary."""
+
+
+async def _seen(canary: Canary, results: Sequence[CheckResult], trial: CanaryTrial) -> _Seen:
+    """Find out which checks are red, and whether it is the break that makes them red (rule 5)."""
     red = [result for result in results if not result.passed]
-    if not red or any(SAID in result.tail for result in red):
-        return bool(red)
+    said = tuple(result.command for result in red if SAID in result.tail)
+    if said or not red:
+        return _Seen(said)
     trial.tell(
         f"the checks failed without naming {canary.name}: running them again with and without it broken"
     )
-    unbroken = _failures(await trial.check(trial.main))
-    again = _failures(await trial.check(canary.tree))
-    return bool((_failures(results) & again) - unbroken)
+    broken = by_text = _failures(results)
+    for _ in range(ROUNDS):
+        calm = _failures(await trial.run(canary.calm or trial.main, canary.name))
+        broken, by_text = broken - calm, by_text & calm
+        if not broken:
+            break
+        broken &= _failures(await trial.run(canary.tree, canary.name))
+    return _Seen(tuple(sorted({command for command, _ in broken})), bool(by_text))
 
 
 def _failures(results: Sequence[CheckResult]) -> set[tuple[str, str]]:
@@ -178,7 +215,9 @@ async def make_canaries(place: Place, tree: Tree, most: int = PLACES) -> Sequenc
     selection = select(Listed(path, size) for path, size in await list_files(place, tree))
     texts = await read_texts(place, tree, (*selection.sources, *selection.tests))
     broken = await asyncio.to_thread(breaks, selection, texts, most)
-    return [
-        Canary(one.name, one.path, await with_file(place, tree, one.path, one.text), one.is_for_compilers)
-        for one in broken
-    ]
+    return [await _made(place, tree, one) for one in broken]
+
+
+async def _made(place: Place, tree: Tree, one: Break) -> Canary:
+    texts = (one.text,) if one.is_for_compilers else (one.text, one.calm)
+    return Canary(one.name, one.path, *await with_file(place, tree, one.path, *texts))

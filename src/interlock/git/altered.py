@@ -46,14 +46,17 @@ async def read_texts(place: Place, tree: Tree, paths: Sequence[str]) -> dict[str
     return texts
 
 
-async def with_file(place: Place, tree: Tree, path: str, text: str) -> Tree:
-    """The tree with other text in one of its files."""
+async def with_file(place: Place, tree: Tree, path: str, *texts: str) -> list[Tree]:
+    """The tree with other text in one of its files, once for each text."""
     git = place.git
-    blob = (await git.run("hash-object", "-w", "--stdin", feed=text.encode())).line
     mode = (await git.run("ls-tree", "-z", tree, "--", path)).out[:6].decode("ascii")
+    made = []
     with tempfile.TemporaryDirectory(prefix="interlock-index-") as folder:
         aside = git.having(GIT_INDEX_FILE=str(Path(folder, "index")))
         await aside.run("read-tree", tree)
-        feed = f"{mode} {blob}\t{path}\0".encode()
-        await aside.run("update-index", "-z", "--index-info", feed=feed)
-        return Tree((await aside.run("write-tree")).line)
+        for text in texts:
+            blob = (await git.run("hash-object", "-w", "--stdin", feed=text.encode())).line
+            feed = f"{mode} {blob}\t{path}\0".encode()
+            await aside.run("update-index", "-z", "--index-info", feed=feed)
+            made.append(Tree((await aside.run("write-tree")).line))
+    return made

@@ -18,8 +18,9 @@ class Canary:
     """The broken place, as people name it: `shapes.area`."""
     path: str
     tree: Tree
-    is_for_compilers: bool = False
-    """The file does not compile any more: that it is noticed does not show that anything runs it."""
+    calm: Tree | None = None
+    """The same tree, but what is put into it never breaks anything: what is red on it too reads the text, and
+    does not run it. None: the file cannot be read any more, so whatever reads it notices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class CanaryResult:
     given_up: bool = False
     """Not all places were tried: the checks take too long for that."""
     by_build: bool = False
-    """A break was noticed, but only because the code did not compile."""
+    """A break was noticed, but only by what reads the code: a compiler or a linter."""
+    noticed_by: tuple[str, ...] = ()
+    """The commands that noticed."""
 
     @property
     def is_blind(self) -> bool:

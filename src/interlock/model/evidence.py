@@ -30,7 +30,7 @@ class Gap(StrEnum):
     BLIND = "canary-not-noticed"
     """The checks stayed green on code that was broken on purpose."""
     ONLY_BUILT = "canary-noticed-by-build-only"
-    """Code that was broken on purpose failed to compile, and no check was seen to run it."""
+    """A compiler or a linter noticed code that was broken on purpose, and no check was seen to run it."""
     UNREAD = "change-not-read"
     """No check has read a single source file that the change edits."""
     FEWER_TESTS = "fewer-tests"

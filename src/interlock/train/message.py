@@ -20,7 +20,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.UNREAD: "no check has read what it changes",
     Gap.FEWER_TESTS: "most tests of main were exchanged",
     Gap.TESTS_REMOVED: "it removes tests that no report counts",
-    Gap.ONLY_BUILT: "only the compiler noticed code broken on purpose",
+    Gap.ONLY_BUILT: "only a compiler or a linter noticed code broken on purpose",
     Gap.BLIND: "the checks did not notice code broken on purpose",
 }
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)

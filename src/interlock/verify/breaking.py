@@ -5,6 +5,9 @@
 2. Where no function can be found, the whole file is broken. In a language that is compiled this shows only
    that the compiler reads it, so there a function that the program itself calls most is better.
 3. One place says little: a function may be untested. So several places are offered, in different files.
+4. What only reads the text must not notice the break: a linter or a formatter runs no code. So the statement
+   that breaks is behind a condition, and there is a second text in which it never holds (`calm`). The words
+   that the break says are in two parts: only running it puts them together.
 """
 
 import ast
@@ -42,18 +45,27 @@ _HEADERS: Mapping[str, re.Pattern[str]] = {
     "swift": re.compile(r"^\s*(?:\w+\s+)*func\s+(\w+)\s*[(<].*\{\s*$"),
     "rb": re.compile(r"^\s*def\s+(?:self\.)?(\w+)"),
     "php": re.compile(r"^\s*(?:public\s+|static\s+)*function\s+(\w+)\s*\(.*\{\s*$"),
+    "ex": re.compile(r"^\s*defp?\s+(\w+)[?!]?.*\bdo\s*$"),
 }
 """The first line of a function, where it stands on one line."""
+_FIRST, _LAST = (f'"{part}"' for part in ("interlock canary: ", "broken on purpose"))
 _STATEMENTS: Mapping[str, str] = {
-    "script": f'throw new Error("{SAID}");',
-    "go": f'panic("{SAID}")',
-    "rs": f'if true {{ panic!("{SAID}"); }}',
-    "java": f'if (true) throw new RuntimeException("{SAID}");',
-    "kt": f'throw RuntimeException("{SAID}")',
-    "swift": f'fatalError("{SAID}")',
-    "rb": f'raise "{SAID}"',
-    "php": f'throw new \\Exception("{SAID}");',
+    "py": f'if len("on") == @: raise RuntimeError({_FIRST} + {_LAST})',
+    "script": f'if ("on".length === @) {{ throw new Error({_FIRST} + {_LAST}); }}',
+    "go": f'if len("on") == @ {{ panic({_FIRST} + {_LAST}) }}',
+    "rs": f'if "on".len() == @ {{ panic!("{{}}{{}}", {_FIRST}, {_LAST}); }}',
+    "java": f'if ("on".length() == @) throw new RuntimeException({_FIRST} + {_LAST});',
+    "kt": f'if ("on".length == @) throw RuntimeException({_FIRST} + {_LAST})',
+    "swift": f'if "on".count == @ {{ fatalError({_FIRST} + {_LAST}) }}',
+    "rb": f'raise {_FIRST} + {_LAST} if "on".length == @',
+    "php": f'if (strlen("on") === @) {{ throw new \\Exception({_FIRST} . {_LAST}); }}',
+    "ex": f'if String.length("on") == @, do: raise({_FIRST} <> {_LAST})',
+    "lua": f'if #"on" == @ then error({_FIRST} .. {_LAST}) end',
+    "pl": f'die {_FIRST} . {_LAST} if length("on") == @;',
 }
+"""What is put into a function, by language; `@` stands for a number (rule 4)."""
+_AT_THE_TOP = frozenset(["py", "rb", "lua", "pl"]) | _SCRIPT
+"""Languages in which the statement may also stand at the top of a file, and is run there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +76,13 @@ class Break:
     """What was broken, as people name it: `shapes.area`."""
     path: str
     text: str
-    is_for_compilers: bool = False
-    """The compiler notices it: the file does not compile any more."""
+    calm: str = ""
+    """The same text with a condition that never holds; empty: there is none."""
+
+    @property
+    def is_for_compilers(self) -> bool:
+        """Does a compiler or a linter notice it: the file cannot be read any more."""
+        return not self.calm
 
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
@@ -138,12 +155,12 @@ def _best_function(path: str, text: str, voice: _Voice) -> tuple[float, Break] |
     if kind in _C:
         by_name = {one.name: one for one in c_functions(text)}
         score, name = _best_name(list(by_name), voice, kind)
-        broken = break_c(text, by_name[name], SAID) if name else ""
+        both = [break_c(text, by_name[name], SAID, holds) if name else "" for holds in (True, False)]
     else:
         places = {one[0]: one for one in (_python(text) if kind == "py" else _braces(path, text))}
         score, name = _best_name(list(places), voice, kind)
-        broken = _with_line(text, places[name]) if name else ""
-    return (score, Break(f"{module_name(path)}.{name}", path, broken)) if name else None
+        both = [_with_line(text, places[name], path, holds) if name else "" for holds in (True, False)]
+    return (score, Break(f"{module_name(path)}.{name}", path, *both)) if name else None
 
 
 def _best_name(names: Sequence[str], voice: _Voice, kind: str) -> tuple[float, str]:
@@ -155,15 +172,23 @@ def _best_name(names: Sequence[str], voice: _Voice, kind: str) -> tuple[float, s
     return 0.0, max(names, key=lambda one: (one == "main", voice.within[one]), default="")
 
 
-def _with_line(text: str, function: "_Function") -> str:
-    _, line, indent, statement = function
+def _with_line(text: str, function: "_Function", path: str, holds: bool) -> str:
+    _, line, indent = function
     lines = text.splitlines(keepends=True)
-    lines.insert(line - 1, f"{indent}{statement}\n")
+    lines.insert(line - 1, f"{indent}{_statement(_language(path), holds)}\n")
     return "".join(lines)
 
 
-_Function = tuple[str, int, str, str]
-"""Its name, the line to put a statement before (from 1), the indentation, and the statement."""
+def _language(path: str) -> str:
+    return "script" if extension(path) in _SCRIPT else extension(path)
+
+
+def _statement(language: str, holds: bool) -> str:
+    return _STATEMENTS[language].replace("@", "2" if holds else "3")
+
+
+_Function = tuple[str, int, str]
+"""Its name, the line to put a statement before (from 1), and the indentation."""
 
 
 def _python(text: str) -> Iterator[_Function]:
@@ -180,7 +205,7 @@ def _python(text: str) -> Iterator[_Function]:
                 continue
             if at := _begin(inner):
                 indent = lines[at - 1][: len(lines[at - 1]) - len(lines[at - 1].lstrip())]
-                yield f"{owner}{inner.name}", at, indent, f'raise RuntimeError("{SAID}")'
+                yield f"{owner}{inner.name}", at, indent
 
 
 def _begin(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -200,14 +225,13 @@ def _begin(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _braces(path: str, text: str) -> Iterator[_Function]:
     """Functions by the look of their first line, in languages that we do not parse."""
-    kind = "script" if extension(path) in _SCRIPT else extension(path)
-    header = _HEADERS.get(kind)
+    header = _HEADERS.get(_language(path))
     if header is None:
         return
     for number, line in enumerate(text.splitlines(), start=1):
         if found := header.match(line):
             indent = line[: len(line) - len(line.lstrip())]
-            yield found[1], number + 1, f"{indent}  ", _STATEMENTS[kind]
+            yield found[1], number + 1, f"{indent}  "
 
 
 def break_file(path: str, text: str) -> Break | None:
@@ -215,17 +239,13 @@ def break_file(path: str, text: str) -> Break | None:
     if not text.strip():
         return None
     kind = extension(path)
-    if kind in _C or kind == "m":
-        line = f'#error "{SAID}"'
-    elif kind == "py":
-        line = f'raise RuntimeError("{SAID}")'
-    elif kind in _SCRIPT:
-        line = _STATEMENTS["script"]
-    else:
-        line = f")( {SAID}"
     first, rest = _after_first_lines(text, kind)
-    name = path if line.startswith("#") else module_name(path)
-    return Break(name, path, f"{first}{line}\n{rest}", kind in _COMPILED)
+    if kind in _AT_THE_TOP:
+        both = (f"{first}{_statement(_language(path), holds)}\n{rest}" for holds in (True, False))
+        return Break(module_name(path), path, *both)
+    is_c = kind in _C or kind == "m"
+    line = f'#error "{SAID}"' if is_c else f")( {SAID}"
+    return Break(path if is_c else module_name(path), path, f"{first}{line}\n{rest}")
 
 
 def _after_first_lines(text: str, kind: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ _FUNCTION = re.compile(
 _DEFINED = """\
 #include <stdio.h>
 #include <stdlib.h>
-static volatile int interlock_canary_on = 1;
+static volatile int interlock_canary_on = {holds};
 static int interlock_canary(void) {{
   if (interlock_canary_on) {{ fputs({words}, stderr); abort(); }}
   return 0;
@@ -44,12 +44,12 @@ def c_functions(text: str) -> Iterator[CFunction]:
             yield CFunction(found["name"], found.start(), found.end())
 
 
-def break_c(text: str, function: CFunction, said: str) -> str:
-    """The text with one function that says `said` and ends the program.
+def break_c(text: str, function: CFunction, said: str, holds: bool) -> str:
+    """The text with one function that says `said` and ends the program, if `holds`.
 
     The words are in two parts in the source, so that a compiler that quotes the line does not say them.
     """
     first, _, last = said.partition(": ")
-    defined = _DEFINED.format(words=f'"{first}: " "{last}\\n"')
+    defined = _DEFINED.format(words=f'"{first}: " "{last}\\n"', holds=int(holds))
     before, header, rest = text[: function.begin], text[function.begin : function.body], text[function.body :]
     return f"{before}{defined}{header}{_USED}{rest}"

@@ -60,7 +60,7 @@ def is_test(path: str) -> bool:
     if any(_TEST_FOLDER.fullmatch(part.lower()) for part in pure.parts[:-1]):
         return True
     begins, ends = stem.startswith(("test_", "tests_")), stem.endswith(("_test", "_tests", ".test", ".spec"))
-    return begins or ends or stem in ("test", "tests", "conftest", "spec")
+    return begins or ends or stem in ("test", "tests", "conftest", "spec", "smoke", "selftest", "testsuite")
 
 
 def is_own_source(path: str) -> bool:

@@ -273,7 +273,9 @@ class CanaryTried(Fact):
     given_up: bool = False
     """Not all places were tried: the checks take too long for that."""
     by_build: bool = False
-    """No break was noticed but by the compiler: the checks were not seen to run the code."""
+    """No break was noticed but by a compiler or a linter: the checks were not seen to run the code."""
+    noticed_by: tuple[str, ...] = ()
+    """The commands that noticed; empty: an older version did not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ _GAPS = {
     Gap.UNREAD: "the checks never read {}",
     Gap.TESTS_REMOVED: "it removes tests that no report counts ({})",
     Gap.BLIND: "the checks stayed green with {} broken on purpose",
-    Gap.ONLY_BUILT: "only the compiler noticed {} broken on purpose",
+    Gap.ONLY_BUILT: "only a compiler or a linter noticed {} broken on purpose",
 }
 
 
@@ -77,7 +77,7 @@ def gap_text(evidence: Evidence) -> str:
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """What the checks said of code that was broken on purpose; '' where there was nothing to break."""
-    checks = " and ".join(f"`{command}`" for command in commands)
+    checks = " and ".join(f"`{command}`" for command in result.noticed_by or commands)
     if result.is_untried:
         return f"{checks} takes too long to be tried by a break"
     if not result.places:
@@ -86,7 +86,7 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
         return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
     if result.by_build:
         broken = ", then ".join(result.places)
-        return f"broke {broken}; only the compiler noticed: {checks} was not seen to run the code"
+        return f"broke {broken}; only a compiler or a linter noticed: {checks} was not seen to run the code"
     return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
 
 
