@@ -104,6 +104,14 @@ def test_nothing_starts_before_the_user_agrees(clone: Clone, key: str, files: di
     assert [(one["key"], one["agreed"]) for one in asked] == [(key, False)]
 
 
+def test_plan_names_the_agreement_that_a_run_needs_as_the_next_step(clone: Clone) -> None:
+    clone.fill(interlock__toml='pass_env = ["MY_TOKEN"]\n')
+    (line,) = [line for line in clone.here("plan").splitlines() if line.startswith("next: ")]
+    assert line.startswith("next: interlock trust  (a run needs your agreement: ") and "pass_env = " in line
+    clone.here("trust", "--yes")
+    assert "next: interlock run\n" in clone.here("plan")
+
+
 @pytest.mark.parametrize(
     ("name", "key"), [("task-graph.yaml", "graph"), ("interlock.toml", "interlock.toml")]
 )

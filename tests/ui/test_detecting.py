@@ -192,7 +192,7 @@ KINDS = (
         },
         "CI=true corepack pnpm test",
         "package.json: scripts.test",
-        "pnpm install --frozen-lockfile",
+        "corepack pnpm install --frozen-lockfile",
         programs=("corepack",),
     ),
     Kind(
@@ -320,6 +320,32 @@ def test_set_up_and_check_are_found(tmp_path: Path, kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "command"),
     [
+        *(
+            ("Makefile", f"test:\n\t{recipe}\n", "")
+            for recipe in (
+                *("-python -m pytest", "@-pytest -q", "-@pytest", "rm -f x\n\t-pytest", "- pytest"),
+                *("pytest || true", "pytest ; true", "pytest || :", "pytest; exit 0", "pytest || echo red"),
+                *("pytest | tee log", "pytest \\\n\t  || true", "pytest || exit 0"),
+            )
+        ),
+        ("Makefile", ".IGNORE:\ntest:\n\tpytest\n", ""),
+        ("Makefile", ".IGNORE: lint test\ntest:\n\tpytest\n", ""),
+        ("Makefile", "MAKEFLAGS += -i\ntest:\n\tpytest\n", ""),
+        ("Makefile", "MAKEFLAGS += --silent\ntest:\n\tpytest\n", "make test"),
+        ("Makefile", ".IGNORE: lint\ntest:\n\tpytest\n", "make test"),
+        ("Makefile", "test:\n\t-rm -f x\n\tpytest -k 'a || true'\n\t-@rm y\n", "make test"),
+        ("Makefile", "test:\n\ttest -d b || mkdir b; cd b; pytest\n", "make test"),
+        ("Makefile", "test:\n\tset -o pipefail; pytest | tee log\n", "make test"),
+        ("Makefile", "test:\n\t@which pytest || echo install it\n\tpytest\n", "make test"),
+        ("Makefile", "test:\n\t./configure || true\n\tpytest\n", "make test"),
+        ("package.json", '{"scripts": {"test": "mocha || true"}}', ""),
+        ("package.json", '{"scripts": {"test": "mocha; exit 0"}}', ""),
+        ("package.json", '{"scripts": {"test": "echo a && mocha"}}', "npm test"),
+        ("scripts/test.sh", "pytest\necho done\n", ""),
+        ("scripts/test.sh", "set -eu\npytest\necho done\n", "sh scripts/test.sh"),
+        ("scripts/test.sh", "pytest || true\n", ""),
+        (".github/workflows/ci.yml", "jobs: {a: {steps: [{run: make -i test}]}}", ""),
+        (".github/workflows/ci.yml", "jobs: {a: {steps: [{run: pytest, continue-on-error: true}]}}", ""),
         ("Makefile", "tests-all:\n\ttrue\n", ""),
         ("GNUmakefile", "test :\n\ttrue\n", "make test"),
         ("Makefile", "test := x\n", ""),
@@ -378,3 +404,17 @@ def test_a_lock_file_without_its_folder_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "package-lock.json").write_text("{}")
     (tmp_path / "node_modules").mkdir()
     assert [(setup.source, setup.absent) for setup in detect(tmp_path).absent] == [("uv.lock", (".venv",))]
+
+
+def test_a_set_up_whose_program_is_not_here_is_told_and_not_written(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    environ = lay_out(tmp_path, Kind("", {"uv.lock": "", "pyproject.toml": "", "pnpm-lock.yaml": ""}, "", ""))
+    found = detect(project, environ)
+    assert [(setup.command, setup.needs) for setup in found.setups] == [
+        ("uv sync --frozen", "uv"),
+        ("pnpm install --frozen-lockfile", "pnpm"),
+    ]
+    assert found.setup is None
+    (tmp_path / "bin" / "corepack").touch(0o755)
+    there = detect(project, environ).setup
+    assert there and there.run == ("corepack pnpm install --frozen-lockfile",)

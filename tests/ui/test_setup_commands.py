@@ -1,6 +1,7 @@
 """`init`, `config`, `schema`: one file, settings with their origin, and an editor that knows the format."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def test_init_writes_the_check_that_it_has_seen_run(lab: Lab) -> None:
 def test_init_prefers_the_command_that_runs_tests_to_one_that_shows_none(lab: Lab) -> None:
     (lab.root / "Makefile").write_text("test:\n\t@echo fine\n")
     (lab.root / "scripts").mkdir()
-    (lab.root / "scripts/test").write_text("echo 'ok 1 - area'; echo 'ok 2 - edge'; echo 1..2\n")
+    (lab.root / "scripts/test").write_text("set -e\necho 'ok 1 - area'; echo 'ok 2 - edge'; echo 1..2\n")
     git(lab.root, "add", "--all")
     git(lab.root, "commit", "-qm", "tests")
     said = lab.run("init").err
@@ -126,13 +127,36 @@ def test_init_says_which_file_a_check_comes_from_and_what_is_missing(lab: Lab) -
     assert "package-lock.json is there, node_modules is not: run `npm ci`" in said
 
 
-def test_init_writes_the_set_up_that_a_lock_file_decides(lab: Lab) -> None:
+def test_init_writes_the_set_up_that_a_lock_file_decides_if_its_program_is_here(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (lab.root / "uv.lock").touch()
     (lab.root / "pyproject.toml").write_text('[dependency-groups]\ntests = ["pytest"]\n')
+    without = [part for part in os.environ["PATH"].split(os.pathsep) if not Path(part, "uv").exists()]
+    monkeypatch.setenv("PATH", os.pathsep.join(without))
+    command = "uv sync --frozen --group tests"
+    assert f"uv.lock is there, .venv is not: install uv, then run `{command}`" in lab.run("init").err
+    path = lab.root / "task-graph.yaml"
+    assert parse(path.read_text(), path.name).setup is None
+    path.unlink()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "uv").touch(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([*without, str(tmp_path / "bin")]))
     lab.run("init")
-    graph = parse((lab.root / "task-graph.yaml").read_text(), "task-graph.yaml")
-    assert graph.setup == Setup(("uv sync --frozen --group tests",), ("uv.lock",))
+    graph = parse(path.read_text(), path.name)
+    assert graph.setup == Setup((command,), ("uv.lock",))
     assert graph.setup.folders == (".venv",)
+
+
+def test_init_uses_no_command_that_ignores_failing_tests(lab: Lab) -> None:
+    (lab.root / "Makefile").write_text("test:\n\t-false\n")
+    git(lab.root, "add", "--all")
+    git(lab.root, "commit", "-qm", "tests")
+    said = lab.run("init").err
+    words = "`make test` (Makefile: test) is not used as a check: it ignores that tests fail (`-false`)"
+    assert words in said
+    path = lab.root / "task-graph.yaml"
+    assert parse(path.read_text(), path.name).tasks[0].verify == ()
 
 
 def test_config_show_says_where_each_value_comes_from(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

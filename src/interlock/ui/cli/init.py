@@ -121,6 +121,11 @@ def _why(chosen: Tried, tried: list[Tried]) -> str:
 
 def _tell_detected(detected: Detected, tried: set[str]) -> None:
     """Say what was found, and which file says so."""
+    for green in detected.always_green:
+        note(
+            f"`{green.command}` ({green.source}) is not used as a check: it ignores that tests fail "
+            f"(`{green.ignores}`)"
+        )
     if not detected.checks:
         note("no test command was found: set `verify` in it, or nothing is checked before it lands")
     for found in detected.checks[:MOST_CHECKS]:

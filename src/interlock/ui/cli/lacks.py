@@ -40,7 +40,9 @@ async def lack_findings(project: Project) -> list[Finding]:
 
 def lack_of(setup: SetupFound) -> Lack:
     """A lock file without its folder."""
-    return Lack(f"{setup.source} is there, {' and '.join(setup.absent)} is not", f"run `{setup.command}`")
+    first = f"install {setup.needs}, then " if setup.needs else ""
+    lacking = f"{setup.source} is there, {' and '.join(setup.absent)} is not"
+    return Lack(lacking, f"{first}run `{setup.command}`")
 
 
 def _of_parts(parts: tuple[AbsentPart, ...]) -> list[Lack]:

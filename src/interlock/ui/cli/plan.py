@@ -86,7 +86,16 @@ def plan_command(
             for line in foreseen_lines(foreseen):
                 say(line)
         if analysis.order or analysis.unscheduled:
-            say(f"\nnext: {paint(_next(analysis, standing), 'cyan')}")
+            say(f"\nnext: {paint(_next(analysis, standing, _agreement(invocation, graph)), 'cyan')}")
+
+
+def _agreement(invocation: Invocation, graph: Path | None) -> str:
+    """What has to be agreed to before a run starts anything, in words; '' if nothing has."""
+    from interlock.ui.cli.trust import widenings
+
+    loaded, asked = run_async(widenings(invocation, graph))
+    missing = loaded.trust.missing(asked)
+    return f"interlock trust  (a run needs your agreement: {missing[0].text})" if missing else ""
 
 
 def _commands(graph: Graph) -> Iterator[str]:
@@ -177,10 +186,10 @@ def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
     )
 
 
-def _next(analysis: Analysis, standing: Standing) -> str:
+def _next(analysis: Analysis, standing: Standing, agreement: str) -> str:
     """A run, if there is anything for it to do; else what makes something possible."""
     if analysis.order:
-        return "interlock run"
+        return agreement or "interlock run"
     given_up = next((name for name in analysis.unscheduled if name in standing.given_up), None)
     return f"interlock retry {given_up}" if given_up else "interlock plan"
 

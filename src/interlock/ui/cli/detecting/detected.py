@@ -12,6 +12,8 @@ class CheckFound:
     command: str
     source: str
     """The file that says it, and where in it."""
+    ignores: str = ""
+    """The words because of which it is green whatever its tests say; empty: none were found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class SetupFound:
     """Do the key files say exactly what is installed, and nothing else."""
     absent: tuple[str, ...] = ()
     """Those of the folders that are not in the checkout."""
+    needs: str = ""
+    """Its program, if that is not installed here."""
 
     @property
     def command(self) -> str:
@@ -43,6 +47,8 @@ class Detected:
     """One for each ecosystem."""
     checks: tuple[CheckFound, ...] = field(default=())
     """Best first."""
+    always_green: tuple[CheckFound, ...] = ()
+    """Commands that ignore that tests fail."""
 
     @property
     def check(self) -> CheckFound | None:
@@ -50,8 +56,11 @@ class Detected:
 
     @property
     def setup(self) -> Setup | None:
-        """What to write into a graph: of the set-ups that lock files decide, those that are in use."""
-        locked = [setup for setup in self.setups if setup.locked]
+        """What to write into a graph: of the set-ups that lock files decide, those that are in use.
+
+        One whose program is not installed would hold back each check.
+        """
+        locked = [setup for setup in self.setups if setup.locked and not setup.needs]
         used = [setup for setup in locked if not setup.absent] or locked[:1]
         if not used:
             return None

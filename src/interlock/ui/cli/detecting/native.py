@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
+from interlock.ui.cli.detecting.ignoring import ignored_in_recipe
 from interlock.ui.cli.detecting.layout import Layout
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -27,7 +28,8 @@ def make_checks(layout: Layout) -> Iterator[CheckFound]:
     for target in TARGETS:
         recipe = _recipe(text, target)
         if recipe is not None and not _NEEDS_THE_NETWORK.search(recipe):
-            yield CheckFound(f"make {target}", f"{name}: {target}")
+            ignores = ignored_in_recipe(text, target, recipe)
+            yield CheckFound(f"make {target}", f"{name}: {target}", ignores)
     if not name and layout.has("configure.ac", "configure"):
         yield CheckFound("make check", "configure.ac")
 

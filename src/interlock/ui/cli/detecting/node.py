@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
+from interlock.ui.cli.detecting.ignoring import ignoring_part
 from interlock.ui.cli.detecting.layout import Layout, table
 
 LOCKS = {
@@ -35,14 +36,14 @@ def node_checks(layout: Layout) -> Iterator[CheckFound]:
     script = scripts.get("test", "")
     if script and "no test specified" not in script:
         command = f"{_alone(script)}{_runner(layout)} test{_naming(layout, script)}"
-        yield CheckFound(command, "package.json: scripts.test")
+        yield CheckFound(command, "package.json: scripts.test", ignoring_part(script))
     if _RUNS_TESTS.search(script):
         return
     for name, text in scripts.items():
         runs_it = re.search(rf"\b{re.escape(name)}(?![\w:-])", script)
         if _RUNS_TESTS.search(text) and not runs_it and not _NOT_FOR_CHECKS.search(f"{name} {text}"):
             command = f"{_alone(text)}{_runner(layout)} run {name}{_naming(layout, text)}"
-            yield CheckFound(command, f"package.json: scripts.{name}")
+            yield CheckFound(command, f"package.json: scripts.{name}", ignoring_part(text))
 
 
 def _alone(script: str) -> str:
@@ -82,6 +83,8 @@ def node_setup(layout: Layout) -> Iterator[SetupFound]:
     run = _INSTALL[manager] if lock else f"{manager} install"
     if manager == "yarn" and "__metadata" in layout.text("yarn.lock"):
         run = "yarn install --immutable"
+    if not layout.is_on_path(manager) and manager in ("pnpm", "yarn") and layout.is_on_path("corepack"):
+        run = f"corepack {run}"
     source = lock or "package.json"
     yield SetupFound((run,), (source,), ("node_modules",), source, locked=bool(lock))
 

@@ -32,8 +32,12 @@ def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
     layout = Layout(root, environ)
     found = [setup for find in _SETUPS for setup in find(layout)]
     named = [setup for setup in found if setup.makes] or found
-    checks = dict.fromkeys(check for find in _CHECKS for check in find(layout))
-    return Detected(tuple(_compared(layout, setup) for setup in named), tuple(_once(checks)))
+    checks = list(_once(check for find in _CHECKS for check in find(layout)))
+    return Detected(
+        tuple(_compared(layout, setup) for setup in named),
+        tuple(check for check in checks if not check.ignores),
+        tuple(check for check in checks if check.ignores),
+    )
 
 
 def _once(checks: Iterable[CheckFound]) -> Iterator[CheckFound]:
@@ -46,7 +50,9 @@ def _once(checks: Iterable[CheckFound]) -> Iterator[CheckFound]:
 
 def _compared(layout: Layout, setup: SetupFound) -> SetupFound:
     absent = tuple(name for name in setup.makes if not layout.has(name))
-    return dataclasses.replace(setup, absent=absent)
+    words = [word for word in setup.run[0].split() if "=" not in word]
+    is_here = "/" in words[0] or layout.is_on_path(words[0])
+    return dataclasses.replace(setup, absent=absent, needs="" if is_here else words[0])
 
 
 def _node(layout: Layout) -> Iterator[CheckFound]:
@@ -55,7 +61,7 @@ def _node(layout: Layout) -> Iterator[CheckFound]:
     why = builds_before_tests(layout) or ("scripts.build" if tests_what_is_built(layout) else "")
     for check in node_checks(layout):
         if why and build:
-            yield CheckFound(f"{build} && {check.command}", f"{check.source}, {why}")
+            yield CheckFound(f"{build} && {check.command}", f"{check.source}, {why}", check.ignores)
         yield check
 
 

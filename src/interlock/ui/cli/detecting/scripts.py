@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
+from interlock.ui.cli.detecting.ignoring import ignored_in_script
 from interlock.ui.cli.detecting.layout import Layout, table
 from interlock.ui.cli.detecting.python import activated, in_environment
 
@@ -29,8 +30,9 @@ _UNUSABLE = re.compile(r"\$\{\{|\b(tox|nox|hatch|docker|sudo|apt-get|brew|curl|c
 _NO_TEST = re.compile(
     r"\b(pip[x\d]?|uv|poetry|conda|npm|pnpm|yarn|bun|go|cargo) (install|add|i|ci|sync)\b"
     r"|(^|&& )(echo|printf|grep|which)\b|\s--(version|help|collect-only|co)\b"
+    r"|\bmake (.* )?(-[a-hj-z]*i[a-z]*|--ignore-errors)\b"
 )
-"""Lines that name a test program and do not run it, or that install something."""
+"""Lines that name a test program and do not run it, that install something, or that ignore errors."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\\.")
 _OVERRULES = re.compile(r"['\";|]|(?<![&<>])&(?![&>])")
 """Signs after which another command may decide how the line ends, and quotes without an end."""
@@ -43,7 +45,7 @@ def script_checks(layout: Layout) -> Iterator[CheckFound]:
         for name in (f"{folder}/test", f"{folder}/test.sh"):
             if (path := layout.root / name).is_file():
                 how = f"./{name}" if os.access(path, os.X_OK) else f"sh {name}"
-                yield CheckFound(in_environment(layout, how), name)
+                yield CheckFound(in_environment(layout, how), name, ignored_in_script(layout.text(name)))
 
 
 def script_setup(layout: Layout) -> Iterator[SetupFound]:
@@ -131,7 +133,9 @@ def _rank(path: Path) -> tuple[bool, str]:
 
 
 def _commands(step: object, usual: str) -> Iterator[tuple[str, str]]:
-    said = step.get("run") if isinstance(step, dict) else None
+    """The lines of a step. One that may fail is not what the project is checked by."""
+    may_fail = isinstance(step, dict) and step.get("continue-on-error") not in (None, False)
+    said = step.get("run") if isinstance(step, dict) and not may_fail else None
     folder = str(step.get("working-directory", usual)) if isinstance(step, dict) else usual
     for line in said.replace("\\\n", " ").splitlines() if isinstance(said, str) else ():
         text = " ".join(line.split())
