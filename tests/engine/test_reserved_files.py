@@ -48,8 +48,15 @@ STEERING = (
     *(".codex/config.toml", ".gemini/settings.json", "opencode.json", ".vscode/tasks.json", ".lfsconfig"),
     *("inter\u200clock.toml", "task-graph.yaml.", ".githooks/post-checkout", "notify.sh"),
     *(".vscode/settings.json", ".devcontainer/devcontainer.json", "tools/ext", ".gitconfig"),
+    *(".pre-commit-config.yaml", "lefthook.yml", "lefthook-local.yml", ".lefthook.toml", ".husky/pre-commit"),
+    *(".lintstagedrc.json", ".overcommit.yml", ".devcontainer.json", "shop.code-workspace"),
+    *("mise.local.toml", ".mise/config.toml", ".config/mise.toml", ".Rprofile", ".helix/languages.toml"),
+    *(".idea/startup.xml", ".idea/runConfigurations/x.xml", "web/.husky/pre-push"),
 )
-HARMLESS = ("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/extensions.json")
+HARMLESS = (
+    *("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/extensions.json"),
+    *(".editorconfig", "commitlint.config.js", "mise/table.toml", "docs/lefthook.md"),
+)
 
 
 def lines(names: tuple[str, ...]) -> str:

@@ -2,7 +2,8 @@
 
 1. An agent that could land its own settings could let itself out at the next run.
 2. So it could with the settings of an agent program (hooks, servers to start, permissions), which the
-   person's own session obeys outside any sandbox, and with what makes the person's git start programs.
+   person's own session obeys outside any sandbox, and with what makes the person's git, shell or editor start
+   programs unasked. The programs that such a file names are the project's own code, and are not reserved.
 3. Names are compared as the most careless file system does: case, signs that are not shown, dots at the end.
 """
 
@@ -26,6 +27,17 @@ AGENT_SETTINGS = re.compile(
 )
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
+STARTS_UNASKED = re.compile(
+    r"(.*/)?(\.pre-commit-config\.ya?ml|\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)|\.lefthook(-local)?(/.*)?"
+    r"|\.husky(/.*)?|\.huskyrc.*|husky\.config\..*|\.?simple-git-hooks\..*|\.overcommit\.yml|captainhook\.json"
+    r"|\.lintstagedrc.*|lint-staged\.config\..*|\.trunk(/.*)?"
+    r"|\.envrc|\.autoenv(\..*)?|\.?mise\..*\.toml|\.mise/.*|mise/config(\..*)?\.toml|\.config/mise(\.toml|/.*)"
+    r"|\.rprofile|\.irbrc|\.pryrc"
+    r"|.*\.code-workspace|\.devcontainer\.json|\.helix(/.*)?|\.nvimrc|\.vimrc|\.dir-locals-2\.el"
+    r"|\.idea/(startup|watchertasks|workspace|externaltools)\.xml|\.idea/runconfigurations(/.*)?)"
+)
+"""Files that name commands which a hook manager, the shell or an editor starts when a person commits, enters
+the folder or opens it."""
 GIT_SETTINGS = (".gitmodules", ".lfsconfig")
 """Addresses that the person's git fetches from."""
 ATTRIBUTES = ".gitattributes"
@@ -61,14 +73,17 @@ class Reserved:
         if not mine:
             return report
         named = ", ".join(mine)
-        why = f"it changed {named}, which says what agents may do; only a person changes that"
+        what = "says what agents may do or what your own machine starts"
+        why = f"it changed {named}, which {what}; only a person changes that"
         return replace(report, error=ErrorClass.DENIED, summary=why, tail=f"Leave {named} as it was.")
 
     def _is_reserved(self, path: str) -> bool:
         """Is it one of these files, or something that takes the place of a folder above one."""
         folded = fold(path)
         kept = {fold(name) for name in self.paths}
-        if AGENT_SETTINGS.fullmatch(folded) or folded.rpartition("/")[2] in GIT_SETTINGS:
+        if AGENT_SETTINGS.fullmatch(folded) or STARTS_UNASKED.fullmatch(folded):
+            return True
+        if folded.rpartition("/")[2] in GIT_SETTINGS:
             return True
         return folded in kept or any(
             name.startswith(f"{folded}/") or (name.endswith("/") and folded.startswith(name)) for name in kept

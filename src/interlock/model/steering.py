@@ -12,6 +12,8 @@ _NAMES = re.compile(
     r"|(jest|vitest|vite|ava|karma|babel|playwright)\.conf(ig)?\..*|\.rspec|phpunit\.xml.*"
     r"|(gnu)?makefile(\.am|\.in)?|.*\.mk|cmakelists\.txt|.*\.cmake|meson\.build|configure\.ac|build\.rs|cargo\.toml"
     r"|justfile|taskfile\.ya?ml|rakefile|(build|settings)\.gradle(\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.travis\.yml"
+    r"|\.yarnrc(\.yml)?|\.?pnpmfile\.[cm]?js|rust-toolchain(\.toml)?|\.tool-versions|\.(nvmrc|(python|node|ruby|go)-version)"
+    r"|(flake|shell|default)\.nix|devbox\.json"
 )
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
