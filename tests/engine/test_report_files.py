@@ -101,3 +101,24 @@ def test_a_report_that_an_agent_puts_into_the_tree_does_not_count(red: Scratch) 
     checks = {each["fact"]["task"]: each["fact"]["checks"][0] for each in red.facts("PhaseFailed")}
     assert checks["t"]["suite"] is None
     assert checks["h"]["other_reason"].startswith("its report reports/TEST-3.xml does not count")
+
+
+LED_AWAY = "echo 'def test_new(): assert 0' > b.py; mkdir reports; ln -s /tmp reports/b"
+
+
+def test_a_folder_link_that_leads_a_report_away_is_seen(red: Scratch) -> None:
+    """A new module fails, and its report goes through a link of the change to a folder elsewhere."""
+    each = RUNNER.replace("'tests.py'", "module").replace("build/reports", "reports/' + module[:-3] + '")
+    body = (
+        each.partition("import pathlib\n")[2].replace("print(", "#").replace("raise SystemExit(bad > 0)", "")
+    )
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    counted = "    total += bad\nprint('See the reports.')\nraise SystemExit(total > 0)\n"
+    modules = "import pathlib\ntotal = 0\nfor module in ('a.py', 'b.py'):\n"
+    skip = "    if not pathlib.Path(module).exists(): continue\n"
+    red.write(run__py=modules + skip + lines + counted, a__py=TESTS)
+    red.graph("  t: {goal: t, retries: 0}\n", LED_AWAY, verify="python run.py")
+    said = red.interlock("run", code=1)
+    assert red.states() == {"t": "failed"}, said
+    (failed,) = red.facts("PhaseFailed")
+    assert failed["fact"]["checks"][0]["other_reason"].startswith("reports/b is a link out of the checkout")

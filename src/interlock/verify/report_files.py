@@ -4,14 +4,14 @@
    an agent could have put it there. If the command wrote over it, the reports are not all there is.
 2. A file that the command only moved keeps its old time, and does not count either.
 3. No link is followed, and nothing but plain files is opened. A link of the tree beside a report may have led
-   another report away.
+   another report away, and so may one to a folder outside of the checkout, wherever it is.
 4. A file that cannot be read does not hide the others.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -41,6 +41,8 @@ class Layer:
     folder: Path
     tree: Path | None = None
     """The folder of the tree under test, if that is another one."""
+    at: Path | None = None
+    """The path of the checkout, where this is its layer."""
     before: frozenset[str] = frozenset()
     """The files that were there before the command."""
 
@@ -87,6 +89,9 @@ class Watch:
 
     def _led_away(self, folders: Mapping[Path, Path]) -> Iterator[str]:
         """Name the links of the tree that stand beside a report."""
+        for layer in self.layers if folders else ():
+            for out in _links_out(layer, self.began_ns):
+                yield f"{out} is a link out of the checkout, and a report that goes there is lost: remove it"
         for folder, path in folders.items():
             links = (entry for entry in _listed(path) if entry.is_symlink() and entry.name.endswith(".xml"))
             for link in links:
@@ -108,21 +113,31 @@ def watch(room: Room, marker: Path) -> Watch:
 def _layers(room: Room) -> Sequence[Layer]:
     overlays = room.grant.overlays if room.grant else ()
     if not overlays:
-        return [Layer(room.path)]
+        return [Layer(room.path, at=room.path)]
     # The first lower layer of the checkout is the tree; those of its ignored folders are the person's own.
     at = str(room.path)
-    return [Layer(Path(each.upper), Path(each.lower[0]) if each.at == at else None) for each in overlays]
+    return [
+        Layer(Path(each.upper), Path(each.lower[0]), room.path) if each.at == at else Layer(Path(each.upper))
+        for each in overlays
+    ]
 
 
 def _noted(layer: Layer) -> Layer:
     try:
-        return Layer(layer.folder, layer.tree, frozenset(name for name, _ in _documents(layer.folder)))
+        return replace(layer, before=frozenset(name for name, _ in _documents(layer.folder)))
     except TooMuch:  # then there will be too much afterwards too
         return layer
 
 
 def _documents(root: Path) -> Iterator[tuple[str, os.stat_result]]:
     """The plain files that end in `.xml` below a folder, always in the same order."""
+    for path, entry in _entries(root):
+        if path.endswith(".xml") and entry.is_file(follow_symlinks=False):
+            yield path, entry.stat(follow_symlinks=False)
+
+
+def _entries(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """All below a folder that is no folder itself, always in the same order."""
     waiting, count = [""], 0
     while waiting:
         above = waiting.pop()
@@ -133,8 +148,25 @@ def _documents(root: Path) -> Iterator[tuple[str, os.stat_result]]:
             path = f"{above}{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{path}/")
-            elif path.endswith(".xml") and entry.is_file(follow_symlinks=False):
-                yield path, entry.stat(follow_symlinks=False)
+            else:
+                yield path, entry
+
+
+def _links_out(layer: Layer, began_ns: int) -> Iterator[str]:
+    """The links of the tree under test that lead out of the checkout; of a huge tree only the first."""
+    roots = [root for root in (layer.folder, layer.tree) if root and layer.at]
+    for root in roots:
+        with suppress(TooMuch):
+            for path, entry in _entries(root):
+                is_old = entry.is_symlink() and entry.stat(follow_symlinks=False).st_mtime_ns <= began_ns
+                if is_old and layer.at and _leads_out(layer.at, path, str(Path(entry.path).readlink())):
+                    yield path
+
+
+def _leads_out(at: Path, path: str, target: str) -> bool:
+    """By its words alone. What leads to git's own folder is lost as well."""
+    place = os.path.normpath(at / Path(path).parent / target)
+    return not place.startswith(f"{at}/") or place.startswith(f"{at}/.git/") or place == f"{at}/.git"
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:
