@@ -49,6 +49,9 @@ def test_a_new_file_is_judged_by_its_size_and_its_first_bytes() -> None:
     assert why("tool", content=b"\x7fELF\x02") is Unwanted.COMPILED
     assert why("pkg/app.wasm", content=b"\0asm\1") is Unwanted.COMPILED
     assert why("libx.a", content=b"!<arch>\n/") is Unwanted.COMPILED
+    assert why("meta", content=b"rust\0\0\0\x09") is Unwanted.COMPILED
+    assert why("tool", content=b"MZ\x90\0 DOS mode PE\0\0") is Unwanted.COMPILED
+    assert why("story.txt", content=b"MZ was a hero of rust") is None
 
 
 def test_a_folder_is_named_once_with_the_number_of_its_files() -> None:

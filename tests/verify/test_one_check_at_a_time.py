@@ -117,6 +117,44 @@ class NotedRooms(OpenRooms):
         await busy
 
 
+@dataclass(frozen=True)
+class SlowRooms(OpenRooms):
+    """Rooms that note what they clear, and do it when they are told to."""
+
+    go_on: asyncio.Event
+    cleared: asyncio.Queue[Path]
+
+    async def clear(self, home: Path) -> None:
+        """As `Rooms` says."""
+        self.cleared.put_nowait(home)
+        await self.go_on.wait()
+        await super().clear(home)
+
+
+def test_two_processes_do_not_remove_one_abandoned_folder_at_once(bench: Bench) -> None:
+    """Each checker has locks of its own, as one in another process has."""
+
+    async def story() -> list[Path]:
+        workspaces = GitWorkspaces(await discover(bench.root))
+        slow = SlowRooms(workspaces, go_on=asyncio.Event(), cleared=asyncio.Queue())
+        quick = SlowRooms(workspaces, go_on=asyncio.Event(), cleared=asyncio.Queue())
+        quick.go_on.set()
+        first = asyncio.create_task(
+            LocalChecker(slow, LocalProcesses(), bench.state).check(bench.order("true"))
+        )
+        assert await slow.cleared.get() == dead
+        await LocalChecker(quick, LocalProcesses(), bench.state).check(bench.order("true"))
+        slow.go_on.set()
+        await first
+        return [quick.cleared.get_nowait() for _ in range(quick.cleared.qsize())]
+
+    dead = bench.state / "check" / "dead"
+    (dead / "tree").mkdir(parents=True)
+    cleared = asyncio.run(story())
+    assert dead not in cleared and len(cleared) == 1
+    assert not dead.exists()
+
+
 def test_a_check_cancelled_while_its_folder_is_removed_keeps_it_until_then(bench: Bench) -> None:
     """Else the next check removes the same folder at the same time, and both fail."""
 

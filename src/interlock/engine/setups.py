@@ -118,7 +118,8 @@ class Setups:
     def clear_up(self, older_than_seconds: float = 0.0) -> None:
         """Remove what is outdated. Only while no program uses it."""
         for path in self.outdated(older_than_seconds):
-            remove_tree(path)
+            with contextlib.suppress(FileNotFoundError):  # another process removes it as well
+                remove_tree(path)
         for path in self._home.glob("*"):
             if path.is_symlink() and not path.exists():
                 path.unlink()

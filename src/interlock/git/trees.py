@@ -8,7 +8,9 @@
    what the user has built there is newer than its sources, and older than each source that has changed since.
    A file of the checkout that was written again later, with the same content, is told to those who ask.
 5. A tree of the other kind (`is_new`) has files that are all newer than anything that was built: no time
-   tells a build that a file is gone.
+   tells a build that a file is gone. Their times are set again for each workspace, unless an overlay may be
+   mounted over the tree: what that shows then is undefined, and its build would start again. Then there is a
+   tree of its own for the next.
 """
 
 import asyncio
@@ -120,15 +122,29 @@ class Trees:
         """
         async with self._one_at_a_time:
             found = self._newest or await asyncio.to_thread(self._find)
+            if found and self._is_new and not await asyncio.to_thread(self._renew, found):
+                found = None
             near = await self._compared(found, tree, timed=timed) if found else None
             if near is None or len(near.differences) + len(near.later) > FAR:
                 near = await self._compared(await self._make(tree), tree, timed=timed)
             self._newest = near.pristine
             self._users[user] = near.pristine.folder
             await asyncio.to_thread(self._tidy)
-            if self._is_new:
-                await asyncio.to_thread(_renew, near.pristine.files)
         return near
+
+    def _renew(self, found: Pristine) -> bool:
+        """Make all files of a tree new; False if it is in use."""
+        if found.folder in self._users.values():
+            return False
+        lock = self._locks[found.folder]
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # by another process; the lock that we had may be lost now
+            os.close(self._locks.pop(found.folder))
+            return False
+        _touch(found.files)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        return True
 
     async def _compared(self, found: Pristine, tree: str, *, timed: bool) -> Near:
         differences = await self._differences(found.tree, tree)
@@ -276,7 +292,7 @@ async def _refresh(made: Pristine) -> None:
         await git.run("update-index", "-q", "--refresh", ok=(0, 1))
 
 
-def _renew(files: Path) -> None:
+def _touch(files: Path) -> None:
     """Rule 5: what was built a moment ago is older."""
     for folder, _, names in os.walk(os.fsencode(files)):
         for name in names:

@@ -115,9 +115,10 @@ _COMPILED_NAMES = re.compile(
 )
 _COMPILED_BEGINNINGS = (
     *(b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
-    *(b"!<arch>\n", b"\0asm", b"BC\xc0\xde"),
+    *(b"!<arch>\n", b"\0asm", b"BC\xc0\xde", b"rust\0\0\0", b"\x1bLua", b";ELC", b"Caml1999", b"dex\n0"),
 )
-"""Programs and libraries of Linux and macOS, classes of Java, archives of objects, WebAssembly, LLVM."""
+"""Programs and libraries of Linux and macOS, classes of Java, archives of objects (`.rlib` too), WebAssembly,
+LLVM, metadata of Rust, bytecode of Lua, Emacs, OCaml and Android: whatever the name of the file is."""
 _PRODUCT_FOLDERS = re.compile(r".+\.(?:egg-info|dist-info|dSYM)|CMakeFiles")
 FOLDERS = {
     **dict.fromkeys(("node_modules", "bower_components", ".venv", "site-packages"), Unwanted.DEPENDENCIES),
@@ -178,7 +179,9 @@ _KINDS: dict[Unwanted, Callable[[NewFile, str], bool]] = {
     Unwanted.ENVIRONMENT: lambda _, name: holds_credentials(name),
     Unwanted.KEY: _is_key,
     Unwanted.COMPILED: lambda file, name: (
-        bool(_COMPILED_NAMES.fullmatch(name)) or file.content.startswith(_COMPILED_BEGINNINGS)
+        bool(_COMPILED_NAMES.fullmatch(name))
+        or file.content.startswith(_COMPILED_BEGINNINGS)
+        or (file.content.startswith(b"MZ") and b"PE\0\0" in file.content)  # of Windows
     ),
 }
 

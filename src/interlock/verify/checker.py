@@ -13,7 +13,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.suite import Unable
 from interlock.verify.breaking import SAID
-from interlock.verify.folder import Folders, is_abandoned, note
+from interlock.verify.folder import Folders, abandoned, note
 from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.reading import mark_unread, notes_accesses, still_unread
@@ -85,8 +85,9 @@ class LocalChecker:
         async with self._moving_in:
             for folder in self._folders.others():
                 await self._processes.end_survivors(str(note(folder)))
-                if is_abandoned(folder):
-                    await self._rooms.clear(folder)
+                with abandoned(folder) as is_dead:
+                    if is_dead:
+                        await self._rooms.clear(folder)
         if self._prepare and (failed := await self._prepare(order.tree)):
             return [_unprepared(command, failed) for command in order.commands]
         return [

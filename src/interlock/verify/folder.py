@@ -49,13 +49,19 @@ def note(folder: Path) -> Path:
     return folder / "supervisor.pid"
 
 
-def is_abandoned(folder: Path) -> bool:
-    """Is the process that made it dead."""
+@contextmanager
+def abandoned(folder: Path) -> Iterator[bool]:
+    """Is the process that made it dead. If so, no other process says yes to this until the end of the block:
+    two that remove one folder at once both fail."""
     try:
-        os.close(_locked(folder))
+        lock = _locked(folder)
     except OSError:
-        return False
-    return True
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.close(lock)
 
 
 def _locked(folder: Path) -> int:
