@@ -205,6 +205,13 @@ def test_a_linter_alone_verifies_nothing_and_beside_tests_it_is_not_named(
     assert "canary: broke shapes.area; `python3 -m unittest -q` noticed in " in said
 
 
+def test_a_result_that_does_not_say_who_noticed_is_tried_again() -> None:
+    """It was made by a version that took a linter for a test. Its landings keep their grade."""
+    old = CanaryResult(True, ("shapes.area",))
+    assert not old.is_settled and weigh([GREEN], old).is_verified
+    assert CanaryResult(True, ("shapes.area",), noticed_by=("make",)).is_settled
+
+
 def test_checks_that_run_long_on_a_canary_are_told_every_half_minute() -> None:
     told: list[str] = []
 

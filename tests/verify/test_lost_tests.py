@@ -12,6 +12,10 @@ def part(path: str, *lines: str, header: str = "index 1..2 100644") -> str:
     return "\n".join((f"diff --git a/{path} b/{path}", header, f"--- a/{path}", f"+++ b/{path}", *lines, ""))
 
 
+def renamed(old: str, new: str) -> str:
+    return f"diff --git a/{old} b/{new}\nsimilarity index 100%\nrename from {old}\nrename to {new}\n"
+
+
 GONE = part("tests/a.sh", "@@ -1 +0,0 @@", "-test 1", header="deleted file mode 100644")
 LESS = part("tests/b.py", "@@ -1,2 +1 @@", "-assert 1", "-assert 2", "+assert 3")
 
@@ -27,6 +31,13 @@ LESS = part("tests/b.py", "@@ -1,2 +1 @@", "-assert 1", "-assert 2", "+assert 3"
         (part("tests/b.rs", "@@ -1 +0,0 @@", "-#[test]"), ("tests/b.rs",)),
         (part("tests/b.py", "@@ -1 +1 @@", "--- a = b", "+++ a = b"), ()),
         (part("tests/b.py", "@@ -0,0 +1 @@", "+x\x0cdiff --git a/z b/z\u2028deleted file mode"), ()),
+        (renamed("tests/a.sh", "tests/b.sh"), ()),
+        (renamed("tests/a.sh", "tests/a.sh.off"), ("tests/a.sh",)),
+        (renamed("tests/test_a.py", "tests/unit/test_b.py"), ()),
+        (renamed("tests/test_a.py", "tests/a.py"), ("tests/test_a.py",)),
+        (renamed("a.test.js", "a.js.test"), ("a.test.js",)),
+        ("diff --git a/t/a b/t/a\nold mode 100755\nnew mode 100644\n", ("t/a",)),
+        ("diff --git a/t/a b/t/a\nold mode 100644\nnew mode 100755\n", ()),
         (GONE.replace("a/tests/a.sh b/tests/a.sh", '"a/t\\t.sh" "b/t\\t.sh"'), ("t\\t.sh",)),
     ],
 )

@@ -48,8 +48,11 @@ class CanaryResult:
 
     @property
     def is_settled(self) -> bool:
-        """Tell if another trial would say the same: a break was noticed, or there is nothing to break."""
-        return self.noticed or not (self.places or self.given_up)
+        """Tell if another trial would say the same: a break was noticed, or there is nothing to break.
+
+        A result without the commands that noticed is of a version that a linter could satisfy.
+        """
+        return bool(self.noticed and self.noticed_by) or not (self.places or self.given_up)
 
     @property
     def is_untried(self) -> bool:

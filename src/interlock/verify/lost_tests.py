@@ -2,7 +2,8 @@
 
 It is asked where no report counts the tests that ran. There the text of the tests is all there is to compare:
 
-1. A file that is gone has lost its tests, unless git finds it again under another name.
+1. A file that is gone has lost its tests, unless git finds it again under another name of the same kind: what
+   collects tests goes by names (`*.sh`, `test_*`). One that may not be executed any more is as good as gone.
 2. So has one with fewer lines of code than before. Blank lines and comments are none.
 3. A diff that is too long to be read shows nothing of the files at its end: they count as lost.
 4. Beside a check with a report, only files that no such report is about are looked at (shell scripts and
@@ -12,8 +13,9 @@ It is asked where no report counts the tests that ran. There the text of the tes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from interlock.verify.sources import is_source, is_test
+from interlock.verify.sources import extension, is_source, is_test
 
 MOST_NAMED = 50
 _COMMENT = re.compile(r"\s*(#(?!\[)|//|/?\*|--|$)")
@@ -58,11 +60,24 @@ def _files(diff: str) -> Iterator[_File]:
         elif line.startswith("@@"):
             in_hunk = True
         elif not in_hunk:
-            current.is_gone = current.is_gone or line.startswith("deleted file mode")
+            current.is_gone = current.is_gone or _takes_away(current.path, line)
         elif line[:1] in ("+", "-") and not _COMMENT.match(line[1:]):
             current.balance += 1 if line[0] == "+" else -1
     if current:
         yield current
+
+
+def _takes_away(path: str, line: str) -> bool:
+    """Tell if a line before the text of a file says that it no longer runs as a test."""
+    if line.startswith("rename to "):
+        return _kind(path) != _kind(line.removeprefix("rename to ").strip('"'))
+    return line.startswith(("deleted file mode", "old mode 100755"))
+
+
+def _kind(path: str) -> tuple[str, bool]:
+    """What collects tests looks at: the end of the name, and whether it says test."""
+    name = PurePosixPath(path).name.lower()
+    return extension(path), name.startswith("test") or bool(re.search(r"[._-](test|spec)s?\b", name))
 
 
 def _path(line: str) -> str:
