@@ -70,6 +70,7 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     finished = [fact for fact in scratch.facts("WorkFinished") if fact["fact"]["task"] == "half-verifying"]
     assert len(finished) == 1  # what its agent had made was checked again, and not made again
     assert scratch.git("show", "main:half-implementing.part.ok") == "ok"
+    assert len(scratch.facts("TaskAccepted")) == 12  # the file still has its tasks, as before origins
     scratch.interlock("events", "--verify")
 
 

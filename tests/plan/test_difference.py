@@ -1,17 +1,22 @@
 """The facts that bring the log up to the graph (MISSION T2)."""
 
+import json
 from dataclasses import replace
+
+import msgspec
 
 from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskCancelled, TaskRemoved
 from interlock.events.fold import fold
 from interlock.events.lifecycle import Stage
-from interlock.events.record import GENESIS, Recorded, seal
+from interlock.events.record import GENESIS, Recorded, encode, seal
 from interlock.events.state import State
-from interlock.model.task import TaskId
+from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.plan import Graph, changes, parse
 
 HEAD = "version: 1\nagents: {bot: {use: command, run: [bot]}}\ndefaults: {agent: bot}\ntasks:\n"
 BOTH = "  a: {goal: x, uses: [db]}\n  b: {goal: y, needs: [a]}\n"
+FILE = Origin(OriginKind.GRAPH, "task-graph.yaml")
+PERSON = Origin(OriginKind.PERSON, "anna")
 
 
 def graph(tasks: str = BOTH) -> Graph:
@@ -28,8 +33,8 @@ def test_a_new_graph_is_accepted_task_by_task() -> None:
     read = graph()
     assert changes(State(), read) == [
         PlanAccepted("task-graph.yaml", read.digest, 2),
-        TaskAccepted(read.tasks[0]),
-        TaskAccepted(read.tasks[1]),
+        TaskAccepted(read.tasks[0], FILE),
+        TaskAccepted(read.tasks[1], FILE),
     ]
 
 
@@ -42,7 +47,7 @@ def test_only_what_changed_is_said() -> None:
     edited = graph(BOTH.replace("goal: y", "goal: z"))
     plan, accepted = changes(state, edited)
     assert isinstance(plan, PlanAccepted)
-    assert accepted == TaskAccepted(edited.tasks[1])
+    assert accepted == TaskAccepted(edited.tasks[1], FILE)
 
 
 def test_a_comment_changes_the_plan_and_no_task() -> None:
@@ -58,7 +63,7 @@ def test_a_task_that_left_the_graph_is_removed_and_can_come_back() -> None:
     assert facts[1:] == [TaskRemoved(TaskId("b"))]
     state = after(facts, state)
     assert changes(state, shorter) == []
-    assert changes(state, graph())[1:] == [TaskAccepted(graph().tasks[1])]
+    assert changes(state, graph())[1:] == [TaskAccepted(graph().tasks[1], FILE)]
 
 
 def test_what_has_landed_stays_when_it_leaves_the_graph() -> None:
@@ -72,7 +77,39 @@ def test_a_cancelled_task_is_not_revived_by_reading_the_same_graph() -> None:
     assert changes(state, graph()) == []
 
 
-def test_the_same_text_under_another_name_is_a_new_plan() -> None:
+def test_the_same_text_under_another_name_is_a_new_plan_and_has_the_tasks_from_then_on() -> None:
     state = after(changes(State(), graph()))
     moved = replace(graph(), source="other.yaml")
-    assert changes(state, moved) == [PlanAccepted("other.yaml", moved.digest, 2)]
+    other = Origin(OriginKind.GRAPH, "other.yaml")
+    assert changes(state, moved) == [
+        PlanAccepted("other.yaml", moved.digest, 2),
+        *(TaskAccepted(task, other) for task in moved.tasks),
+    ]
+    assert changes(after(changes(state, moved), state), moved) == []
+
+
+def test_a_file_removes_only_what_it_wrote() -> None:
+    other = parse(HEAD + "  c: {goal: z}\n", "other.yaml")
+    hers = replace(graph().tasks[0], id=TaskId("hers"))
+    state = after([*changes(State(), graph()), TaskAccepted(hers, PERSON)])
+    facts = changes(state, other)
+    assert [fact for fact in facts if isinstance(fact, TaskRemoved)] == []
+    state = after(facts, state)
+    nothing = parse(HEAD + "  d: {goal: z}\n", "other.yaml")
+    assert [fact for fact in changes(state, nothing) if isinstance(fact, TaskRemoved)] == [
+        TaskRemoved(TaskId("c"))
+    ]
+
+
+def test_a_task_that_the_file_names_too_is_the_files_and_its_work_goes_on() -> None:
+    state = after([TaskAccepted(graph().tasks[0], PERSON)])
+    state.tasks[TaskId("a")].stage = Stage.FAILED
+    state = after(changes(state, graph()), state)
+    assert (state.tasks[TaskId("a")].origin, state.tasks[TaskId("a")].stage) == (FILE, Stage.FAILED)
+
+
+def test_a_task_of_a_log_without_origins_is_of_the_file_that_was_taken_in_before_it() -> None:
+    old = [Recorded(1, 1.0, "", *encode(PlanAccepted("old.yaml", "", 1)), "")]
+    body = json.dumps({"task": msgspec.to_builtins(graph().tasks[0])})
+    state = fold([*old, Recorded(2, 1.0, "", "TaskAccepted", body, "")])
+    assert state.tasks[TaskId("a")].origin == Origin(OriginKind.GRAPH, "old.yaml")

@@ -177,6 +177,10 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         return set()  # ids become names of folders and refs
     spec = _sound(fact.task)
     known = state.tasks.get(task)
+    origin = fact.origin if fact.origin.name else replace(fact.origin, name=state.source)
+    if known and known.origin != origin and known.spec == spec and known.stage is not Stage.REMOVED:
+        known.origin, known.parent = origin, fact.parent
+        return {task}  # another file has it now, and the work goes on
     if known is None:
         known = state.tasks[task] = TaskState(spec, since=row.time, ready_since=row.time)
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
@@ -188,6 +192,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
             known.failures, known.losses, known.waits = [], 0, 0
             back_to(known, 0, row.time)
         _move(state, known, NEXT[known.stage, f.TaskAccepted], row.time)
+    known.origin, known.parent = origin, fact.parent
     _remember_needs(state, known)
     (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
     return {task}

@@ -6,7 +6,7 @@ The hash covers the stored text, so no canonical form is needed: what was writte
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -107,6 +107,7 @@ def _readable_part(kind: str, body: str) -> Fact:
     """The fact without the fields that make no sense, if it can do without them."""
     known = kinds()[kind]
     hints = get_type_hints(known)
+    matters = marks_of(body).needs not in ("", ANY)
     found: dict[str, object] = {}
     try:
         said = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
@@ -117,19 +118,28 @@ def _readable_part(kind: str, body: str) -> Fact:
                         said[field.name], type=hints[field.name], strict=False
                     )
             except _NO_FACT:
-                if field.default is MISSING:
+                if _is_required(field) or (matters and _is_new(hints[field.name], _plain(said[field.name]))):
                     raise
         return within_limits(known(**found))
     except (*_NO_FACT, TypeError):
         return _unknown(kind, body) if _has_new_value(known, body) else Unreadable(kind)
 
 
+# Any: a field of any type.
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _plain(value: msgspec.Raw) -> object:
+    try:
+        return msgspec.json.decode(value)
+    except _NO_FACT:
+        return None
+
+
 def _has_new_value(known: type[Fact], body: str) -> bool:
     """Is there a word in the body where only words of a list may stand, and it is not on ours."""
-    try:
-        return _is_new(known, msgspec.json.decode(body))
-    except _NO_FACT:
-        return False
+    return _is_new(known, _plain(msgspec.Raw(body.encode(errors="replace"))))
 
 
 # Any: a value as JSON has it.

@@ -10,7 +10,7 @@ from interlock.events.facts import kinds
 from interlock.events.state import State
 from interlock.events.versions import FIRST, SHAPES
 
-VERSION = 13
+VERSION = 14
 """Raise it whenever State or the fold changes meaning. A new kind of fact need not: `READS` has it."""
 READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 """What was folded. A version that knows more must not start from a state that passed over some of it."""

@@ -17,7 +17,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Baseline, CheckResult, ErrorClass, Resume
 from interlock.model.pool import PoolFigures
-from interlock.model.task import Agent, Commit, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -164,6 +164,8 @@ class TaskState:
     """One task, as the log has it."""
 
     spec: Task
+    origin: Origin = field(default_factory=Origin)
+    parent: TaskId = TaskId("")
     stage: Stage = Stage.WAITING
     phase_index: int = 0
     attempt: int = 0

@@ -42,10 +42,16 @@ class Unknown:
     """The oldest Interlock that knows all such facts of the log; empty: none of them says."""
 
 
-SHAPES: Mapping[str, Shape] = {}
+SHAPES: Mapping[str, Shape] = {"TaskAccepted": Shape(2, "0.2.0")}
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 
-UPCASTS: Mapping[tuple[str, int], Upcast] = {}
+
+def _accepted_from_a_graph(body: Body) -> Body:
+    """Until version 2 only graph files had tasks, one file at a time."""
+    return {**body, "origin": {"kind": "graph", "name": ""}}
+
+
+UPCASTS: Mapping[tuple[str, int], Upcast] = {("TaskAccepted", 1): _accepted_from_a_graph}
 """By kind and the version that a row has: the function that makes it one version newer."""
 
 FIRST = Shape()

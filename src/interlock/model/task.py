@@ -79,6 +79,27 @@ class Agent:
     """The hardest task it should be given."""
 
 
+class OriginKind(StrEnum):
+    """The kinds of places that tasks come from."""
+
+    GRAPH = "graph"
+    """A task graph; `Origin.name` is its file."""
+    PERSON = "person"
+    """`interlock add`; the name is the person's."""
+    PARENT = "parent"
+    """Another task, whose id is the name."""
+    EVENT = "event"
+    API = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place that a task comes from: nothing else may remove it."""
+
+    kind: OriginKind = OriginKind.GRAPH
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One piece of work for one agent, ending in one merge. All defaults are already filled in."""

@@ -1,9 +1,9 @@
 """What people and the plan say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from interlock.events.facts.base import Fact
-from interlock.model.task import Task, TaskId
+from interlock.model.task import Origin, Task, TaskId
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,15 @@ class TaskAccepted(Fact):
     """A task is part of the plan, as given here."""
 
     task: Task
+    origin: Origin = field(default_factory=Origin)
+    """The place that it comes from. A graph file without a name is the last one that was taken in."""
+    parent: TaskId = TaskId("")
+    """The task that it is a part of; empty: of none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRemoved(Fact):
-    """A task is no longer in the graph."""
+    """A task is no longer in the graph file that it came from."""
 
     task: TaskId
 

@@ -42,6 +42,7 @@ COMMANDS: dict[str, Entry] = {
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show what an agent would be told."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; show one again, or any moment of it."),
     "what-if": Entry("Look", f"{_HERE}.what_if", "Simulate a past run with different settings."),
+    "add": Entry("Act", f"{_HERE}.add", "Add a task beside the graph file."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again from the beginning."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),

@@ -9,7 +9,7 @@ from interlock.learn.drift import drift_of
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
-from interlock.model.task import Agent
+from interlock.model.task import Agent, OriginKind
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.footprints import drift_document, drift_line, request_line
@@ -80,6 +80,7 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.reason}"
     yield f"goal      {inert(spec.goal).strip()}"
     yield f"agent     {found.who.name}: {_program(found.who)}"
+    yield from _origin(found)
     if spec.agents:
         yield f"one of    {', '.join(agent.name for agent in spec.agents)}"
     for name, values in (
@@ -112,6 +113,14 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
     # For a task that has landed the next command would be this one again.
     following = f"interlock diff {spec.id}" if found.landed else row.next
     yield f"next: {paint(following, 'cyan')}"
+
+
+def _origin(found: TaskState) -> Iterator[str]:
+    """The place that it comes from, if that is not a graph file."""
+    if found.origin.kind is not OriginKind.GRAPH:
+        yield f"added by  {inert(found.origin.name)}"
+    if found.parent:
+        yield f"part of   {found.parent}"
 
 
 def _asked(found: TaskState) -> Iterator[str]:

@@ -12,7 +12,7 @@ from interlock.model.errors import UsageError
 from interlock.model.evidence import Evidence
 from interlock.model.nearest import find_task
 from interlock.model.reason import Reason, Why
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import Origin, PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.cli.exits import ExitCode
@@ -55,6 +55,9 @@ class Row:
     selected: bool
     since: float
     busy_seconds: float
+    origin: Origin
+    parent: str | None
+    """The task that it is a part of."""
     usage: Usage
     """Of all its attempts, however they ended."""
 
@@ -109,6 +112,8 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         selected=reading.state.is_selected(spec.id),
         since=task.since,
         busy_seconds=task.busy_seconds,
+        origin=task.origin,
+        parent=task.parent or None,
         usage=task.usage,
     )
 
