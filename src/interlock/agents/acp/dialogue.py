@@ -43,7 +43,7 @@ class AcpDialogue:
     def __init__(self, seat: Seat) -> None:
         self.is_over = False
         self._seat = seat
-        self._line = rpc.Line(GREETING_ID)
+        self._line = rpc.Connection(GREETING_ID)
         self._opening = Opening(seat, self._line, self._opened, self._failed)
         self._questions = Questions(self._line)
         self._telling = Telling(seat.workspace)

@@ -16,7 +16,7 @@ from acp.schema import (
 )
 
 from interlock import __version__
-from interlock.agents.acp.rpc import Failed, Line, request
+from interlock.agents.acp.rpc import Connection, Failed, request
 from interlock.agents.adapter import Seat
 from interlock.agents.json_lines import Json
 from interlock.model.session import Event
@@ -34,7 +34,9 @@ def greeting() -> str:
 class Opening:
     """Tries one way after the other, and tells `opened` which session it is."""
 
-    def __init__(self, seat: Seat, line: Line, opened: Callable[[str], list[Event]], failed: Failed) -> None:
+    def __init__(
+        self, seat: Seat, line: Connection, opened: Callable[[str], list[Event]], failed: Failed
+    ) -> None:
         self.is_replay = False
         """The agent is telling an old conversation again."""
         self._seat = seat

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from acp.schema import AllowedOutcome, DeniedOutcome, PermissionOption, RequestPermissionResponse
 
-from interlock.agents.acp.rpc import Line
+from interlock.agents.acp.rpc import Connection
 
 OPEN_MOST = 100
 """Questions of one session that wait for a person: each is a fact in the log, and no person reads more."""
@@ -22,7 +22,7 @@ class Question:
 class Questions:
     """Those that wait for a person."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Connection) -> None:
         self._line = line
         self._open: dict[str, list[Question]] = {}
 

@@ -40,7 +40,7 @@ def read(line: str) -> Incoming | None:
     )
 
 
-class Line:
+class Connection:
     """The connection to the agent. Messages wait in `out` until the caller sends them."""
 
     def __init__(self, last_id: int) -> None:
