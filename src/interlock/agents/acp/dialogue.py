@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from interlock.agents.acp import rpc
 from interlock.agents.acp.opening import GREETING_ID, Opening
 from interlock.agents.acp.questions import Question, Questions
-from interlock.agents.acp.telling import Telling
+from interlock.agents.acp.updates import UpdateReader
 from interlock.agents.adapter import Seat, Verdict
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact
@@ -46,7 +46,7 @@ class AcpDialogue:
         self._line = rpc.Connection(GREETING_ID)
         self._opening = Opening(seat, self._line, self._opened, self._failed)
         self._questions = Questions(self._line)
-        self._telling = Telling(seat.workspace)
+        self._telling = UpdateReader(seat.workspace)
         self._tally = Tally(seat.session)
         self._session = ""
         self._said: list[str] = []

@@ -35,7 +35,7 @@ class _ToolCall:
     is_over: bool = False
 
 
-class Telling:
+class UpdateReader:
     """The events of one session, from its updates."""
 
     def __init__(self, workspace: str) -> None:
