@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from interlock.agents.acp.dialogue import OPEN_MOST
 from interlock.agents.acp.program import Acp
-from interlock.agents.acp.questions import OPEN_MOST
 from interlock.agents.adapter import Dialogue
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit

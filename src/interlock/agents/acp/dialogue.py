@@ -5,13 +5,17 @@ is stronger; without it, a session that used no tool and speaks like an error is
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from acp.schema import (
+    AllowedOutcome,
+    DeniedOutcome,
+    PermissionOption,
     PromptRequest,
     PromptResponse,
     RequestPermissionRequest,
+    RequestPermissionResponse,
     SessionNotification,
     TextContentBlock,
 )
@@ -19,7 +23,7 @@ from pydantic import ValidationError
 
 from interlock.agents.acp import rpc
 from interlock.agents.acp.opening import GREETING_ID, Opening
-from interlock.agents.acp.questions import Question, Questions
+from interlock.agents.acp.rpc import Connection
 from interlock.agents.acp.updates import UpdateReader
 from interlock.agents.adapter import Seat, Verdict
 from interlock.agents.errors import of_text
@@ -37,6 +41,55 @@ _STOPPED = {
 }
 
 
+# Requests for leave, from the question to the answer.
+
+
+OPEN_MOST = 100
+"""Questions of one session that wait for a person: each is a fact in the log, and no person reads more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A request for leave, with the answers that the agent offers."""
+
+    id: object
+    options: tuple[PermissionOption, ...]
+
+
+class PermissionRequests:
+    """Those that wait for a person."""
+
+    def __init__(self, line: Connection) -> None:
+        self._line = line
+        self._open: dict[str, list[PermissionRequest]] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return sum(map(len, self._open.values())) >= OPEN_MOST
+
+    def keep(self, call: str, question: PermissionRequest) -> None:
+        self._open.setdefault(call, []).append(question)
+
+    def answer(self, call: str, allow: bool) -> bool:
+        """Answer what was asked about a call; False if nothing was."""
+        questions = self._open.pop(call, [])
+        for question in questions:
+            self.decide(question, allow)
+        return bool(questions)
+
+    def decide(self, question: PermissionRequest, allow: bool) -> None:
+        kind = "allow" if allow else "reject"
+        self._line.respond(question.id, _chosen([o for o in question.options if o.kind.startswith(kind)]))
+
+
+def _chosen(options: Sequence[PermissionOption]) -> RequestPermissionResponse:
+    """One of these, for this once if there is a choice: what was said today is not meant for ever."""
+    if not options:
+        return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+    best = next((option for option in options if option.kind.endswith("once")), options[0])
+    return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=best.option_id))
+
+
 class AcpDialogue:
     """A `Dialogue`."""
 
@@ -45,7 +98,7 @@ class AcpDialogue:
         self._seat = seat
         self._line = rpc.Connection(GREETING_ID)
         self._opening = Opening(seat, self._line, self._opened, self._failed)
-        self._questions = Questions(self._line)
+        self._questions = PermissionRequests(self._line)
         self._telling = UpdateReader(seat.workspace)
         self._tally = Tally(seat.session)
         self._session = ""
@@ -115,7 +168,7 @@ class AcpDialogue:
 
     def _permission(self, id: object, asked: RequestPermissionRequest) -> list[Event]:
         rule, call = self._seat.agent.permissions, asked.tool_call.tool_call_id
-        question = Question(id, tuple(asked.options))
+        question = PermissionRequest(id, tuple(asked.options))
         waits = rule == "ask" and not self._questions.is_full
         events = self._telling.asked(asked.tool_call, is_answered=not waits)
         if waits:
