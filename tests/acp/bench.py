@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from interlock.agents.acp.program import Acp
-from interlock.agents.adapter import Dialogue, Seat, Verdict
+from interlock.agents.adapter import Dialogue, LaunchContext, SessionVerdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
@@ -27,7 +27,7 @@ class Talk:
     """A session that is over."""
 
     events: list[Event] = field(default_factory=list)
-    verdict: Verdict = field(default_factory=Verdict)
+    verdict: SessionVerdict = field(default_factory=SessionVerdict)
 
     def of(self, kind: EventKind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
@@ -40,27 +40,29 @@ def nothing(_event: Event, _dialogue: Dialogue) -> Sequence[Event]:
     return ()
 
 
-def fake(place: Path, prompt: str, *options: str, permissions: str = "allow", resume: str = "") -> Seat:
+def fake(
+    place: Path, prompt: str, *options: str, permissions: str = "allow", resume: str = ""
+) -> LaunchContext:
     agent = Agent("fake", "acp", (sys.executable, str(FAKE), *options), permissions=permissions)
     return seated(place, agent, prompt, resume)
 
 
-def seated(place: Path, agent: Agent, prompt: str, resume: str = "") -> Seat:
+def seated(place: Path, agent: Agent, prompt: str, resume: str = "") -> LaunchContext:
     workspace, home = place / "workspace", place / "home"
     workspace.mkdir(exist_ok=True)
     home.mkdir(exist_ok=True)
-    return Seat(agent, prompt, str(place / "prompt.md"), str(workspace), str(home), "minted", resume)
+    return LaunchContext(agent, prompt, str(place / "prompt.md"), str(workspace), str(home), "minted", resume)
 
 
-def talk(seat: Seat, react: React = nothing, env: dict[str, str] | None = None) -> Talk:
+def talk(context: LaunchContext, react: React = nothing, env: dict[str, str] | None = None) -> Talk:
     """The session to its end. `react` may answer or say something at every event."""
     adapter = Acp()
-    launch, dialogue = adapter.launch(seat), adapter.reader(seat)
+    launch, dialogue = adapter.launch(context), adapter.reader(context)
     (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
     program = warm.start(
         launch.argv,
-        Path(seat.workspace),
-        {"PATH": os.environ["PATH"], "HOME": seat.home, **launch.env, **(env or {})},
+        Path(context.workspace),
+        {"PATH": os.environ["PATH"], "HOME": context.home, **launch.env, **(env or {})},
         stdin=theirs_in,
         out=theirs_out,
         err=theirs_out,

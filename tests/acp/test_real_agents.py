@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.agents.adapter import Dialogue, Seat
+from interlock.agents.adapter import Dialogue, LaunchContext
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
@@ -79,14 +79,14 @@ def model() -> Iterator[RunningModel]:
         yield running
 
 
-def sit_down(name: str, place: Path, permissions: str = "allow", resume: str = "") -> Seat:
+def sit_down(name: str, place: Path, permissions: str = "allow", resume: str = "") -> LaunchContext:
     if name not in chosen():
         pytest.skip(f"{name} is not among {CHOSEN_BY}")
     install(PROGRAMS[name], cache_folder(), lambda _line: None)
     agent = Agent(name, "acp", (*command(name), *WORDS[name]), permissions=permissions)
-    seat = seated(place, agent, PROMPT, resume)
-    subprocess.run(["git", "init", "-q", seat.workspace], check=True)
-    return seat
+    context = seated(place, agent, PROMPT, resume)
+    subprocess.run(["git", "init", "-q", context.workspace], check=True)
+    return context
 
 
 class Answering:
@@ -101,9 +101,9 @@ class Answering:
         return ()
 
 
-def work(name: str, seat: Seat, url: str, react: Answering | None = None) -> Talk:
+def work(name: str, context: LaunchContext, url: str, react: Answering | None = None) -> Talk:
     env = ENVIRONMENT[name](url)
-    return talk(seat, react, env) if react else talk(seat, env=env)
+    return talk(context, react, env) if react else talk(context, env=env)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,8 +123,8 @@ def test_a_real_agent_works_and_every_call_is_understood(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_real_agent_that_may_not_does_not(name: str, tmp_path: Path, model: RunningModel) -> None:
-    seat = sit_down(name, tmp_path, permissions="ask")
-    done = work(name, seat, model.url("basic", f"{name}-denied"), Answering(allow=False))
+    context = sit_down(name, tmp_path, permissions="ask")
+    done = work(name, context, model.url("basic", f"{name}-denied"), Answering(allow=False))
     assert done.of(EventKind.DENIED)
     assert not (tmp_path / "workspace/ran.txt").exists()
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from interlock.agents.adapter import Adapter, Seat, Verdict
+from interlock.agents.adapter import Adapter, LaunchContext, SessionVerdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Agent
@@ -17,7 +17,7 @@ class Played:
     """What the reader made of it."""
 
     events: tuple[Event, ...]
-    verdict: Verdict
+    verdict: SessionVerdict
 
     def of(self, kind: EventKind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
@@ -30,8 +30,8 @@ class Played:
 
 def seat_for(
     use: str, prompt: str = "Fix it.", *, resume: str = "", login: bool = False, args: tuple[str, ...] = ()
-) -> Seat:
-    return Seat(
+) -> LaunchContext:
+    return LaunchContext(
         agent=Agent("a", use, login=login, args=args),
         prompt=prompt,
         prompt_file="/state/prompt.md",

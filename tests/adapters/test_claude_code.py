@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from interlock.agents.adapter import Dialogue, Verdict
+from interlock.agents.adapter import Dialogue, SessionVerdict
 from interlock.agents.claude_code import ClaudeCode
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
@@ -204,9 +204,9 @@ class Talk:
     """A dialogue with the program's part spoken by the test."""
 
     def __init__(self) -> None:
-        seat = seat_for("claude-code")
-        self.sent: list[Line] = [json.loads(ClaudeCode().launch(seat).say)]
-        dialogue = ClaudeCode().reader(seat)
+        context = seat_for("claude-code")
+        self.sent: list[Line] = [json.loads(ClaudeCode().launch(context).say)]
+        dialogue = ClaudeCode().reader(context)
         assert isinstance(dialogue, Dialogue)
         self.dialogue = dialogue
 
@@ -219,7 +219,7 @@ class Talk:
         for line in lines:
             self.dialogue.read(json.dumps(line))
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SessionVerdict:
         return self.dialogue.verdict(Exit(Ended.EXITED, 0, 1.0, ""))
 
 
@@ -269,10 +269,10 @@ def test_every_message_has_an_id_of_its_own_in_every_run() -> None:
     """Trap: one that it has seen before it passes over."""
     talk = Talk()
     ids = [talk.sent[0]["uuid"], talk.say("a")["uuid"], talk.say("a")["uuid"]]
-    seat = seat_for("claude-code")
+    context = seat_for("claude-code")
     others = [
-        replace(seat, session="another"),
-        replace(seat, prompt_file="/next/prompt.md", resume=seat.session),
+        replace(context, session="another"),
+        replace(context, prompt_file="/next/prompt.md", resume=context.session),
     ]
     ids += [json.loads(ClaudeCode().launch(other).say)["uuid"] for other in others]
 

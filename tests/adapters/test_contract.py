@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.agents import ADAPTERS
-from interlock.agents.adapter import Seat, Wire
+from interlock.agents.adapter import LaunchContext, Wire
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
@@ -26,7 +26,7 @@ TELLING = [use for use in ADAPTERS if use != "command"]
 GARBAGE = ("", "null", "[]", "{}", "{" * 5000, '{"type": 5}', '{"type": "result"}', "\x00\x1b[31m", "\udcff{")
 
 
-def seat(use: str, resume: str = "", login: bool = False) -> Seat:
+def context(use: str, resume: str = "", login: bool = False) -> LaunchContext:
     found = seat_for(use, resume=resume, login=login)
     agent = replace(found.agent, run=("some-program", "--acp"), url="http://127.0.0.1:1", model="some-model")
     return replace(found, agent=agent)
@@ -48,21 +48,21 @@ def test_the_plan_and_the_table_know_the_same_kinds() -> None:
 @pytest.mark.parametrize("use", ADAPTERS)
 def test_what_opens_the_proxy_is_never_a_word_of_the_command(use: str) -> None:
     """D11: the list of processes is there for everybody to read."""
-    launch = ADAPTERS[use].launch(seat(use))
+    launch = ADAPTERS[use].launch(context(use))
     assert launch.argv
     assert not [word for word in launch.argv if "ticket" in word]
 
 
 @pytest.mark.parametrize("use", [use for use, adapter in ADAPTERS.items() if adapter.wire])
 def test_a_program_with_a_model_is_told_where_the_proxy_is(use: str) -> None:
-    launch = ADAPTERS[use].launch(seat(use))
+    launch = ADAPTERS[use].launch(context(use))
     told = [*launch.argv, *launch.env.values(), *launch.files.values(), launch.say]
     assert any("http://127.0.0.1:4321" in text for text in told)
 
 
 @pytest.mark.parametrize("use", [use for use, kind in KINDS.items() if "login" not in kind.refuses])
 def test_a_program_with_an_account_of_its_own_gets_nothing_of_the_proxy(use: str) -> None:
-    launch = ADAPTERS[use].launch(seat(use, login=True))
+    launch = ADAPTERS[use].launch(context(use, login=True))
     told = [*launch.argv, *launch.env.values(), *launch.files.values()]
     assert not any("ticket" in text or "127.0.0.1:4321" in text for text in told)
     assert all(not Path(name).is_absolute() and ".." not in Path(name).parts for name in launch.account)
@@ -70,7 +70,7 @@ def test_a_program_with_an_account_of_its_own_gets_nothing_of_the_proxy(use: str
 
 @pytest.mark.parametrize("use", ADAPTERS)
 def test_files_are_written_below_the_home(use: str) -> None:
-    launch = ADAPTERS[use].launch(seat(use))
+    launch = ADAPTERS[use].launch(context(use))
     assert all(
         not Path(n).is_absolute() and ".." not in Path(n).parts for n in (*launch.files, *launch.leaves)
     )
@@ -81,20 +81,20 @@ def test_files_are_written_below_the_home(use: str) -> None:
 )
 def test_a_session_that_goes_on_is_named_when_the_program_starts(use: str) -> None:
     """Those without a program of their own name it in what they talk about."""
-    assert any("earlier-id" in word for word in ADAPTERS[use].launch(seat(use, resume="earlier-id")).argv)
+    assert any("earlier-id" in word for word in ADAPTERS[use].launch(context(use, resume="earlier-id")).argv)
 
 
 @pytest.mark.parametrize("use", TELLING)
 @pytest.mark.parametrize("code", [0, 1, -9, 137])
 def test_a_program_that_said_nothing_did_not_succeed_whatever_its_exit_status(use: str, code: int) -> None:
     """A2: success is never the exit status alone."""
-    reader = ADAPTERS[use].reader(seat(use))
+    reader = ADAPTERS[use].reader(context(use))
     assert reader.verdict(Exit(Ended.EXITED, code, 1.0, "")).error is not None
 
 
 @pytest.mark.parametrize("use", ADAPTERS)
 def test_no_line_breaks_a_reader_and_garbage_is_no_success(use: str) -> None:
-    reader = ADAPTERS[use].reader(seat(use))
+    reader = ADAPTERS[use].reader(context(use))
     huge = json.dumps({"type": "result", "result": "x" * (1 << 20)})
     for line in (*GARBAGE, huge, huge[: 1 << 19]):
         assert not [event for event in reader.read(line) if event.kind is EventKind.END and event.ok]
@@ -103,7 +103,7 @@ def test_no_line_breaks_a_reader_and_garbage_is_no_success(use: str) -> None:
 
 @pytest.mark.parametrize("use", RECORDED)
 def test_what_was_recorded_ends_well_and_its_tokens_are_the_models(use: str) -> None:
-    reader = ADAPTERS[use].reader(seat(use))
+    reader = ADAPTERS[use].reader(context(use))
     for line in lines_of(use, "basic"):
         reader.read(line)
     verdict = reader.verdict(Exit(Ended.EXITED, 0, 1.0, ""))
@@ -116,7 +116,7 @@ def test_what_was_recorded_ends_well_and_its_tokens_are_the_models(use: str) -> 
 @pytest.mark.parametrize("use", RECORDED)
 def test_a_recording_that_was_cut_short_is_no_success(use: str) -> None:
     """A2: a program that died in the middle has said much, and not that it is done."""
-    reader = ADAPTERS[use].reader(seat(use))
+    reader = ADAPTERS[use].reader(context(use))
     lines = (RECORDINGS / use / "basic.jsonl").read_text().splitlines()
     for line in lines[: len(lines) // 2]:
         reader.read(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.agents import ADAPTERS
-from interlock.agents.adapter import Verdict
+from interlock.agents.adapter import SessionVerdict
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
 from interlock.model.session import EventKind
@@ -127,7 +127,7 @@ def test_no_line_whatever_breaks_a_reader(use: str) -> None:
         ):
             reader.read(broken)
 
-    assert isinstance(reader.verdict(Exit(Ended.EXITED, 0, 1.0, "")), Verdict)
+    assert isinstance(reader.verdict(Exit(Ended.EXITED, 0, 1.0, "")), SessionVerdict)
 
 
 @pytest.mark.parametrize("use", ["codex", "copilot"])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from interlock.agents.adapter import Seat, Verdict
+from interlock.agents.adapter import LaunchContext, SessionVerdict
 from interlock.agents.builtin import BuiltIn
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
@@ -19,7 +19,7 @@ class Session:
     """A session that is over."""
 
     events: list[Event]
-    verdict: Verdict
+    verdict: SessionVerdict
     code: int
 
     def of(self, kind: EventKind) -> list[Event]:
@@ -37,7 +37,7 @@ def seated(
     session: str = "s1",
     resume: str = "",
     proxy: tuple[str, str] = ("", ""),
-) -> Seat:
+) -> LaunchContext:
     """A workspace, a home and a prompt. `proxy` is its address and its token."""
     workspace, home, prompt = place / "workspace", place / "home", place / "prompt.md"
     workspace.mkdir(exist_ok=True)
@@ -45,17 +45,17 @@ def seated(
     prompt.write_text("Say hello.")
     agent = Agent("local", "built-in", model="tiny", url=url, args=(*FAST, *args))
     paths = (str(prompt), str(workspace), str(home))
-    return Seat(agent, prompt.read_text(), *paths, session, resume, *proxy)
+    return LaunchContext(agent, prompt.read_text(), *paths, session, resume, *proxy)
 
 
-def worked(seat: Seat, said: str | None = None, env: Mapping[str, str] | None = None) -> Session:
+def worked(context: LaunchContext, said: str | None = None, env: Mapping[str, str] | None = None) -> Session:
     """The session to its end; `said` is on its standard input from the start."""
     adapter = BuiltIn()
-    launch = adapter.launch(seat)
+    launch = adapter.launch(context)
     done = subprocess.run(
         launch.argv,
-        cwd=seat.workspace,
-        env={"PATH": "/usr/bin:/bin", "HOME": seat.home, **(env or {}), **launch.env},
+        cwd=context.workspace,
+        env={"PATH": "/usr/bin:/bin", "HOME": context.home, **(env or {}), **launch.env},
         input=adapter.message(said) if said is not None else "",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -63,7 +63,7 @@ def worked(seat: Seat, said: str | None = None, env: Mapping[str, str] | None = 
         timeout=60,
         check=False,
     )
-    reader = adapter.reader(seat)
+    reader = adapter.reader(context)
     events = [event for line in done.stdout.splitlines() for event in reader.read(line)]
     ended = Exit(Ended.EXITED, done.returncode, 1.0, done.stdout)
     return Session(events, reader.verdict(ended), done.returncode)

@@ -69,9 +69,9 @@ def test_the_token_is_not_for_the_commands(tmp_path: Path) -> None:
 def test_edit_stays_below_the_workspace(tmp_path: Path, path: str) -> None:
     (tmp_path / "elsewhere").mkdir()
     with serving([call("edit", path=path, old="", new="out"), say("Done.")]) as model:
-        seat = seated(tmp_path, model.url + "/v1")
+        context = seated(tmp_path, model.url + "/v1")
         (tmp_path / "workspace/link").symlink_to(tmp_path / "elsewhere")
-        session = worked(seat)
+        session = worked(context)
     assert [result.ok for result in session.results] == [False]
     assert "below the current folder" in session.results[0].text
     assert not list((tmp_path / "elsewhere").iterdir())
@@ -93,10 +93,10 @@ def test_edit_stays_below_the_workspace(tmp_path: Path, path: str) -> None:
 )
 def test_what_a_tool_cannot_do_is_told_to_the_model(tmp_path: Path, answer: Answer, words: str) -> None:
     with serving([answer, say("Done.")]) as model:
-        seat = seated(tmp_path, model.url + "/v1")
+        context = seated(tmp_path, model.url + "/v1")
         (tmp_path / "workspace/a.txt").write_text("one one")
         (tmp_path / "workspace/binary").write_bytes(b"\xff\xfe")
-        session = worked(seat)
+        session = worked(context)
     assert [result.ok for result in session.results] == [False]
     assert words in session.results[0].text
     assert words in model.told(-1)

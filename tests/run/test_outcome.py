@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from interlock.agents.adapter import Verdict
+from interlock.agents.adapter import SessionVerdict
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
@@ -19,30 +19,30 @@ BUSY = Trouble(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
 
 
 def went(
-    verdict: Verdict, ended: Ended = Ended.EXITED, seen: Seen | None = None, agent: Agent = AGENT
+    verdict: SessionVerdict, ended: Ended = Ended.EXITED, seen: Seen | None = None, agent: Agent = AGENT
 ) -> Report:
     report = Report(TaskId("a"), 1, Commit("b"))
     return how_it_went(report, replace(ORDER, agent=agent), Exit(ended, 0, 1.0, ""), verdict, seen)
 
 
 def test_a_good_end_is_one() -> None:
-    assert went(Verdict(summary="done")).error is None
+    assert went(SessionVerdict(summary="done")).error is None
 
 
 def test_a_model_that_did_not_answer_last_contradicts_a_good_end() -> None:
     """Some programs end well with an error for an answer."""
-    report = went(Verdict(), seen=Seen(Usage(), BUSY))
+    report = went(SessionVerdict(), seen=Seen(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.RATE_LIMIT, 7.0)
 
 
 @pytest.mark.parametrize("own", [ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT])
 def test_what_the_program_knows_better_stays(own: ErrorClass) -> None:
-    assert went(Verdict(own, "so"), seen=Seen(Usage(), BUSY)).error is own
+    assert went(SessionVerdict(own, "so"), seen=Seen(Usage(), BUSY)).error is own
 
 
 def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> None:
     silent = Trouble(ErrorClass.NETWORK, "no answer for 300 s")
-    report = went(Verdict(ErrorClass.EXIT), Ended.IDLE, Seen(Usage(), silent))
+    report = went(SessionVerdict(ErrorClass.EXIT), Ended.IDLE, Seen(Usage(), silent))
     assert report.error is ErrorClass.NETWORK
     assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"
 
@@ -50,13 +50,13 @@ def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> Non
 @pytest.mark.parametrize("ended", [Ended.MEMORY, Ended.DISK])
 def test_a_program_that_took_too_much_is_not_excused_by_its_model(ended: Ended) -> None:
     """The next attempt would take as much again; waiting for the model does not help it."""
-    report = went(Verdict(), ended, Seen(Usage(), BUSY))
+    report = went(SessionVerdict(), ended, Seen(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.LIMIT, 0.0)
     assert "_limit_bytes allows" in report.summary
 
 
 def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() -> None:
-    assert went(Verdict(), Ended.IDLE, Seen(Usage())).error is ErrorClass.IDLE
+    assert went(SessionVerdict(), Ended.IDLE, Seen(Usage())).error is ErrorClass.IDLE
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() ->
     ],
 )
 def test_a_key_that_is_not_accepted_comes_with_what_to_do(agent: Agent, says: str) -> None:
-    assert says in went(Verdict(ErrorClass.AUTH, "401"), agent=agent).summary
+    assert says in went(SessionVerdict(ErrorClass.AUTH, "401"), agent=agent).summary
 
 
 def test_where_counts_differ_the_proxy_is_believed_and_it_is_said() -> None:

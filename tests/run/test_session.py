@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.agents.adapter import Verdict
+from interlock.agents.adapter import SessionVerdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.run import session as module
@@ -24,8 +24,8 @@ class Script:
     def read(self, line: str) -> Sequence[Event]:
         return [self._events.pop(0)] if line == "next" else []
 
-    def verdict(self, _exited: Exit) -> Verdict:
-        return Verdict(summary="done")
+    def verdict(self, _exited: Exit) -> SessionVerdict:
+        return SessionVerdict(summary="done")
 
 
 def played(tmp_path: Path, *events: Event) -> Session:

@@ -17,11 +17,11 @@ from interlock.model.process import Exit
 from interlock.model.session import Event, Usage
 from interlock.model.task import Agent
 
-__all__ = ["Adapter", "Launch", "Reader", "Seat", "Verdict", "Wire"]
+__all__ = ["Adapter", "Launch", "LaunchContext", "Reader", "SessionVerdict", "Wire"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class LaunchContext:
     """The surroundings of a program: all that its adapter may use."""
 
     agent: Agent
@@ -65,7 +65,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SessionVerdict:
     """The end of a session, by the program's own account and its exit."""
 
     error: ErrorClass | None = None
@@ -89,7 +89,7 @@ class Reader(Protocol):
         """The events that a line of output means; none for noise."""
         ...
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         """The program has ended: how did it go."""
         ...
 
@@ -146,9 +146,9 @@ class Adapter(Protocol):
         """Tell if it takes messages while it runs."""
         ...
 
-    def launch(self, seat: Seat) -> Launch: ...
+    def launch(self, context: LaunchContext) -> Launch: ...
 
-    def reader(self, seat: Seat) -> Reader: ...
+    def reader(self, context: LaunchContext) -> Reader: ...
 
     def message(self, text: str) -> str:
         """A message for a running session, as its standard input wants it; only if it `can_steer`."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.json_lines import Json, read_object
 from interlock.agents.tally import Tally
 from interlock.model.outcome import ErrorClass
@@ -33,27 +33,27 @@ class BuiltIn:
     can_resume = True
     can_steer = True
 
-    def launch(self, seat: Seat) -> Launch:
-        saved = f"{seat.home}/{SAVED}"
+    def launch(self, context: LaunchContext) -> Launch:
+        saved = f"{context.home}/{SAVED}"
         words = {
-            "--prompt": seat.prompt_file,
-            "--url": _served_at(seat),
-            "--model": seat.agent.model,
-            "--session": seat.session,
-            "--save": f"{saved}/{seat.session}.json",
-            **({"--resume": f"{saved}/{seat.resume}.json"} if seat.resume else {}),
-            **_hooks(seat),
+            "--prompt": context.prompt_file,
+            "--url": _served_at(context),
+            "--model": context.agent.model,
+            "--session": context.session,
+            "--save": f"{saved}/{context.session}.json",
+            **({"--resume": f"{saved}/{context.resume}.json"} if context.resume else {}),
+            **_hooks(context),
         }
         python = (sys.executable, "-I", "-S", "-E", "-B", AGENT)
         told = (word for pair in words.items() for word in pair)
         return Launch(
-            (*python, *told, *seat.agent.args),
-            {"INTERLOCK_MODEL_TOKEN": seat.token},
+            (*python, *told, *context.agent.args),
+            {"INTERLOCK_MODEL_TOKEN": context.token},
             read=(AGENT,),
         )
 
-    def reader(self, seat: Seat) -> "BuiltInReader":
-        return BuiltInReader(seat.session)
+    def reader(self, context: LaunchContext) -> "BuiltInReader":
+        return BuiltInReader(context.session)
 
     def message(self, text: str) -> str:
         return json.dumps({"say": text}) + "\n"
@@ -74,7 +74,7 @@ class BuiltInReader:
         usage = self._count(said) if kind is EventKind.USAGE else None
         return self._tally.note([_event(kind, said, usage)])
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         return self._tally.verdict(exited)
 
     def _count(self, said: Json) -> Usage:
@@ -98,17 +98,17 @@ def _event(kind: EventKind, said: Json, usage: Usage | None) -> Event:
     )
 
 
-def _hooks(seat: Seat) -> dict[str, str]:
+def _hooks(context: LaunchContext) -> dict[str, str]:
     """It asks at the forwarded port itself, without a relay: the port is the last word of each."""
-    if not seat.hooks:
+    if not context.hooks:
         return {}
-    port = next(iter(seat.hooks.values()))[-1]
-    moments = ",".join(seat.hooks)
-    return {"--hooks-port": port, "--hooks": moments, "--hooked-tools": seat.hooked_tools}
+    port = next(iter(context.hooks.values()))[-1]
+    moments = ",".join(context.hooks)
+    return {"--hooks-port": port, "--hooks": moments, "--hooked-tools": context.hooked_tools}
 
 
-def _served_at(seat: Seat) -> str:
+def _served_at(context: LaunchContext) -> str:
     """Through the proxy, in the language that the server's own address stands for."""
-    if not seat.model_url:
-        return seat.agent.url
-    return seat.model_url + ("/v1" if urlsplit(seat.agent.url).path.rstrip("/").endswith("/v1") else "")
+    if not context.model_url:
+        return context.agent.url
+    return context.model_url + ("/v1" if urlsplit(context.agent.url).path.rstrip("/").endswith("/v1") else "")

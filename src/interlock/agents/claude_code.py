@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import NAMESPACE_OID, uuid5
 
-from interlock.agents.adapter import Dialogue, Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Dialogue, Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
@@ -60,27 +60,27 @@ class ClaudeCode:
     can_resume = True
     can_steer = True
 
-    def launch(self, seat: Seat) -> Launch:
-        agent = seat.agent
+    def launch(self, context: LaunchContext) -> Launch:
+        agent = context.agent
         argv = (
             *(self.program, "--print", "--verbose"),
             *("--input-format", "stream-json", "--output-format", "stream-json", "--replay-user-messages"),
             *("--permission-mode", "bypassPermissions"),
-            *(("--resume", seat.resume) if seat.resume else ("--session-id", seat.session)),
-            *(("--settings", compact(_settings(seat))) if seat.hooks else ()),
+            *(("--resume", context.resume) if context.resume else ("--session-id", context.session)),
+            *(("--settings", compact(_settings(context))) if context.hooks else ()),
             *(("--model", agent.model) if agent.model else ()),
             *agent.args,
         )
         return Launch(
             argv,
-            {**_ENV, **({} if agent.login else _model(seat))},
+            {**_ENV, **({} if agent.login else _model(context))},
             account=(".claude/.credentials.json", ".claude.json") if agent.login else (),
             hosts=_HOSTS if agent.login else (),
-            say=_message(seat.prompt, _id(seat, 0)),
+            say=_message(context.prompt, _id(context, 0)),
         )
 
-    def reader(self, seat: Seat) -> Dialogue:
-        return ClaudeCodeDialogue(seat)
+    def reader(self, context: LaunchContext) -> Dialogue:
+        return ClaudeCodeDialogue(context)
 
     def message(self, text: str) -> str:
         """Its dialogue says it: each message has an id."""
@@ -97,25 +97,25 @@ _ENV = {
 _HOSTS = ("api.anthropic.com:443", "claude.ai:443", "console.anthropic.com:443", "platform.claude.com:443")
 
 
-def _model(seat: Seat) -> dict[str, str]:
-    return {"ANTHROPIC_BASE_URL": seat.model_url, "ANTHROPIC_API_KEY": seat.token}
+def _model(context: LaunchContext) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": context.model_url, "ANTHROPIC_API_KEY": context.token}
 
 
-def _settings(seat: Seat) -> dict[str, object]:
+def _settings(context: LaunchContext) -> dict[str, object]:
     """Return the commands it runs at each moment, in the form of its settings."""
-    return {"hooks": {moment: [_hook(seat, moment, words)] for moment, words in seat.hooks.items()}}
+    return {"hooks": {moment: [_hook(context, moment, words)] for moment, words in context.hooks.items()}}
 
 
-def _hook(seat: Seat, moment: str, words: Sequence[str]) -> dict[str, object]:
+def _hook(context: LaunchContext, moment: str, words: Sequence[str]) -> dict[str, object]:
     command = {"type": "command", "command": shlex.join(words), "timeout": HOOK_SECONDS}
-    is_narrow = moment == Moment.BEFORE_TOOL and seat.hooked_tools
-    return {"hooks": [command], **({"matcher": seat.hooked_tools} if is_narrow else {})}
+    is_narrow = moment == Moment.BEFORE_TOOL and context.hooked_tools
+    return {"hooks": [command], **({"matcher": context.hooked_tools} if is_narrow else {})}
 
 
-def _id(seat: Seat, number: int) -> str:
+def _id(context: LaunchContext, number: int) -> str:
     """Of its messages, by number. A session that goes on has the same name and perhaps the same workspace,
     but a prompt of its own; the program drops a message with an id that it has seen before."""
-    return str(uuid5(NAMESPACE_OID, f"{seat.session} {seat.prompt_file} {number}"))
+    return str(uuid5(NAMESPACE_OID, f"{context.session} {context.prompt_file} {number}"))
 
 
 def _message(text: str, id: str) -> str:
@@ -126,10 +126,10 @@ def _message(text: str, id: str) -> str:
 class ClaudeCodeDialogue:
     """Reads `--output-format stream-json`. It is over with the turn after which no message waits."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, context: LaunchContext) -> None:
         self.is_over = False
-        self._seat = seat
-        self._tally = Tally(seat.resume or seat.session)
+        self._seat = context
+        self._tally = Tally(context.resume or context.session)
         self._calls = Calls(TOOLS)
         self._denied: set[str] = set()
         self._answers: set[str] = set()
@@ -137,7 +137,7 @@ class ClaudeCodeDialogue:
         self._usage = Usage()
         self._said = 1
         """The prompt is the first."""
-        self._prompt = _id(seat, 0)
+        self._prompt = _id(context, 0)
         self._waiting = {self._prompt}
         self._out: list[str] = []
 
@@ -232,7 +232,7 @@ class ClaudeCodeDialogue:
         known = _SUBTYPES.get(found.text("subtype")) or of_status(found.number("api_error_status"), text)
         yield Event(EventKind.END, text, ok=False, error=known or _class_of(text))
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         return self._tally.verdict(exited)
 
 

@@ -13,7 +13,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact, read_object
 from interlock.agents.tally import Tally
@@ -48,45 +48,45 @@ class Codex:
     can_resume = True
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        agent = seat.agent
+    def launch(self, context: LaunchContext) -> Launch:
+        agent = context.agent
         settings = {
             "model": agent.model or MODEL,
             "analytics.enabled": False,
             "check_for_update_on_startup": False,
-            **({} if agent.login else _provider(seat)),
+            **({} if agent.login else _provider(context)),
         }
         argv = (
             *(self.program, "exec", "--json", "--color", "never", "--disable", "plugins"),
             *("--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"),
             *(word for name, value in settings.items() for word in ("-c", f"{name}={compact(value)}")),
             *agent.args,
-            *(("resume", seat.resume) if seat.resume else ()),
+            *(("resume", context.resume) if context.resume else ()),
             # After this word a prompt that begins with a dash is no option.
-            *("--", seat.prompt),
+            *("--", context.prompt),
         )
-        env = {"CODEX_HOME": f"{seat.home}/.codex", "TMPDIR": f"{seat.home}/{TEMPORARY}"}
+        env = {"CODEX_HOME": f"{context.home}/.codex", "TMPDIR": f"{context.home}/{TEMPORARY}"}
         return Launch(
             argv,
-            env if agent.login else {**env, KEY: seat.token},
+            env if agent.login else {**env, KEY: context.token},
             # Both folders must be there when it starts.
             {".codex/config.toml": "", f"{TEMPORARY}/.keep": ""},
             account=(".codex/auth.json",) if agent.login else (),
             hosts=("chatgpt.com:443", "auth.openai.com:443", "api.openai.com:443") if agent.login else (),
         )
 
-    def reader(self, seat: Seat) -> "CodexReader":
-        return CodexReader(seat.resume)
+    def reader(self, context: LaunchContext) -> "CodexReader":
+        return CodexReader(context.resume)
 
     def message(self, text: str) -> str:
         return text
 
 
-def _provider(seat: Seat) -> dict[str, object]:
+def _provider(context: LaunchContext) -> dict[str, object]:
     """Each by a name of its own: a whole table would have to be written as TOML."""
     values: dict[str, object] = {
         "name": PROVIDER,
-        "base_url": f"{seat.model_url}/v1",
+        "base_url": f"{context.model_url}/v1",
         "env_key": KEY,
         "wire_api": "responses",
         "request_max_retries": RETRIES,
@@ -128,7 +128,7 @@ class CodexReader:
             case _:
                 pass
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         return self._tally.verdict(exited)
 
 

@@ -6,7 +6,7 @@ With `wire`, it finds the model proxy in the variables that programs of that lan
 
 from collections.abc import Mapping, Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event
@@ -44,12 +44,12 @@ class Command:
     can_resume = False
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        model = {"INTERLOCK_MODEL": seat.agent.model} if seat.agent.model else {}
-        where = model_variables(seat.agent.wire, seat.model_url, seat.token)
-        return Launch(seat.agent.run, {**where, **model})
+    def launch(self, context: LaunchContext) -> Launch:
+        model = {"INTERLOCK_MODEL": context.agent.model} if context.agent.model else {}
+        where = model_variables(context.agent.wire, context.model_url, context.token)
+        return Launch(context.agent.run, {**where, **model})
 
-    def reader(self, _seat: Seat) -> "PlainReader":
+    def reader(self, _seat: LaunchContext) -> "PlainReader":
         return PlainReader()
 
     def message(self, text: str) -> str:
@@ -62,11 +62,11 @@ class PlainReader:
     def read(self, _line: str) -> Sequence[Event]:
         return ()
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         if exited.code == 0:
-            return Verdict()
+            return SessionVerdict()
         if signal := exited.signal:
-            return Verdict(ErrorClass.EXIT, f"the agent was killed by signal {signal}")
+            return SessionVerdict(ErrorClass.EXIT, f"the agent was killed by signal {signal}")
         words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
         said = f': "{shown(words)}"' if words else ""
-        return Verdict(ErrorClass.EXIT, f"the agent exited with status {exited.code}{said}")
+        return SessionVerdict(ErrorClass.EXIT, f"the agent exited with status {exited.code}{said}")

@@ -13,7 +13,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, read_object
@@ -47,21 +47,21 @@ class Copilot:
     can_resume = True
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        agent = seat.agent
-        session = f"--resume={seat.resume}" if seat.resume else f"--session-id={seat.session}"
+    def launch(self, context: LaunchContext) -> Launch:
+        agent = context.agent
+        session = f"--resume={context.resume}" if context.resume else f"--session-id={context.session}"
         argv = (
             *(self.program, "--output-format", "json", "--allow-all", "--no-ask-user", "--no-color"),
-            *("--usage-output-file", f"{seat.home}/{USAGE_FILE}", session, *agent.args),
+            *("--usage-output-file", f"{context.home}/{USAGE_FILE}", session, *agent.args),
             # One word with the prompt: alone, a prompt that begins with a dash would be an option.
-            f"--prompt={seat.prompt}",
+            f"--prompt={context.prompt}",
         )
         env = {"COPILOT_AUTO_UPDATE": "false", "COPILOT_MODEL": agent.model or MODEL}
         if not agent.login:
             env |= {
                 "COPILOT_OFFLINE": "true",
-                "COPILOT_PROVIDER_BASE_URL": f"{seat.model_url}/v1",
-                "COPILOT_PROVIDER_API_KEY": seat.token,
+                "COPILOT_PROVIDER_BASE_URL": f"{context.model_url}/v1",
+                "COPILOT_PROVIDER_API_KEY": context.token,
             }
         return Launch(
             argv,
@@ -71,8 +71,8 @@ class Copilot:
             hosts=("api.github.com:443", "api.githubcopilot.com:443") if agent.login else (),
         )
 
-    def reader(self, seat: Seat) -> "CopilotReader":
-        return CopilotReader(seat.resume or seat.session, resumed=bool(seat.resume))
+    def reader(self, context: LaunchContext) -> "CopilotReader":
+        return CopilotReader(context.resume or context.session, resumed=bool(context.resume))
 
     def message(self, text: str) -> str:
         return text
@@ -148,7 +148,7 @@ class CopilotReader:
             ok = found.code("exitCode") == 0
             yield Event(EventKind.END, self._tally.message if ok else "", ok=ok)
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         return self._tally.verdict(exited)
 
 

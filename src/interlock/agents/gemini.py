@@ -10,7 +10,7 @@
 import re
 from collections.abc import Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
@@ -43,18 +43,18 @@ class Gemini:
     can_resume = False
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        agent = seat.agent
+    def launch(self, context: LaunchContext) -> Launch:
+        agent = context.agent
         argv = (
             self.program,
             *("--output-format", "stream-json", "--approval-mode", "yolo", "--skip-trust"),
-            *("--session-id", seat.session, "--model", agent.model or MODEL, *agent.args),
+            *("--session-id", context.session, "--model", agent.model or MODEL, *agent.args),
             # One word with the prompt: alone, a prompt that begins with a dash would be an option.
-            f"--prompt={seat.prompt}",
+            f"--prompt={context.prompt}",
         )
         env = {"GEMINI_CLI_NO_RELAUNCH": "true"}
         if not agent.login:
-            env |= {"GEMINI_API_KEY": seat.token, "GOOGLE_GEMINI_BASE_URL": seat.model_url}
+            env |= {"GEMINI_API_KEY": context.token, "GOOGLE_GEMINI_BASE_URL": context.model_url}
         return Launch(
             argv,
             env,
@@ -63,8 +63,8 @@ class Gemini:
             hosts=("cloudcode-pa.googleapis.com:443", "oauth2.googleapis.com:443") if agent.login else (),
         )
 
-    def reader(self, seat: Seat) -> "GeminiReader":
-        return GeminiReader(seat.session)
+    def reader(self, context: LaunchContext) -> "GeminiReader":
+        return GeminiReader(context.session)
 
     def message(self, text: str) -> str:
         return text
@@ -152,11 +152,11 @@ class GeminiReader:
             Event(EventKind.END, text, ok=ok, error=error),
         ]
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         self._tally.note(self._spoken())
         verdict = self._tally.verdict(exited)
         if verdict.error is ErrorClass.EXIT and (known := _BY_EXIT.get(exited.code)):
-            return Verdict(known, verdict.summary, verdict.usage, verdict.session)
+            return SessionVerdict(known, verdict.summary, verdict.usage, verdict.session)
         return verdict
 
 

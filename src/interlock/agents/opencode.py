@@ -13,7 +13,7 @@
 import re
 from collections.abc import Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
@@ -48,8 +48,8 @@ class Opencode:
     can_resume = False
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        agent = seat.agent
+    def launch(self, context: LaunchContext) -> Launch:
+        agent = context.agent
         argv = (
             *(self.program, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"),
             # With a title it does not ask the model for one.
@@ -57,31 +57,31 @@ class Opencode:
             *agent.args,
         )
         env = {
-            "OPENCODE_CONFIG_CONTENT": compact(_config(seat)),
+            "OPENCODE_CONFIG_CONTENT": compact(_config(context)),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         }
         account = (".local/share/opencode/auth.json",) if agent.login else ()
-        return Launch(argv, env, account=account, say=seat.prompt)
+        return Launch(argv, env, account=account, say=context.prompt)
 
-    def reader(self, _seat: Seat) -> "OpencodeReader":
+    def reader(self, _seat: LaunchContext) -> "OpencodeReader":
         return OpencodeReader()
 
     def message(self, text: str) -> str:
         return text
 
 
-def _config(seat: Seat) -> dict[str, object]:
+def _config(context: LaunchContext) -> dict[str, object]:
     allowed = {"permission": {"*": "allow"}, "autoupdate": False, "share": "disabled"}
-    if seat.agent.login:
+    if context.agent.login:
         return allowed
-    name = seat.agent.model or MODEL
+    name = context.agent.model or MODEL
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": PROVIDER,
-        "options": {"baseURL": f"{seat.model_url}/v1", "apiKey": seat.token},
+        "options": {"baseURL": f"{context.model_url}/v1", "apiKey": context.token},
         "models": {name: {"name": name}},
     }
     model = f"{PROVIDER}/{name}"
@@ -161,7 +161,7 @@ class OpencodeReader:
         self._usage += _step_usage(part)
         return [Event(EventKind.USAGE, usage=self._usage)]
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         self._tally.note([self._end()])
         return self._tally.verdict(exited)
 

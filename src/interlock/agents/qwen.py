@@ -10,7 +10,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from interlock.agents.adapter import Launch, Seat, Verdict, Wire
+from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact, read_object
@@ -42,20 +42,20 @@ class Qwen:
     can_resume = False
     can_steer = False
 
-    def launch(self, seat: Seat) -> Launch:
-        agent, model = seat.agent, seat.agent.model or MODEL
+    def launch(self, context: LaunchContext) -> Launch:
+        agent, model = context.agent, context.agent.model or MODEL
         argv = (
             self.program,
-            *("--output-format", "stream-json", "--approval-mode", "yolo", "--session-id", seat.session),
+            *("--output-format", "stream-json", "--approval-mode", "yolo", "--session-id", context.session),
             *("--auth-type", "qwen-oauth" if agent.login else "openai", "--model", model, *agent.args),
             # One word with the prompt: alone, a prompt that begins with a dash would be an option.
-            f"--prompt={seat.prompt}",
+            f"--prompt={context.prompt}",
         )
         env = {"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "NO_COLOR": "1"}
         if not agent.login:
             env |= {
-                "OPENAI_API_KEY": seat.token,
-                "OPENAI_BASE_URL": f"{seat.model_url}/v1",
+                "OPENAI_API_KEY": context.token,
+                "OPENAI_BASE_URL": f"{context.model_url}/v1",
                 "OPENAI_MODEL": model,
             }
         return Launch(
@@ -66,8 +66,8 @@ class Qwen:
             hosts=("chat.qwen.ai:443", "portal.qwen.ai:443") if agent.login else (),
         )
 
-    def reader(self, seat: Seat) -> "QwenReader":
-        return QwenReader(seat.session)
+    def reader(self, context: LaunchContext) -> "QwenReader":
+        return QwenReader(context.session)
 
     def message(self, text: str) -> str:
         return text
@@ -160,10 +160,10 @@ class QwenReader:
             return Event(EventKind.END, why, ok=False, error=of_text(text) or ErrorClass.MODEL)
         return Event(EventKind.END, text)
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         verdict = self._tally.verdict(exited)
         if verdict.error is ErrorClass.EXIT and (known := _EXITS.get(exited.code)):
-            return Verdict(known, verdict.summary, verdict.usage, verdict.session)
+            return SessionVerdict(known, verdict.summary, verdict.usage, verdict.session)
         return verdict
 
 

@@ -5,7 +5,7 @@ For readers of programs that say so in events: `read` passes every event through
 
 from collections.abc import Sequence
 
-from interlock.agents.adapter import Verdict
+from interlock.agents.adapter import SessionVerdict
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -46,10 +46,10 @@ class Tally:
                     pass
         return events
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         """Good only if the program said that it ended well, and its exit does not say otherwise."""
         error, summary = self._judged(exited)
-        return Verdict(error, summary, self.usage, self.session)
+        return SessionVerdict(error, summary, self.usage, self.session)
 
     def _judged(self, exited: Exit) -> tuple[ErrorClass | None, str]:
         if self._end and self._end.ok:

@@ -7,7 +7,7 @@
 
 from dataclasses import replace
 
-from interlock.agents.adapter import Verdict
+from interlock.agents.adapter import SessionVerdict
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
@@ -33,7 +33,9 @@ OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET
 """Errors that the program knows better than the proxy, whatever its last call came to."""
 
 
-def how_it_went(report: Report, order: Order, exited: Exit, verdict: Verdict, seen: Seen | None) -> Report:
+def how_it_went(
+    report: Report, order: Order, exited: Exit, verdict: SessionVerdict, seen: Seen | None
+) -> Report:
     """The agent ran; judged by all that is known of how it ended, not yet by what it made."""
     verdict = _limited(order, exited, verdict)
     if seen and seen.trouble:
@@ -57,13 +59,13 @@ def how_it_went(report: Report, order: Order, exited: Exit, verdict: Verdict, se
     return report
 
 
-def _limited(order: Order, exited: Exit, verdict: Verdict) -> Verdict:
+def _limited(order: Order, exited: Exit, verdict: SessionVerdict) -> SessionVerdict:
     if error := ENDED_BY.get(exited.ended):
         return replace(verdict, error=error, summary=_stopped(order, exited))
     return verdict
 
 
-def _explained(verdict: Verdict, trouble: Trouble) -> Verdict:
+def _explained(verdict: SessionVerdict, trouble: Trouble) -> SessionVerdict:
     """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict

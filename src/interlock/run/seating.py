@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.agents import ADAPTERS
-from interlock.agents.adapter import Launch, Seat
+from interlock.agents.adapter import Launch, LaunchContext
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
@@ -82,9 +82,9 @@ def write_prompt(order: Order, place: Place) -> str:
     return prompt
 
 
-def seat(order: Order, place: Place, way: Way, prompt: str) -> Seat:
+def seat(order: Order, place: Place, way: Way, prompt: str) -> LaunchContext:
     """Return the adapter's view of the attempt."""
-    return Seat(
+    return LaunchContext(
         agent=order.agent,
         prompt=prompt,
         prompt_file=str(place.state / PROMPT),

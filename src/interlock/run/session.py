@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.agents.adapter import Reader, Verdict
+from interlock.agents.adapter import Reader, SessionVerdict
 from interlock.model.activity import Activity
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Exit
@@ -84,7 +84,7 @@ class Session:
             event, text=self._clean(event.text)[:TEXT_CHARS], path=self._clean(event.path)[:TEXT_CHARS]
         )
 
-    def verdict(self, exited: Exit, left: Iterable[str]) -> Verdict:
+    def verdict(self, exited: Exit, left: Iterable[str]) -> SessionVerdict:
         """The program has ended: how did it go by its own account, and by what it was kept from."""
         for text in left:
             self.hear(text)

@@ -25,7 +25,7 @@ from interlock.agents.acp import rpc
 from interlock.agents.acp.opening import GREETING_ID, Opening
 from interlock.agents.acp.rpc import Connection
 from interlock.agents.acp.updates import UpdateReader
-from interlock.agents.adapter import Seat, Verdict
+from interlock.agents.adapter import LaunchContext, SessionVerdict
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact
 from interlock.agents.tally import Tally
@@ -93,14 +93,14 @@ def _chosen(options: Sequence[PermissionOption]) -> RequestPermissionResponse:
 class AcpDialogue:
     """A `Dialogue`."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, context: LaunchContext) -> None:
         self.is_over = False
-        self._seat = seat
+        self._seat = context
         self._line = rpc.Connection(GREETING_ID)
-        self._opening = Opening(seat, self._line, self._opened, self._failed)
+        self._opening = Opening(context, self._line, self._opened, self._failed)
         self._questions = PermissionRequests(self._line)
-        self._telling = UpdateReader(seat.workspace)
-        self._tally = Tally(seat.session)
+        self._telling = UpdateReader(context.workspace)
+        self._tally = Tally(context.session)
         self._session = ""
         self._said: list[str] = []
 
@@ -122,7 +122,7 @@ class AcpDialogue:
             return []
         return self._tally.note([self._telling.decided(call, allow)])
 
-    def verdict(self, exited: Exit) -> Verdict:
+    def verdict(self, exited: Exit) -> SessionVerdict:
         # Once all is said, how the program leaves (its input ends, or it is ended) means nothing.
         verdict = self._tally.verdict(replace(exited, code=0) if self.is_over else exited)
         # Some count a turn, some its last step, some nothing. Where the proxy counts, it counts alone.

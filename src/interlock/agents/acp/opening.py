@@ -17,7 +17,7 @@ from acp.schema import (
 
 from interlock import __version__
 from interlock.agents.acp.rpc import Connection, Failed, request
-from interlock.agents.adapter import Seat
+from interlock.agents.adapter import LaunchContext
 from interlock.agents.json_lines import Json
 from interlock.model.session import Event
 
@@ -35,11 +35,11 @@ class Opening:
     """Tries one way after the other, and tells `opened` which session it is."""
 
     def __init__(
-        self, seat: Seat, line: Connection, opened: Callable[[str], list[Event]], failed: Failed
+        self, context: LaunchContext, line: Connection, opened: Callable[[str], list[Event]], failed: Failed
     ) -> None:
         self.is_replay = False
         """The agent is telling an old conversation again."""
-        self._seat = seat
+        self._seat = context
         self._line = line
         self._opened = opened
         self._failed = failed

@@ -3,7 +3,7 @@
 With `wire`, it finds the model proxy in the variables that programs of that language read.
 """
 
-from interlock.agents.adapter import Dialogue, Launch, Seat, Wire
+from interlock.agents.adapter import Dialogue, Launch, LaunchContext, Wire
 from interlock.agents.command import model_variables
 
 
@@ -16,17 +16,17 @@ class Acp:
     can_resume = True
     can_steer = True
 
-    def launch(self, seat: Seat) -> Launch:
+    def launch(self, context: LaunchContext) -> Launch:
         from interlock.agents.acp.opening import greeting  # noqa: PLC0415 - slow; most runs have no such agent
 
-        model = {"INTERLOCK_MODEL": seat.agent.model} if seat.agent.model else {}
-        where = model_variables(seat.agent.wire, seat.model_url, seat.token)
-        return Launch((*seat.agent.run, *seat.agent.args), {**where, **model}, say=greeting())
+        model = {"INTERLOCK_MODEL": context.agent.model} if context.agent.model else {}
+        where = model_variables(context.agent.wire, context.model_url, context.token)
+        return Launch((*context.agent.run, *context.agent.args), {**where, **model}, say=greeting())
 
-    def reader(self, seat: Seat) -> Dialogue:
+    def reader(self, context: LaunchContext) -> Dialogue:
         from interlock.agents.acp.dialogue import AcpDialogue  # noqa: PLC0415 - as above
 
-        return AcpDialogue(seat)
+        return AcpDialogue(context)
 
     def message(self, text: str) -> str:
         """Its dialogue says it: a message needs the session's id."""
