@@ -9,14 +9,14 @@ from interlock.agents.adapter import Adapter
 from interlock.agents.builtin import BuiltIn
 from interlock.agents.claude_code import ClaudeCode
 from interlock.agents.codex import Codex
-from interlock.agents.command import Command
+from interlock.agents.command import CommandAdapter
 from interlock.agents.copilot import Copilot
 from interlock.agents.gemini import Gemini
 from interlock.agents.opencode import Opencode
 from interlock.agents.qwen import Qwen
 
 _ALL: tuple[Adapter, ...] = (
-    Command(),
+    CommandAdapter(),
     ClaudeCode(),
     Codex(),
     Gemini(),

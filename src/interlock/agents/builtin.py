@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.json_lines import Json, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -63,7 +63,7 @@ class BuiltInReader:
     """One event a line; anything else is noise, such as a Python traceback."""
 
     def __init__(self, session: str) -> None:
-        self._tally = Tally(session)
+        self._tally = SessionTally(session)
         self._usage = Usage()
 
     def read(self, line: str) -> Sequence[Event]:

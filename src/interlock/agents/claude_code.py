@@ -17,10 +17,10 @@ from dataclasses import replace
 from uuid import NAMESPACE_OID, uuid5
 
 from interlock.agents.adapter import Dialogue, Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
+from interlock.agents.tool_calls import ToolCalls, Tools
 from interlock.model.moment import Moment
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
@@ -129,8 +129,8 @@ class ClaudeCodeDialogue:
     def __init__(self, context: LaunchContext) -> None:
         self.is_over = False
         self._seat = context
-        self._tally = Tally(context.resume or context.session)
-        self._calls = Calls(TOOLS)
+        self._tally = SessionTally(context.resume or context.session)
+        self._calls = ToolCalls(TOOLS)
         self._denied: set[str] = set()
         self._answers: set[str] = set()
         """The ids of the model's answers: each is told of in several lines."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -101,7 +101,7 @@ class CodexReader:
     """Reads `exec --json`."""
 
     def __init__(self, resumed: str) -> None:
-        self._tally = Tally(resumed)
+        self._tally = SessionTally(resumed)
         self._resumed = bool(resumed)
 
     def read(self, line: str) -> Sequence[Event]:

@@ -35,7 +35,7 @@ def model_variables(wire: str, model_url: str, token: str) -> Mapping[str, str]:
     return {**urls, _KEY[spoken]: token}
 
 
-class Command:
+class CommandAdapter:
     """`use: command`."""
 
     use = "command"

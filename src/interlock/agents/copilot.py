@@ -14,10 +14,10 @@
 from collections.abc import Iterator, Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
+from interlock.agents.tool_calls import ToolCalls, Tools
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -82,8 +82,8 @@ class CopilotReader:
     """Reads `--output-format json`, and the usage file after it."""
 
     def __init__(self, session: str, *, resumed: bool) -> None:
-        self._tally = Tally(session)
-        self._calls = Calls(TOOLS)
+        self._tally = SessionTally(session)
+        self._calls = ToolCalls(TOOLS)
         self._resumed = resumed
         self._met = False
         self._aborted = False

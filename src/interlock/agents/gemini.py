@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
+from interlock.agents.tool_calls import ToolCalls, Tools
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -88,8 +88,8 @@ class GeminiReader:
     """Reads `--output-format stream-json`."""
 
     def __init__(self, session: str) -> None:
-        self._tally = Tally(session)
-        self._calls = Calls(TOOLS)
+        self._tally = SessionTally(session)
+        self._calls = ToolCalls(TOOLS)
         self._said: list[str] = []
         """Pieces of the message that is being written."""
 

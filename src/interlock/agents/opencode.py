@@ -14,10 +14,10 @@ import re
 from collections.abc import Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
+from interlock.agents.tool_calls import ToolCalls, Tools
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -97,8 +97,8 @@ class OpencodeReader:
     """Reads `--format json` and the errors of its log."""
 
     def __init__(self) -> None:
-        self._tally = Tally()
-        self._calls = Calls(TOOLS)
+        self._tally = SessionTally()
+        self._calls = ToolCalls(TOOLS)
         self._usage = _NOTHING
         self._reason = ""
         """The reason that the last step ended."""

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.calls import Calls, Tools
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
+from interlock.agents.tool_calls import ToolCalls, Tools
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -91,8 +91,8 @@ class QwenReader:
     """Reads `--output-format stream-json`."""
 
     def __init__(self, session: str) -> None:
-        self._tally = Tally(session)
-        self._calls = Calls(TOOLS)
+        self._tally = SessionTally(session)
+        self._calls = ToolCalls(TOOLS)
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)

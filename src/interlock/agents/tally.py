@@ -11,7 +11,7 @@ from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
 
 
-class Tally:
+class SessionTally:
     """The part of a session so far that its verdict depends on."""
 
     def __init__(self, session: str = "") -> None:

@@ -28,7 +28,7 @@ from interlock.agents.acp.updates import UpdateReader
 from interlock.agents.adapter import LaunchContext, SessionVerdict
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact
-from interlock.agents.tally import Tally
+from interlock.agents.tally import SessionTally
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
@@ -100,7 +100,7 @@ class AcpDialogue:
         self._opening = Opening(context, self._line, self._opened, self._failed)
         self._questions = PermissionRequests(self._line)
         self._telling = UpdateReader(context.workspace)
-        self._tally = Tally(context.session)
+        self._tally = SessionTally(context.session)
         self._session = ""
         self._said: list[str] = []
 

@@ -17,7 +17,7 @@ class Tools:
     """By tool, the argument that is the command."""
 
 
-class Calls:
+class ToolCalls:
     """The calls that a session has made so far."""
 
     def __init__(self, tools: Tools) -> None:
