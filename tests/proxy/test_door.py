@@ -16,8 +16,8 @@ from aiohttp import web
 from interlock.agents.adapter import Wire
 from interlock.model.errors import UsageError
 from interlock.proxy import EndpointOrder, ProxyLimits
-from interlock.proxy.asking import Door, NotAllowed, joined, key_variable
 from interlock.proxy.dig import text_at
+from interlock.proxy.request_check import NotAllowed, RequestCheck, joined, key_variable
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting, upstream
 
@@ -127,7 +127,7 @@ def test_a_target_that_is_not_plainly_a_known_path_is_refused(
 
 @pytest.mark.parametrize("hosts", [[], ["127.0.0.1", "127.0.0.1"], ["127.0.0.1", "attacker.invalid"]])
 def test_one_host_is_named_and_no_more_whatever_the_web_server_lets_through(hosts: list[str]) -> None:
-    door = Door(EndpointOrder("a", Wire.OPENAI, "", "", Path("t")), TOKEN)
+    door = RequestCheck(EndpointOrder("a", Wire.OPENAI, "", "", Path("t")), TOKEN)
     headers = [("x-api-key", TOKEN), *(("Host", host) for host in hosts)]
     with pytest.raises(NotAllowed) as caught:
         door.admit("GET", "/v1/models", headers)

@@ -19,12 +19,12 @@ from yarl import URL
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
-from interlock.proxy.asking import Asked, NotAllowed, credential, joined, upstream_of
 from interlock.proxy.classify import allowance_of, not_found, trouble_of_answer
 from interlock.proxy.counting import Tally, add_event, judged
 from interlock.proxy.headers import answered_on, asked_on
 from interlock.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
 from interlock.proxy.pieces import Form, Pieces, form_of
+from interlock.proxy.request_check import AdmittedRequest, NotAllowed, credential, joined, upstream_of
 from interlock.proxy.scrub import Scrubber
 from interlock.proxy.wires import error_body
 
@@ -43,7 +43,7 @@ class Exchange:
     """The state of one call. `outcome` is right at any moment."""
 
     order: EndpointOrder
-    asked: Asked
+    asked: AdmittedRequest
     body: bytes
     environ: Mapping[str, str] = field(repr=False)
     limits: ProxyLimits
@@ -200,7 +200,7 @@ def _in_words(problem: Exception) -> str:
     return str(problem) or type(problem).__name__
 
 
-def refusal(asked: Asked, status: int, trouble: Trouble, gives_up: bool = False) -> web.Response:
+def refusal(asked: AdmittedRequest, status: int, trouble: Trouble, gives_up: bool = False) -> web.Response:
     """An answer of ours, as the provider would word it. `gives_up`: the program is not to ask again, for
     another agent may have the task at once. The clients of Anthropic and OpenAI know that header."""
     headers = {"Retry-After": f"{trouble.retry_after_seconds:.0f}"} if trouble.retry_after_seconds else {}

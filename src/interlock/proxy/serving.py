@@ -10,22 +10,22 @@ from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, 
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.redact import Redactor, secret_values
-from interlock.proxy.asking import (
-    Asked,
-    Door,
-    NotAllowed,
-    key_variable,
-    model_of,
-    read_body,
-    upstream_of,
-    written,
-)
 from interlock.proxy.endpoint import Endpoint
 from interlock.proxy.exchange import Exchange, refusal
 from interlock.proxy.fetches import Fetches, Screened, screened
 from interlock.proxy.gate import Gate, Refused
 from interlock.proxy.order import ModelCall, ProxyLimits, Trouble
 from interlock.proxy.quiet import QuietServer
+from interlock.proxy.request_check import (
+    AdmittedRequest,
+    NotAllowed,
+    RequestCheck,
+    key_variable,
+    model_of,
+    read_body,
+    upstream_of,
+    written,
+)
 from interlock.proxy.transcript import Entry, Transcript
 from interlock.proxy.wires import USUAL, error_body
 
@@ -45,7 +45,7 @@ class Serving:
         self._environ = environ
         self._gate = gate
         self._limits = limits
-        self._door = Door(endpoint.order, endpoint.token)
+        self._door = RequestCheck(endpoint.order, endpoint.token)
         self._transcript = Transcript(endpoint.order.transcript)
         self._secrets: frozenset[str] = frozenset()
         self._redactor = Redactor()
@@ -96,7 +96,7 @@ class Serving:
                 content_type="application/json",
             )
 
-    async def _body(self, request: web.BaseRequest, asked: Asked) -> bytes:
+    async def _body(self, request: web.BaseRequest, asked: AdmittedRequest) -> bytes:
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
@@ -113,7 +113,11 @@ class Serving:
         return bytes(body)
 
     async def _screened(
-        self, request: web.BaseRequest, session: ClientSession, asked: Asked, value: dict[str, object]
+        self,
+        request: web.BaseRequest,
+        session: ClientSession,
+        asked: AdmittedRequest,
+        value: dict[str, object],
     ) -> web.StreamResponse:
         call = ModelCall(
             asked.method,
@@ -134,7 +138,7 @@ class Serving:
             return refusal(asked, 400, trouble)
         return await self._call(request, session, asked, seen, call)
 
-    def _exchange(self, asked: Asked, body: bytes, call: ModelCall) -> Exchange:
+    def _exchange(self, asked: AdmittedRequest, body: bytes, call: ModelCall) -> Exchange:
         exchange = Exchange(self._order, asked, body, self._environ, self._limits)
         exchange.tally.model = call.model
         exchange.is_first = not self._has_answered
@@ -144,7 +148,7 @@ class Serving:
         self,
         request: web.BaseRequest,
         session: ClientSession,
-        asked: Asked,
+        asked: AdmittedRequest,
         seen: Screened,
         call: ModelCall,
     ) -> web.StreamResponse:

@@ -46,7 +46,7 @@ class NotAllowed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AdmittedRequest:
     """A request that is known to be the attempt's own, and to lead to a model."""
 
     method: str
@@ -56,7 +56,7 @@ class Asked:
     route: Route
 
 
-class Door:
+class RequestCheck:
     """Checks what comes to one endpoint."""
 
     def __init__(self, order: EndpointOrder, token: str) -> None:
@@ -65,7 +65,7 @@ class Door:
         # Programs for Ollama send no key. Where we add none either, there is nothing for a token to guard.
         self._is_free = order.wire == Wire.OLLAMA and not key_variable(order)
 
-    def admit(self, method: str, target: str, headers: Headers) -> Asked:
+    def admit(self, method: str, target: str, headers: Headers) -> AdmittedRequest:
         """The request if it may pass; raises `NotAllowed`."""
         usual = USUAL[self._wire]
         fields = [(name.lower(), value) for name, value in headers]
@@ -86,14 +86,14 @@ class Door:
             return self._is_free
         return any(secrets.compare_digest(key.encode(), self._token.encode()) for key in keys)
 
-    def _routed(self, method: str, path: str, query: str) -> Asked:
+    def _routed(self, method: str, path: str, query: str) -> AdmittedRequest:
         is_plain = _PLAIN.fullmatch(path) and "//" not in path and not {".", ".."} & set(path.split("/"))
         route = route_of(self._wire, method, path) if is_plain else None
         if not route:
             raise NotAllowed(
                 404, "the model proxy passes on calls of models only, not this path", USUAL[self._wire]
             )
-        return Asked(method, path, _known(query), route)
+        return AdmittedRequest(method, path, _known(query), route)
 
 
 def _keys(fields: list[tuple[str, str]], query: str) -> Iterator[str]:
@@ -162,7 +162,7 @@ def model_of(path: str, body: object) -> str:
     return text_at(body, "model") or (found[1] if found else "")
 
 
-def read_body(asked: Asked, body: bytes) -> dict[str, object]:
+def read_body(asked: AdmittedRequest, body: bytes) -> dict[str, object]:
     """Parse a body; empty for none. Raises `NotAllowed`."""
     if not body or asked.method != "POST":
         return {}
@@ -173,7 +173,7 @@ def read_body(asked: Asked, body: bytes) -> dict[str, object]:
     return value
 
 
-def written(asked: Asked, value: dict[str, object]) -> bytes:
+def written(asked: AdmittedRequest, value: dict[str, object]) -> bytes:
     """A body as it travels; raises `NotAllowed`."""
     try:
         return json.dumps(_with_usage_asked(asked, value), allow_nan=False).encode() if value else b""
@@ -197,7 +197,7 @@ def _is_bounded(value: object) -> bool:
     return False
 
 
-def _with_usage_asked(asked: Asked, value: dict[str, object]) -> dict[str, object]:
+def _with_usage_asked(asked: AdmittedRequest, value: dict[str, object]) -> dict[str, object]:
     """A stream of chat completions says what it used only if it is asked to."""
     is_stream = asked.route.dialect == Dialect.CHAT and value.get("stream") is True
     if not is_stream or dig(value, "stream_options", "include_usage") is True:
