@@ -14,7 +14,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.proxy.brake import Answer, Books, Brake, TcpReach
 from interlock.proxy.brake.books import look_up
 from interlock.proxy.brake.limit import Ticket
-from interlock.proxy.dig import text_at
+from interlock.proxy.json_values import text_at
 from tests.proxy.stage import CHAT, KEY_ENV, Line, Setting, upstream
 
 GOOD = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from interlock.model.session import Usage
 from interlock.proxy.counting import KEPT_CHARACTERS, Tally, add_event
-from interlock.proxy.pieces import Form, Pieces, form_of
-from interlock.proxy.wires import Dialect
+from interlock.proxy.json_stream import Form, JsonStream, form_of
+from interlock.proxy.routes import Dialect
 
 STREAM = (
     b': ping\n\nevent: message_start\ndata: {"type":"message_start",\ndata: "message":{"model":"m"}}\r\n\r\n'
@@ -27,7 +27,7 @@ def tally_of(dialect: Dialect, *events: object) -> Tally:
 
 
 def values(form: Form, *chunks: bytes) -> list[object]:
-    pieces = Pieces(form)
+    pieces = JsonStream(form)
     return [value for chunk in chunks for value in pieces.feed(chunk)] + list(pieces.finish())
 
 
@@ -179,7 +179,7 @@ def test_values_are_found_in_every_form_and_garbage_is_seen_as_such(
 
 
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
-    pieces = Pieces(Form.LINES)
+    pieces = JsonStream(Form.LINES)
     for _ in range(20):
         assert list(pieces.feed(b"x" * 1024 * 1024)) == []
     assert list(pieces.feed(b"\n" + json.dumps({"a": 1}).encode() + b"\n")) == [None, {"a": 1}]

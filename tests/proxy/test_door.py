@@ -16,7 +16,7 @@ from aiohttp import web
 from interlock.agents.adapter import Wire
 from interlock.model.errors import UsageError
 from interlock.proxy import EndpointOrder, ProxyLimits
-from interlock.proxy.dig import text_at
+from interlock.proxy.json_values import text_at
 from interlock.proxy.request_check import NotAllowed, RequestCheck, joined, key_variable
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting, upstream

@@ -15,7 +15,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy import ProxyLimits
 from interlock.proxy.classify import error_of_status, trouble_of_answer
-from interlock.proxy.dig import text_at
+from interlock.proxy.json_values import text_at
 from tests.agents.model_server import RunningModel
 from tests.agents.model_server.faults import GARBAGE
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, LANGUAGES, Heard, Language, Setting, upstream

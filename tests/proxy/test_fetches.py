@@ -9,9 +9,9 @@ import pytest
 
 from interlock.model.outcome import ErrorClass
 from interlock.proxy import ProxyLimits
-from interlock.proxy.dig import dig, text_at
 from interlock.proxy.fetches import Fetches, screened
-from interlock.proxy.wires import Dialect
+from interlock.proxy.json_values import text_at, value_at
+from interlock.proxy.routes import Dialect
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Heard, Language, Setting
 
@@ -334,4 +334,4 @@ def test_requests_of_any_shape_are_judged(dialect: Dialect) -> None:
                 kept = screened(dialect, {name: odd, "tools": odd}).value
             except Fetches:
                 continue
-            assert dig(kept, "mcp_servers") in (None, [], {})
+            assert value_at(kept, "mcp_servers") in (None, [], {})

@@ -10,7 +10,7 @@ import pytest
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy import CallOutcome, EndpointOrder, ModelCall, Refused, Trouble, Turn
-from interlock.proxy.dig import text_at
+from interlock.proxy.json_values import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, LANGUAGES, Language, Setting
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from interlock.agents.adapter import Wire
-from interlock.proxy.dig import text_at
+from interlock.proxy.json_values import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, Line, Setting
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.dig import dig, items_at, parsed, text_at
+from interlock.proxy.json_values import items_at, parsed, text_at, value_at
 from interlock.proxy.order import Allowance, Trouble
 
 TEXT_CHARACTERS = 500
@@ -77,7 +77,7 @@ def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now:
     """An answer that is not a success, as a trouble. `now` is the time of day, for dates in headers."""
     value = parsed(body)
     if isinstance(value, list):
-        value = dig(value, 0)
+        value = value_at(value, 0)
     message = text_at(value, "error", "message") or text_at(value, "error") or text_at(value, "message")
     whole = body.decode(errors="replace")
     text = f"HTTP {status}: {message or ' '.join(whole.split())}"[:TEXT_CHARACTERS]

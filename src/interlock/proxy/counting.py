@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy.classify import TEXT_CHARACTERS, error_of_words
-from interlock.proxy.dig import count_at, dig, items_at, text_at
+from interlock.proxy.json_values import count_at, items_at, text_at, value_at
 from interlock.proxy.order import Trouble
-from interlock.proxy.wires import Dialect
+from interlock.proxy.routes import Dialect
 
 KEPT_CHARACTERS = 96 * 1024
 """More than a transcript shows, so that a secret at its edge is recognised before the cut."""
@@ -74,15 +74,15 @@ class Tally:
 def _messages(event: object, tally: Tally) -> None:
     kind = text_at(event, "type")
     if kind == "error":
-        tally.fail(dig(event, "error"))
-    message = dig(event, "message") if kind == "message_start" else event
+        tally.fail(value_at(event, "error"))
+    message = value_at(event, "message") if kind == "message_start" else event
     tally.model = text_at(message, "model") or tally.model
-    _messages_usage(dig(message, "usage"), tally)
+    _messages_usage(value_at(message, "usage"), tally)
     stopped = text_at(event, "delta", "stop_reason") or text_at(message, "stop_reason")
     tally.finished |= bool(stopped) or kind == "message_stop"
-    for block in (dig(event, "content_block"), *items_at(event, "content")):
+    for block in (value_at(event, "content_block"), *items_at(event, "content")):
         if text_at(block, "type") == "tool_use":
-            tally.say(f"\n[{text_at(block, 'name')}] {dig(block, 'input') or ''}")
+            tally.say(f"\n[{text_at(block, 'name')}] {value_at(block, 'input') or ''}")
         tally.say(text_at(block, "text"))
     tally.say(text_at(event, "delta", "text") + text_at(event, "delta", "partial_json"))
 
@@ -96,17 +96,17 @@ def _messages_usage(usage: object, tally: Tally) -> None:
 
 
 def _chat(event: object, tally: Tally) -> None:
-    if dig(event, "error"):
-        tally.fail(dig(event, "error"))
+    if value_at(event, "error"):
+        tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "model") or tally.model
-    usage = dig(event, "usage")
+    usage = value_at(event, "usage")
     tally.count("input", count_at(usage, "prompt_tokens"))
     tally.count("output", count_at(usage, "completion_tokens"))
     tally.count("cached", count_at(usage, "prompt_tokens_details", "cached_tokens"))
     tally.finished |= text_at(event, "object") == "list"
     for choice in items_at(event, "choices"):
         tally.finished |= bool(text_at(choice, "finish_reason"))
-        for said in (dig(choice, "delta"), dig(choice, "message")):
+        for said in (value_at(choice, "delta"), value_at(choice, "message")):
             tally.say(text_at(said, "content"))
             for call in items_at(said, "tool_calls"):
                 name = text_at(call, "function", "name")
@@ -116,13 +116,13 @@ def _chat(event: object, tally: Tally) -> None:
 
 def _responses(event: object, tally: Tally) -> None:
     kind = text_at(event, "type")
-    response = dig(event, "response") or event
+    response = value_at(event, "response") or event
     if kind == "error":
-        tally.fail(dig(event, "error") or event)
-    if text_at(response, "status") == "failed" or (not kind and dig(response, "error")):
-        tally.fail(dig(response, "error"))
+        tally.fail(value_at(event, "error") or event)
+    if text_at(response, "status") == "failed" or (not kind and value_at(response, "error")):
+        tally.fail(value_at(response, "error"))
     tally.model = text_at(response, "model") or tally.model
-    usage = dig(response, "usage")
+    usage = value_at(response, "usage")
     tally.count("input", count_at(usage, "input_tokens"))
     tally.count("output", count_at(usage, "output_tokens"))
     tally.count("cached", count_at(usage, "input_tokens_details", "cached_tokens"))
@@ -131,7 +131,7 @@ def _responses(event: object, tally: Tally) -> None:
         response, "object"
     ).startswith("response.")
     if kind == "response.output_item.done":
-        _response_item(dig(event, "item"), tally)
+        _response_item(value_at(event, "item"), tally)
     elif not kind:
         for item in items_at(response, "output"):
             _response_item(item, tally)
@@ -145,35 +145,40 @@ def _response_item(item: object, tally: Tally) -> None:
 
 
 def _gemini(event: object, tally: Tally) -> None:
-    if dig(event, "error"):
-        tally.fail(dig(event, "error"))
+    if value_at(event, "error"):
+        tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "modelVersion") or tally.model
-    usage = dig(event, "usageMetadata")
+    usage = value_at(event, "usageMetadata")
     tally.count("input", count_at(usage, "promptTokenCount") + count_at(usage, "toolUsePromptTokenCount"))
     tally.count("output", count_at(usage, "candidatesTokenCount") + count_at(usage, "thoughtsTokenCount"))
     tally.count("cached", count_at(usage, "cachedContentTokenCount"))
     tally.finished |= bool(text_at(event, "promptFeedback", "blockReason")) or bool(
-        dig(event, "embedding") or dig(event, "embeddings")
+        value_at(event, "embedding") or value_at(event, "embeddings")
     )
     for candidate in items_at(event, "candidates"):
         tally.finished |= bool(text_at(candidate, "finishReason"))
         for part in items_at(candidate, "content", "parts"):
             tally.say(text_at(part, "text"))
-            if dig(part, "functionCall"):
-                name, arguments = text_at(part, "functionCall", "name"), dig(part, "functionCall", "args")
+            if value_at(part, "functionCall"):
+                name, arguments = (
+                    text_at(part, "functionCall", "name"),
+                    value_at(part, "functionCall", "args"),
+                )
                 tally.say(f"\n[{name}] {arguments}")
 
 
 def _ollama(event: object, tally: Tally) -> None:
-    if dig(event, "error"):
-        tally.fail(dig(event, "error"))
+    if value_at(event, "error"):
+        tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "model") or tally.model
     tally.count("input", count_at(event, "prompt_eval_count"))
     tally.count("output", count_at(event, "eval_count"))
-    tally.finished |= dig(event, "done") is True or bool(dig(event, "embeddings") or dig(event, "embedding"))
+    tally.finished |= value_at(event, "done") is True or bool(
+        value_at(event, "embeddings") or value_at(event, "embedding")
+    )
     tally.say(text_at(event, "message", "content") + text_at(event, "response"))
     for call in items_at(event, "message", "tool_calls"):
-        tally.say(f"\n[{text_at(call, 'function', 'name')}] {dig(call, 'function', 'arguments')}")
+        tally.say(f"\n[{text_at(call, 'function', 'name')}] {value_at(call, 'function', 'arguments')}")
 
 
 _READERS: dict[Dialect, Callable[[object, Tally], None]] = {

@@ -22,11 +22,11 @@ from interlock.model.session import Usage
 from interlock.proxy.classify import allowance_of, not_found, trouble_of_answer
 from interlock.proxy.counting import Tally, add_event, judged
 from interlock.proxy.headers import answered_on, asked_on
+from interlock.proxy.json_stream import Form, JsonStream, form_of
 from interlock.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
-from interlock.proxy.pieces import Form, Pieces, form_of
 from interlock.proxy.request_check import AdmittedRequest, NotAllowed, credential, joined, upstream_of
+from interlock.proxy.routes import error_body
 from interlock.proxy.scrub import Scrubber
-from interlock.proxy.wires import error_body
 
 ERROR_BYTES = 64 * 1024
 TURNED_AWAY = frozenset({429, 503, 529})
@@ -63,7 +63,7 @@ class Exchange:
     tally: Tally = field(default_factory=Tally)
     _begun: web.StreamResponse | None = None
     _refusal: bytearray = field(default_factory=bytearray)
-    _pieces: Pieces = field(default_factory=lambda: Pieces(Form.WHOLE))
+    _pieces: JsonStream = field(default_factory=lambda: JsonStream(Form.WHOLE))
 
     @property
     def outcome(self) -> CallOutcome:
@@ -128,7 +128,7 @@ class Exchange:
         self.allowance = allowance_of(upstream.headers, time.time())
         if self.keeps_refusals and self.status in TURNED_AWAY:
             return await self._keep(upstream, scrubber)
-        self._pieces = Pieces(form_of(upstream.headers.get("Content-Type", "")))
+        self._pieces = JsonStream(form_of(upstream.headers.get("Content-Type", "")))
         response = await self._begin(request, upstream, scrubber)
         async for chunk in upstream.content.iter_any():
             self._look_at(chunk)

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from interlock.model.shown import shown
-from interlock.proxy.dig import text_at
-from interlock.proxy.wires import Dialect
+from interlock.proxy.json_values import text_at
+from interlock.proxy.routes import Dialect
 
 _NAME_CHARACTERS = 80
 _START_CHARACTERS = 64

@@ -17,10 +17,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from interlock.model import provider
 from interlock.model.errors import UsageError
 from interlock.model.kinds import Wire
-from interlock.proxy.dig import dig, parsed, text_at
 from interlock.proxy.headers import Headers, is_known_field
+from interlock.proxy.json_values import parsed, text_at, value_at
 from interlock.proxy.order import EndpointOrder
-from interlock.proxy.wires import USUAL, Dialect, Route, key_header, route_of
+from interlock.proxy.routes import USUAL, Dialect, Route, key_header, route_of
 
 TARGET_CHARACTERS = 4096
 _PLAIN = re.compile(r"/[A-Za-z0-9._~:/-]*", re.ASCII)
@@ -200,7 +200,7 @@ def _is_bounded(value: object) -> bool:
 def _with_usage_asked(asked: AdmittedRequest, value: dict[str, object]) -> dict[str, object]:
     """A stream of chat completions says what it used only if it is asked to."""
     is_stream = asked.route.dialect == Dialect.CHAT and value.get("stream") is True
-    if not is_stream or dig(value, "stream_options", "include_usage") is True:
+    if not is_stream or value_at(value, "stream_options", "include_usage") is True:
         return value
     options = value.get("stream_options")
     return {

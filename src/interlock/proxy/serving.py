@@ -26,8 +26,8 @@ from interlock.proxy.request_check import (
     upstream_of,
     written,
 )
+from interlock.proxy.routes import USUAL, error_body
 from interlock.proxy.transcript import Entry, Transcript
-from interlock.proxy.wires import USUAL, error_body
 
 SHUTDOWN_SECONDS = 0.1
 """An attempt that is over waits for no answer."""

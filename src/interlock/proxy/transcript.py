@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interlock.model.redact import Redactor
 from interlock.model.session import Usage
-from interlock.proxy.dig import dig, items_at
+from interlock.proxy.json_values import items_at, value_at
 from interlock.proxy.order import Trouble
 
 TEXT_CHARACTERS = 16 * 1024
@@ -97,11 +97,11 @@ class Transcript:
 def _messages(request: object) -> Iterator[object]:
     """Yield the conversation so far, in any of the dialects, without tools and settings."""
     for name in ("system", "instructions", "systemInstruction", "prompt"):
-        if dig(request, name):
-            yield {name: dig(request, name)}
+        if value_at(request, name):
+            yield {name: value_at(request, name)}
     for name in ("messages", "contents", "input"):
-        if isinstance(dig(request, name), str):
-            yield {name: dig(request, name)}
+        if isinstance(value_at(request, name), str):
+            yield {name: value_at(request, name)}
         yield from items_at(request, name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from interlock.model.numbers import whole
 
 
-def dig(value: object, *path: str | int) -> object:
+def value_at(value: object, *path: str | int) -> object:
     """Return the value at the path; None if there is none."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
@@ -19,16 +19,16 @@ def dig(value: object, *path: str | int) -> object:
 
 
 def text_at(value: object, *path: str | int) -> str:
-    found = dig(value, *path)
+    found = value_at(value, *path)
     return found if isinstance(found, str) else ""
 
 
 def count_at(value: object, *path: str | int) -> int:
-    return whole(dig(value, *path))
+    return whole(value_at(value, *path))
 
 
 def items_at(value: object, *path: str | int) -> Iterator[object]:
-    found = dig(value, *path)
+    found = value_at(value, *path)
     return iter(found if isinstance(found, list) else ())
 
 

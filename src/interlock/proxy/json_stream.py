@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import Enum
 
-from interlock.proxy.dig import parsed
+from interlock.proxy.json_values import parsed
 
 LINE_BYTES = 16 * 1024 * 1024
 """Longer lines are passed on to the program, and not counted."""
@@ -20,7 +20,7 @@ def form_of(content_type: str) -> Form:
     return next((form for form in Form if form.value == bare), Form.WHOLE)
 
 
-class Pieces:
+class JsonStream:
     """Takes chunks cut anywhere, gives values. A value that is not JSON comes out as None."""
 
     def __init__(self, form: Form) -> None:
@@ -53,7 +53,7 @@ class Pieces:
         """One value; or a stream that was announced as something else."""
         value = parsed(text)
         if value is None and text.lstrip().startswith((b"data:", b"event:", b":")):
-            events = Pieces(Form.EVENTS)
+            events = JsonStream(Form.EVENTS)
             yield from (*events.feed(text), *events.finish())
         elif value is None and b"\n" in text.strip():
             yield from (parsed(line) for line in text.splitlines() if line.strip())
