@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.session import Usage
-from interlock.proxy.counting import KEPT_CHARACTERS, Tally, add_event
+from interlock.proxy.counting import KEPT_CHARACTERS, AnswerTally, add_event
 from interlock.proxy.json_stream import Form, JsonStream, form_of
 from interlock.proxy.routes import Dialect
 
@@ -19,8 +19,8 @@ STREAM = (
 )
 
 
-def tally_of(dialect: Dialect, *events: object) -> Tally:
-    tally = Tally()
+def tally_of(dialect: Dialect, *events: object) -> AnswerTally:
+    tally = AnswerTally()
     for event in events:
         add_event(dialect, event, tally)
     return tally

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interlock.model.errors import UsageError
 from interlock.proxy import EgressProxy, ProxyLimits
-from interlock.proxy.hosts import Host, entry_for, hosts_of, target_of
+from interlock.proxy.hosts import HostEntry, entry_for, hosts_of, target_of
 from tests.proxy.stage import BOUND_SECONDS
 
 OUTSIDE = "127.0.0.2"
@@ -254,9 +254,9 @@ def test_entries_cover_what_they_say_and_no_more() -> None:
 
 def test_a_full_name_with_its_port_may_lead_into_a_private_network() -> None:
     inside = ipaddress.ip_address("10.1.2.3")
-    assert Host("mirror.example", 8080).may_lead_to(inside)
-    assert not Host("mirror.example").may_lead_to(inside)
-    assert Host("mirror.example").may_lead_to(ipaddress.ip_address("1.1.1.1"))
+    assert HostEntry("mirror.example", 8080).may_lead_to(inside)
+    assert not HostEntry("mirror.example").may_lead_to(inside)
+    assert HostEntry("mirror.example").may_lead_to(ipaddress.ip_address("1.1.1.1"))
 
 
 @pytest.mark.property

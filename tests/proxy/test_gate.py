@@ -9,7 +9,7 @@ import pytest
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
-from interlock.proxy import CallOutcome, EndpointOrder, ModelCall, Refused, Trouble, Turn
+from interlock.proxy import CallError, CallOutcome, CallTurn, EndpointOrder, ModelCall, Refused
 from interlock.proxy.json_values import text_at
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, LANGUAGES, Language, Setting
@@ -27,7 +27,7 @@ class Toll:
     may_repeat: bool = False
 
     @asynccontextmanager
-    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:
+    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[CallTurn]:
         self.calls.append(call)
         self.waiting.set()
         await self.may_pass.wait()
@@ -45,7 +45,7 @@ class ClosedGate:
     """Lets nothing pass."""
 
     @asynccontextmanager
-    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:
+    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[CallTurn]:
         if call.generates:
             raise Refused(f"{order.name} has spent its share", ErrorClass.BUDGET, retry_after_seconds=30)
         yield Toll()
@@ -97,7 +97,7 @@ def test_a_call_that_the_gate_refuses_is_a_429_in_the_providers_form(
             heard = await line.ask(language)
             assert (heard.status, heard.headers["Retry-After"]) == (429, "30")
             assert text_at(heard.json, *language.error_text) == "attempt has spent its share"
-            assert line.endpoint.last_error == Trouble(ErrorClass.BUDGET, "attempt has spent its share", 30)
+            assert line.endpoint.last_error == CallError(ErrorClass.BUDGET, "attempt has spent its share", 30)
             assert line.endpoint.calls == 0
             assert [entry["note"] for entry in line.entries()] == ["not passed on"]
 

@@ -11,18 +11,20 @@ import pytest
 from interlock.agents.adapter import Wire
 from interlock.model.redact import MARK, Redactor
 from interlock.model.session import Usage
-from interlock.proxy.transcript import ENTRY_CHARACTERS, TEXT_CHARACTERS, Entry, Transcript
+from interlock.proxy.transcript import ENTRY_CHARACTERS, TEXT_CHARACTERS, Transcript, TranscriptEntry
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, KEY_ENV, LANGUAGES, Setting
 
 HELLO = {"role": "user", "content": "hello"}
 
 
-def entry(request: object, answer: str = "") -> Entry:
-    return Entry(0.0, 0.0, "POST", "/v1/messages", 200, "m", Usage(calls=1), request, answer, None)
+def entry(request: object, answer: str = "") -> TranscriptEntry:
+    return TranscriptEntry(0.0, 0.0, "POST", "/v1/messages", 200, "m", Usage(calls=1), request, answer, None)
 
 
-def written(folder: Path, *entries: Entry, secrets: tuple[str, ...] = ()) -> list[dict[str, object]]:
+def written(
+    folder: Path, *entries: TranscriptEntry, secrets: tuple[str, ...] = ()
+) -> list[dict[str, object]]:
     path = folder / "transcript.ndjson"
     transcript = Transcript(path)
     for one in entries:

@@ -9,13 +9,13 @@ from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
-from interlock.proxy import Trouble
+from interlock.proxy import CallError
 from interlock.run.network import Seen
 from interlock.run.outcome import how_it_went, reconciled
 
 AGENT = Agent("c", "claude-code")
 ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0, 60.0, 0.0)
-BUSY = Trouble(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
+BUSY = CallError(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
 
 
 def went(
@@ -41,7 +41,7 @@ def test_what_the_program_knows_better_stays(own: ErrorClass) -> None:
 
 
 def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> None:
-    silent = Trouble(ErrorClass.NETWORK, "no answer for 300 s")
+    silent = CallError(ErrorClass.NETWORK, "no answer for 300 s")
     report = went(SessionVerdict(ErrorClass.EXIT), Ended.IDLE, Seen(Usage(), silent))
     assert report.error is ErrorClass.NETWORK
     assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"

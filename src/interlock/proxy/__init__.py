@@ -6,12 +6,14 @@ decides nothing: budgets and the shaping of traffic stand in a `Gate`.
 
 from interlock.proxy.egress import EgressProxy
 from interlock.proxy.endpoint import Endpoint
-from interlock.proxy.gate import Gate, OpenGate, Refused, Turn
+from interlock.proxy.gate import CallTurn, Gate, OpenGate, Refused
 from interlock.proxy.model_proxy import ModelProxy
-from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall, ProxyLimits, Trouble
+from interlock.proxy.order import CallError, CallOutcome, EndpointOrder, ModelCall, ProxyLimits
 
 __all__ = [
+    "CallError",
     "CallOutcome",
+    "CallTurn",
     "EgressProxy",
     "Endpoint",
     "EndpointOrder",
@@ -21,6 +23,4 @@ __all__ = [
     "OpenGate",
     "ProxyLimits",
     "Refused",
-    "Trouble",
-    "Turn",
 ]

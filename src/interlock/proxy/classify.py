@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 from interlock.model.outcome import ErrorClass
 from interlock.proxy.json_values import items_at, parsed, text_at, value_at
-from interlock.proxy.order import Allowance, Trouble
+from interlock.proxy.order import Allowance, CallError
 
 TEXT_CHARACTERS = 500
 
@@ -73,7 +73,7 @@ def error_of_words(text: str) -> ErrorClass:
     return next((error for error, words in _WORDS if words.search(text)), ErrorClass.MODEL)
 
 
-def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now: float) -> Trouble:
+def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now: float) -> CallError:
     """An answer that is not a success, as a trouble. `now` is the time of day, for dates in headers."""
     value = parsed(body)
     if isinstance(value, list):
@@ -81,14 +81,14 @@ def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now:
     message = text_at(value, "error", "message") or text_at(value, "error") or text_at(value, "message")
     whole = body.decode(errors="replace")
     text = f"HTTP {status}: {message or ' '.join(whole.split())}"[:TEXT_CHARACTERS]
-    return Trouble(error_of_status(status, whole), text, _retry_after(headers, value, now))
+    return CallError(error_of_status(status, whole), text, _retry_after(headers, value, now))
 
 
-def not_found(said: Trouble, model: str, host: str, path: str) -> Trouble:
+def not_found(said: CallError, model: str, host: str, path: str) -> CallError:
     """A 404: the server has no such model, or it is not a server of models. Neither mends itself."""
     if model and _MODEL.search(said.text):
-        return Trouble(ErrorClass.MISSING, f"model `{model}` not found at {host}")
-    return Trouble(ErrorClass.MISSING, f"there is no {path} at {host}; check the agent's url ({said.text})")
+        return CallError(ErrorClass.MISSING, f"model `{model}` not found at {host}")
+    return CallError(ErrorClass.MISSING, f"there is no {path} at {host}; check the agent's url ({said.text})")
 
 
 def _retry_after(headers: Mapping[str, str], body: object, now: float) -> float:

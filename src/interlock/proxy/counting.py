@@ -11,7 +11,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy.classify import TEXT_CHARACTERS, error_of_words
 from interlock.proxy.json_values import count_at, items_at, text_at, value_at
-from interlock.proxy.order import Trouble
+from interlock.proxy.order import CallError
 from interlock.proxy.routes import Dialect
 
 KEPT_CHARACTERS = 96 * 1024
@@ -19,7 +19,7 @@ KEPT_CHARACTERS = 96 * 1024
 
 
 @dataclass(slots=True)
-class Tally:
+class AnswerTally:
     """The sum of the events of one answer so far."""
 
     model: str = ""
@@ -28,7 +28,7 @@ class Tally:
     events: int = 0
     broken: int = 0
     """Pieces that should have been JSON and were not."""
-    trouble: Trouble | None = None
+    trouble: CallError | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _text: list[str] = field(default_factory=list)
     _characters: int = 0
@@ -66,12 +66,12 @@ class Tally:
             if part
         )
         message = text_at(error, "message")
-        self.trouble = Trouble(
+        self.trouble = CallError(
             error_of_words(f"{words} {message}"), f"{words} {message}".strip()[:TEXT_CHARACTERS]
         )
 
 
-def _messages(event: object, tally: Tally) -> None:
+def _messages(event: object, tally: AnswerTally) -> None:
     kind = text_at(event, "type")
     if kind == "error":
         tally.fail(value_at(event, "error"))
@@ -87,7 +87,7 @@ def _messages(event: object, tally: Tally) -> None:
     tally.say(text_at(event, "delta", "text") + text_at(event, "delta", "partial_json"))
 
 
-def _messages_usage(usage: object, tally: Tally) -> None:
+def _messages_usage(usage: object, tally: AnswerTally) -> None:
     tally.count("fresh", count_at(usage, "input_tokens"))
     tally.count("made", count_at(usage, "cache_creation_input_tokens"))
     tally.count("cached", count_at(usage, "cache_read_input_tokens"))
@@ -95,7 +95,7 @@ def _messages_usage(usage: object, tally: Tally) -> None:
     tally.count("input", tally.part("fresh") + tally.part("made") + tally.part("cached"))
 
 
-def _chat(event: object, tally: Tally) -> None:
+def _chat(event: object, tally: AnswerTally) -> None:
     if value_at(event, "error"):
         tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "model") or tally.model
@@ -114,7 +114,7 @@ def _chat(event: object, tally: Tally) -> None:
         tally.say(text_at(choice, "text"))
 
 
-def _responses(event: object, tally: Tally) -> None:
+def _responses(event: object, tally: AnswerTally) -> None:
     kind = text_at(event, "type")
     response = value_at(event, "response") or event
     if kind == "error":
@@ -137,14 +137,14 @@ def _responses(event: object, tally: Tally) -> None:
             _response_item(item, tally)
 
 
-def _response_item(item: object, tally: Tally) -> None:
+def _response_item(item: object, tally: AnswerTally) -> None:
     for part in items_at(item, "content"):
         tally.say(text_at(part, "text"))
     if text_at(item, "type").endswith("_call"):
         tally.say(f"\n[{text_at(item, 'name')}] {text_at(item, 'arguments') or text_at(item, 'input')}")
 
 
-def _gemini(event: object, tally: Tally) -> None:
+def _gemini(event: object, tally: AnswerTally) -> None:
     if value_at(event, "error"):
         tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "modelVersion") or tally.model
@@ -167,7 +167,7 @@ def _gemini(event: object, tally: Tally) -> None:
                 tally.say(f"\n[{name}] {arguments}")
 
 
-def _ollama(event: object, tally: Tally) -> None:
+def _ollama(event: object, tally: AnswerTally) -> None:
     if value_at(event, "error"):
         tally.fail(value_at(event, "error"))
     tally.model = text_at(event, "model") or tally.model
@@ -181,7 +181,7 @@ def _ollama(event: object, tally: Tally) -> None:
         tally.say(f"\n[{text_at(call, 'function', 'name')}] {value_at(call, 'function', 'arguments')}")
 
 
-_READERS: dict[Dialect, Callable[[object, Tally], None]] = {
+_READERS: dict[Dialect, Callable[[object, AnswerTally], None]] = {
     Dialect.MESSAGES: _messages,
     Dialect.CHAT: _chat,
     Dialect.RESPONSES: _responses,
@@ -190,7 +190,7 @@ _READERS: dict[Dialect, Callable[[object, Tally], None]] = {
 }
 
 
-def add_event(dialect: Dialect, event: object, tally: Tally) -> None:
+def add_event(dialect: Dialect, event: object, tally: AnswerTally) -> None:
     """Count one event of a stream, or a whole answer."""
     if isinstance(event, dict):
         tally.events += 1
@@ -202,12 +202,12 @@ def add_event(dialect: Dialect, event: object, tally: Tally) -> None:
         tally.broken += 1
 
 
-def judged(tally: Tally) -> Trouble | None:
+def judged(tally: AnswerTally) -> CallError | None:
     """Return the fault of a successful answer that has come to its end; None if it has none."""
     if tally.trouble or tally.finished:
         return tally.trouble
     if not tally.events or tally.broken:
-        return Trouble(
+        return CallError(
             ErrorClass.MODEL, "the answer makes no sense" if tally.broken else "the answer is empty"
         )
-    return Trouble(ErrorClass.NETWORK, "the answer stopped before its end")
+    return CallError(ErrorClass.NETWORK, "the answer stopped before its end")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from interlock.proxy.hosts import Host, address_of, entry_for, hosts_of, target_of
+from interlock.proxy.hosts import HostEntry, address_of, entry_for, hosts_of, target_of
 from interlock.proxy.order import ProxyLimits
 from interlock.proxy.sockets import socket_path
 
@@ -84,7 +84,7 @@ class EgressProxy:
 class _Listener:
     """Serves the connections of one attempt."""
 
-    def __init__(self, hosts: Sequence[Host], limits: ProxyLimits, resolve: Resolve) -> None:
+    def __init__(self, hosts: Sequence[HostEntry], limits: ProxyLimits, resolve: Resolve) -> None:
         self._hosts = hosts
         self._limits = limits
         self._resolve = resolve
@@ -143,7 +143,7 @@ class _Listener:
             raise _No("400 Bad Request", "only CONNECT host:port, and GET or HEAD of http://host/path")
         return wanted
 
-    async def _addresses(self, entry: Host, wanted: _Wanted) -> Sequence[str]:
+    async def _addresses(self, entry: HostEntry, wanted: _Wanted) -> Sequence[str]:
         literal = address_of(wanted.host)
         try:
             found = [str(literal)] if literal else await self._resolve(wanted.host, wanted.port)

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 
 from interlock.model.session import Usage
-from interlock.proxy.order import EndpointOrder, Trouble
+from interlock.proxy.order import CallError, EndpointOrder
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Endpoint:
     """The API key that the program sends. It opens this endpoint and nothing else."""
     usage: Usage = field(default_factory=Usage)
     """Counted from the wire: every call that could cost tokens, also those that failed."""
-    last_error: Trouble | None = None
+    last_error: CallError | None = None
     """The fault of the latest call; None when it went well."""
 
     @property

@@ -20,10 +20,10 @@ from yarl import URL
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy.classify import allowance_of, not_found, trouble_of_answer
-from interlock.proxy.counting import Tally, add_event, judged
+from interlock.proxy.counting import AnswerTally, add_event, judged
 from interlock.proxy.headers import answered_on, asked_on
 from interlock.proxy.json_stream import Form, JsonStream, form_of
-from interlock.proxy.order import Allowance, CallOutcome, EndpointOrder, ProxyLimits, Trouble
+from interlock.proxy.order import Allowance, CallError, CallOutcome, EndpointOrder, ProxyLimits
 from interlock.proxy.request_check import AdmittedRequest, NotAllowed, credential, joined, upstream_of
 from interlock.proxy.routes import error_body
 from interlock.proxy.scrub import Scrubber
@@ -48,7 +48,7 @@ class Exchange:
     environ: Mapping[str, str] = field(repr=False)
     limits: ProxyLimits
     status: int = 0
-    trouble: Trouble | None = None
+    trouble: CallError | None = None
     note: str = ""
     removed: tuple[str, ...] = ()
     """The tools and fields that were taken out of the request."""
@@ -60,7 +60,7 @@ class Exchange:
     is_kept: bool = False
     """The answer was a refusal, and the program has not heard of it."""
     allowance: Allowance | None = None
-    tally: Tally = field(default_factory=Tally)
+    tally: AnswerTally = field(default_factory=AnswerTally)
     _begun: web.StreamResponse | None = None
     _refusal: bytearray = field(default_factory=bytearray)
     _pieces: JsonStream = field(default_factory=lambda: JsonStream(Form.WHOLE))
@@ -76,10 +76,10 @@ class Exchange:
         try:
             return await self._ask(request, session)
         except NotAllowed as refused:
-            return self._fail(request, refused.status, Trouble(ErrorClass.AUTH, refused.text))
+            return self._fail(request, refused.status, CallError(ErrorClass.AUTH, refused.text))
         except TimeoutError:
             text = f"the model at {self._host} did not answer in time"
-            return self._fail(request, 504, Trouble(ErrorClass.NETWORK, text))
+            return self._fail(request, 504, CallError(ErrorClass.NETWORK, text))
         except _ProgramGone:
             self.note = "the program went away"
             return self._begun or web.Response(status=499)
@@ -88,7 +88,7 @@ class Exchange:
             raise
         except (ClientError, OSError, ValueError) as problem:
             text = f"the model at {self._host} cannot be reached: {_in_words(problem)}"
-            return self._fail(request, 502, Trouble(ErrorClass.NETWORK, text, is_down=_is_down(problem)))
+            return self._fail(request, 502, CallError(ErrorClass.NETWORK, text, is_down=_is_down(problem)))
 
     @property
     def _host(self) -> str:
@@ -178,7 +178,7 @@ class Exchange:
                 add_event(self.asked.route.dialect, value, self.tally)
             self.trouble = judged(self.tally)
 
-    def _fail(self, request: web.BaseRequest, status: int, trouble: Trouble) -> web.StreamResponse:
+    def _fail(self, request: web.BaseRequest, status: int, trouble: CallError) -> web.StreamResponse:
         self.trouble = trouble
         if self._begun:
             if request.transport:
@@ -200,7 +200,7 @@ def _in_words(problem: Exception) -> str:
     return str(problem) or type(problem).__name__
 
 
-def refusal(asked: AdmittedRequest, status: int, trouble: Trouble, gives_up: bool = False) -> web.Response:
+def refusal(asked: AdmittedRequest, status: int, trouble: CallError, gives_up: bool = False) -> web.Response:
     """An answer of ours, as the provider would word it. `gives_up`: the program is not to ask again, for
     another agent may have the task at once. The clients of Anthropic and OpenAI know that header."""
     headers = {"Retry-After": f"{trouble.retry_after_seconds:.0f}"} if trouble.retry_after_seconds else {}

@@ -85,7 +85,7 @@ class Fetches(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreenedRequest:
     """A request that makes the provider's server contact no address of the program's choice."""
 
     value: dict[str, object]
@@ -93,7 +93,7 @@ class Screened:
     """The tools and fields that were taken out."""
 
 
-def screened(dialect: Dialect, value: dict[str, object]) -> Screened:
+def screened(dialect: Dialect, value: dict[str, object]) -> ScreenedRequest:
     """The request without what would contact others; raises `Fetches`. Its depth must be bounded."""
     removed = [name for name, item in value.items() if _declares(_plain(name), item)]
     kept = {name: item for name, item in value.items() if name not in removed}
@@ -106,7 +106,7 @@ def screened(dialect: Dialect, value: dict[str, object]) -> Screened:
             raise Fetches(f"a message that the provider would fetch {shown(item)} for")
         if len(place) > 1:
             _check_deeper(dialect, place[-1], item)
-    return Screened(kept, tuple(removed))
+    return ScreenedRequest(kept, tuple(removed))
 
 
 def _check_deeper(dialect: Dialect, name: str, item: object) -> None:

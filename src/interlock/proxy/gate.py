@@ -6,7 +6,7 @@ from typing import Protocol
 
 from interlock.model.errors import InterlockError
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall, Trouble
+from interlock.proxy.order import CallError, CallOutcome, EndpointOrder, ModelCall
 
 
 class Refused(InterlockError):
@@ -20,10 +20,10 @@ class Refused(InterlockError):
         is_down: bool = False,
     ) -> None:
         super().__init__(text)
-        self.trouble = Trouble(error, text, retry_after_seconds, is_down)
+        self.trouble = CallError(error, text, retry_after_seconds, is_down)
 
 
-class Turn(Protocol):
+class CallTurn(Protocol):
     """The leave to make one call."""
 
     @property
@@ -39,7 +39,7 @@ class Turn(Protocol):
 class Gate(Protocol):
     """Decides when a call may go. Entering the turn may take its time, or raise `Refused`."""
 
-    def turn(self, order: EndpointOrder, call: ModelCall) -> AbstractAsyncContextManager[Turn]: ...
+    def turn(self, order: EndpointOrder, call: ModelCall) -> AbstractAsyncContextManager[CallTurn]: ...
 
 
 class OpenGate:
@@ -48,7 +48,7 @@ class OpenGate:
     may_repeat = False
 
     @asynccontextmanager
-    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:  # noqa: ARG002 - a Gate's signature
+    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[CallTurn]:  # noqa: ARG002 - a Gate's signature
         yield self
 
     def ended(self, outcome: CallOutcome) -> None:

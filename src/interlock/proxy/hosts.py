@@ -25,7 +25,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostEntry:
     """One entry of the list."""
 
     name: str
@@ -57,12 +57,12 @@ def address_of(text: str) -> Address | None:
         return None
 
 
-def hosts_of(entries: Iterable[str]) -> tuple[Host, ...]:
+def hosts_of(entries: Iterable[str]) -> tuple[HostEntry, ...]:
     """The entries as written in the configuration; raises `UsageError` for one that makes no sense."""
     return tuple(_host(entry) for entry in entries)
 
 
-def _host(entry: str) -> Host:
+def _host(entry: str) -> HostEntry:
     found = _ENTRY.fullmatch(entry.strip().lower())
     name = found[2] if found else ""
     port = int(found[3]) if found and found[3] else None
@@ -74,7 +74,7 @@ def _host(entry: str) -> Host:
             f"{entry!r} is not a host that can be allowed",
             "write example.org, example.org:8443 or *.example.org",
         )
-    return Host(name, port, bool(found and found[1]))
+    return HostEntry(name, port, bool(found and found[1]))
 
 
 def target_of(text: str, default_port: int | None = None) -> tuple[str, int] | None:
@@ -88,5 +88,5 @@ def target_of(text: str, default_port: int | None = None) -> tuple[str, int] | N
     return (name, int(found[2])) if address_of(name) or _NAME.fullmatch(name) else None
 
 
-def entry_for(hosts: Iterable[Host], name: str, port: int) -> Host | None:
+def entry_for(hosts: Iterable[HostEntry], name: str, port: int) -> HostEntry | None:
     return next((host for host in hosts if host.covers(name, port)), None)

@@ -37,7 +37,7 @@ class ProxyLimits:
     """Requests may make the provider's server contact others."""
 
 
-class Trouble(NamedTuple):
+class CallError(NamedTuple):
     """The fault of a call."""
 
     error: ErrorClass
@@ -78,5 +78,5 @@ class CallOutcome:
     status: int
     """0: there was no answer."""
     usage: Usage
-    trouble: Trouble | None = None
+    trouble: CallError | None = None
     allowance: Allowance | None = None

@@ -12,9 +12,9 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.redact import Redactor, secret_values
 from interlock.proxy.endpoint import Endpoint
 from interlock.proxy.exchange import Exchange, refusal
-from interlock.proxy.fetches import Fetches, Screened, screened
+from interlock.proxy.fetches import Fetches, ScreenedRequest, screened
 from interlock.proxy.gate import Gate, Refused
-from interlock.proxy.order import ModelCall, ProxyLimits, Trouble
+from interlock.proxy.order import CallError, ModelCall, ProxyLimits
 from interlock.proxy.quiet import QuietServer
 from interlock.proxy.request_check import (
     AdmittedRequest,
@@ -27,7 +27,7 @@ from interlock.proxy.request_check import (
     written,
 )
 from interlock.proxy.routes import USUAL, error_body
-from interlock.proxy.transcript import Entry, Transcript
+from interlock.proxy.transcript import Transcript, TranscriptEntry
 
 SHUTDOWN_SECONDS = 0.1
 """An attempt that is over waits for no answer."""
@@ -127,10 +127,14 @@ class Serving:
             asyncio.get_running_loop().time(),
         )
         try:
-            seen = Screened(value) if self._limits.server_fetches else screened(asked.route.dialect, value)
+            seen = (
+                ScreenedRequest(value)
+                if self._limits.server_fetches
+                else screened(asked.route.dialect, value)
+            )
         except Fetches as fetches:
             text = f'Interlock does not pass on {fetches} (server_fetches = "refuse")'
-            trouble = self._in_clean_words(Trouble(ErrorClass.BAD_REQUEST, text))
+            trouble = self._in_clean_words(CallError(ErrorClass.BAD_REQUEST, text))
             exchange = self._exchange(asked, b"", call)
             exchange.status, exchange.trouble, exchange.note = 400, trouble, "not passed on"
             self._endpoint.last_error = trouble
@@ -149,7 +153,7 @@ class Serving:
         request: web.BaseRequest,
         session: ClientSession,
         asked: AdmittedRequest,
-        seen: Screened,
+        seen: ScreenedRequest,
         call: ModelCall,
     ) -> web.StreamResponse:
         body = written(asked, seen.value)
@@ -199,10 +203,10 @@ class Serving:
         if problem is None:
             return error_body(dialect, 400, "this is not a request that can be read")
         text = f"the model proxy failed: {problem!r}"
-        self._endpoint.last_error = self._in_clean_words(Trouble(ErrorClass.MODEL, text))
+        self._endpoint.last_error = self._in_clean_words(CallError(ErrorClass.MODEL, text))
         return error_body(dialect, 500, "the model proxy failed")
 
-    def _in_clean_words(self, trouble: Trouble) -> Trouble:
+    def _in_clean_words(self, trouble: CallError) -> CallError:
         text = self._cleaner().clean(trouble.text)
         if trouble.error == ErrorClass.AUTH and not key_variable(self._order):
             text += " (no key was sent, because none is named for this address)"
@@ -217,7 +221,7 @@ class Serving:
         return self._redactor
 
     def _record(self, exchange: Exchange, request: object, call: ModelCall) -> None:
-        entry = Entry(
+        entry = TranscriptEntry(
             at_seconds=call.asked_at - self._opened,
             seconds=asyncio.get_running_loop().time() - call.asked_at,
             method=exchange.asked.method,

@@ -14,7 +14,7 @@ from pathlib import Path
 from interlock.model.redact import Redactor
 from interlock.model.session import Usage
 from interlock.proxy.json_values import items_at, value_at
-from interlock.proxy.order import Trouble
+from interlock.proxy.order import CallError
 
 TEXT_CHARACTERS = 16 * 1024
 """Of one text in a message."""
@@ -27,7 +27,7 @@ _EDGE_CHARACTERS = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptEntry:
     """One call as it is recorded."""
 
     at_seconds: float
@@ -40,7 +40,7 @@ class Entry:
     usage: Usage
     request: object
     answer: str
-    trouble: Trouble | None
+    trouble: CallError | None
     note: str = ""
     removed: tuple[str, ...] = ()
     """The tools and fields of the request that were not passed on."""
@@ -53,7 +53,7 @@ class Transcript:
         self._path = path
         self._seen: set[bytes] = set()
 
-    def add(self, entry: Entry, redactor: Redactor) -> None:
+    def add(self, entry: TranscriptEntry, redactor: Redactor) -> None:
         line = json.dumps(self._record(entry, redactor), ensure_ascii=False, default=str)
         self._append(line.encode(errors="replace") + b"\n")
 
@@ -66,7 +66,7 @@ class Transcript:
         finally:
             os.close(file)
 
-    def _record(self, entry: Entry, redactor: Redactor) -> dict[str, object]:
+    def _record(self, entry: TranscriptEntry, redactor: Redactor) -> dict[str, object]:
         messages = list(_messages(entry.request))
         fresh = [message for message in messages if self._is_new(message)]
         shown = _latest([_shortened(message, redactor) for message in fresh])

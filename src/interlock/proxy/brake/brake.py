@@ -22,7 +22,7 @@ from interlock.proxy.brake.line import Line
 from interlock.proxy.brake.news import News, Teller
 from interlock.proxy.brake.protocol import Attendance
 from interlock.proxy.brake.throttle import REFUSALS, Answer, Ending
-from interlock.proxy.gate import Refused, Turn
+from interlock.proxy.gate import CallTurn, Refused
 from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall
 
 HOLD_SECONDS = 60.0
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Passage:
-    """A call that went. Implements `Turn`."""
+    """A call that went. Implements `CallTurn`."""
 
     ticket: Ticket
     may_repeat: bool
@@ -106,7 +106,7 @@ class Brake:
         self._desks: dict[str, _Desk] = {}
 
     @asynccontextmanager
-    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[Turn]:
+    async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[CallTurn]:
         """Wait for a place, then hold it as long as the call lasts."""
         if not call.generates:
             yield Passage(Ticket(0.0, 0), may_repeat=False)

@@ -4,7 +4,7 @@ import re
 
 from interlock.model.outcome import ErrorClass
 from interlock.proxy.brake.throttle import Answer, Ending
-from interlock.proxy.order import CallOutcome, Trouble
+from interlock.proxy.order import CallError, CallOutcome
 
 FAR_SECONDS = 900.0
 """A longer wait than this means a used-up quota: no caller is only too fast by so much."""
@@ -32,10 +32,10 @@ def ending_told(error: ErrorClass | None, text: str) -> Ending:
     """Judge an end of which only the program's word is known, of a call or of the whole attempt."""
     if error is None:
         return Ending(Answer.GOOD)
-    return Ending(_answer(OVERLOADED, Trouble(error, text)), text)
+    return Ending(_answer(OVERLOADED, CallError(error, text)), text)
 
 
-def _answer(status: int, trouble: Trouble) -> Answer:
+def _answer(status: int, trouble: CallError) -> Answer:
     if trouble.is_down:
         return Answer.DOWN
     if trouble.error is ErrorClass.QUOTA:
@@ -47,7 +47,7 @@ def _answer(status: int, trouble: Trouble) -> Answer:
     return Answer.BROKEN if trouble.error in (ErrorClass.OVERLOADED, ErrorClass.NETWORK) else Answer.NOTHING
 
 
-def _refusal(trouble: Trouble) -> Answer:
+def _refusal(trouble: CallError) -> Answer:
     if trouble.retry_after_seconds > FAR_SECONDS:
         return Answer.QUOTA
     is_per_time = _PER_TIME.search(trouble.text) and not _AT_ONCE.search(trouble.text)
