@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.redact import MARK, Redactor, secret_values
-from interlock.proxy.scrub import Scrubber
+from interlock.proxy.exchange import Scrubber
 
 SHAPED = {
     "anthropic": "sk-ant-api03-" + "aB3_" * 20,
