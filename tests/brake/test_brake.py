@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import Answer, Books, Brake, TcpReach
-from interlock.proxy.brake.books import look_up
+from interlock.proxy.brake import AccountFiles, Answer, Brake, TcpReach
+from interlock.proxy.brake.account_file import look_up
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.json_values import text_at
 from tests.proxy.stage import CHAT, KEY_ENV, Line, Setting, upstream
@@ -58,7 +58,7 @@ class Provider:
 def brake(
     folder: Path | None = None, hold_seconds: float = 10.0, clock: Callable[[], float] = time.time
 ) -> Brake:
-    return Brake(Books(folder, clock=clock), "me", hold_seconds=hold_seconds)
+    return Brake(AccountFiles(folder, clock=clock), "me", hold_seconds=hold_seconds)
 
 
 async def ask(line: Line, times: int) -> list[int]:
@@ -247,10 +247,12 @@ def test_two_processes_on_one_credential_share_its_places(setting: Setting) -> N
     async def story() -> int:
         provider = Provider(places=99)
         folder = setting.folder / "providers"
-        gates = [Brake(Books(folder), name, hold_seconds=10.0) for name in ("one", "two")]
+        gates = [Brake(AccountFiles(folder), name, hold_seconds=10.0) for name in ("one", "two")]
         async with upstream(provider.answer) as url, AsyncExitStack() as stack:
             name = f"{url.removeprefix('http://')} {KEY_ENV}"
-            Books(folder).change(name, lambda account: account.throttle.limit.refused(0.0, Ticket(1.0, 5)))
+            AccountFiles(folder).change(
+                name, lambda account: account.throttle.limit.refused(0.0, Ticket(1.0, 5))
+            )
             lines = []
             for number, gate in enumerate(gates * 3):
                 own = replace(setting, gate=gate, folder=setting.folder / str(number))

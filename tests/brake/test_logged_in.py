@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import Books, Brake
+from interlock.proxy.brake import AccountFiles, Brake
 from tests.engine.scratch import Scratch
 
 ACCOUNT = "login:codex"
@@ -57,7 +57,7 @@ def test_a_program_that_is_turned_away_brakes_its_account_and_nothing_is_lost(
 
 def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
     """Four attempts at once, of which the first says this; places, refusals and attempts afterwards."""
-    books = Books(None)
+    books = AccountFiles(None)
     brake = Brake(books, "me")
 
     async def attempts() -> None:
@@ -99,7 +99,7 @@ def test_half_of_those_at_work_may_be_once_one_is_turned_away(
 
 
 def test_a_used_up_quota_closes_the_account_for_all() -> None:
-    books = Books(None)
+    books = AccountFiles(None)
     brake = Brake(books, "me")
 
     async def attempt() -> None:

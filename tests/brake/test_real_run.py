@@ -11,7 +11,7 @@ from bench.brake import AGENTS, run_agents
 from bench.provider import AGENT, HiddenLimit, graph_of, serving
 from interlock.engine.trust import state_home
 from interlock.proxy.brake.account import Member
-from interlock.proxy.brake.books import Books
+from interlock.proxy.brake.account_file import AccountFiles
 from tests.engine.scratch import Scratch
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -51,7 +51,7 @@ def test_a_run_that_comes_later_begins_where_the_last_one_ended(
         scratch.interlock("run", "--max-parallel", "3")
         assert len(limit.refused) == found
     name = f"{url.removeprefix('http://').removesuffix('/v1')} BENCH_KEY"
-    books = Books(state_home(os.environ) / "providers")
+    books = AccountFiles(state_home(os.environ) / "providers")
     books.change(name, lambda account: account.report(time.time(), "another run", Member(2, 3)))
     (seen,) = json.loads(scratch.interlock("clutch", "--json"))["providers"]
     assert (seen["provider"], seen["under_way"], seen["waiting"]) == (name, 2, 3)

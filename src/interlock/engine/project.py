@@ -50,7 +50,7 @@ from interlock.process.choice import Wanted, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
-from interlock.proxy.brake import Books, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
+from interlock.proxy.brake import AccountFiles, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
@@ -178,7 +178,7 @@ class Project(Calls):
         """What holds calls of models back; shared with all other runs of this user."""
         if not self.settings.model_brake:
             return None
-        books = Books(state_home(os.environ) / "providers")
+        books = AccountFiles(state_home(os.environ) / "providers")
         return Brake(books, new_incarnation(), is_dead, self.settings.model_hold_seconds)
 
     @cached_property

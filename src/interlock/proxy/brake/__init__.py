@@ -1,7 +1,7 @@
 """Holds calls of models back so far that their providers can take them. Sees no credential, no content."""
 
 from interlock.proxy.brake.account import Account
-from interlock.proxy.brake.books import Books, look_up
+from interlock.proxy.brake.account_file import AccountFiles, look_up
 from interlock.proxy.brake.brake import Brake
 from interlock.proxy.brake.news import News
 from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
@@ -10,10 +10,10 @@ from interlock.proxy.brake.throttle import Answer, Ending, Throttle
 
 __all__ = [
     "Account",
+    "AccountFiles",
     "Accounts",
     "Answer",
     "Attendance",
-    "Books",
     "Brake",
     "Brakes",
     "Ending",

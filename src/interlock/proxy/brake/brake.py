@@ -15,7 +15,7 @@ from typing import TypeVar
 from interlock.model.outcome import ErrorClass
 from interlock.model.provider import provider_name
 from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
-from interlock.proxy.brake.books import Books
+from interlock.proxy.brake.account_file import AccountFiles
 from interlock.proxy.brake.judging import ending_of, ending_told
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.brake.line import Line
@@ -93,7 +93,7 @@ class Brake:
 
     def __init__(
         self,
-        books: Books,
+        books: AccountFiles,
         me: str,
         is_dead: Callable[[str], bool] = lambda _name: False,
         hold_seconds: float = HOLD_SECONDS,

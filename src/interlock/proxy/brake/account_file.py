@@ -37,7 +37,7 @@ class _Unusable(Exception):
     """The file cannot be used now."""
 
 
-class Page(msgspec.Struct):
+class AccountFile(msgspec.Struct):
     """The contents of an account file."""
 
     provider: str
@@ -59,7 +59,7 @@ def own_clock() -> Callable[[], float]:
 
 
 @dataclass(slots=True)
-class Books:
+class AccountFiles:
     """The accounts as this process has them. Without a folder they are its own."""
 
     folder: Path | None
@@ -98,7 +98,7 @@ class Books:
             account = page.read_at(self.clock()) if page and is_ours else self._own(provider)
             result = work(account)
             self._known[provider] = account
-            text = msgspec.json.encode(Page(provider, account, self.clock()))
+            text = msgspec.json.encode(AccountFile(provider, account, self.clock()))
             os.pwrite(file, text, 0)
             os.ftruncate(file, len(text))
             return result
@@ -124,9 +124,9 @@ def file_name(provider: str) -> str:
     return f"{hashlib.blake2b(provider.encode(), digest_size=8).hexdigest()}.json"
 
 
-def read_page(file: int) -> Page | None:
+def read_page(file: int) -> AccountFile | None:
     try:
-        return msgspec.json.decode(os.pread(file, FILE_BYTES, 0), type=Page)
+        return msgspec.json.decode(os.pread(file, FILE_BYTES, 0), type=AccountFile)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
