@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import AccountFiles, Answer, Brake, TcpReach
+from interlock.proxy.brake import AccountFiles, Answer, Brake, TcpServerCheck
 from interlock.proxy.brake.account_file import look_up
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.json_values import text_at
@@ -184,7 +184,7 @@ def test_a_program_that_has_had_answers_waits_for_its_server(setting: Setting) -
 def test_servers_are_tried_before_any_call_and_are_open_again_when_they_listen() -> None:
     async def story() -> None:
         gate = brake()
-        reach = TcpReach(gate, {"http_proxy": "http://127.0.0.1:1"})
+        reach = TcpServerCheck(gate, {"http_proxy": "http://127.0.0.1:1"})
         async with upstream(Provider().answer) as url, upstream(Provider().answer) as other:
             await reach.check({"up": url})
             assert gate.rest() == []

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from interlock.proxy.brake.reach import problem_of
+from interlock.proxy.brake.server_check import problem_of
 
 
 def test_a_server_that_listens_has_no_problem() -> None:

@@ -16,7 +16,7 @@ from interlock.model.canary import Canary, CanaryResult
 from interlock.model.pace import Patience
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
-from interlock.proxy.brake import Brakes, NoBrakes, NoReach, Reach
+from interlock.proxy.brake import Brakes, NoBrakes, NoServerCheck, ServerCheck
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -62,7 +62,7 @@ class Env:
     """How much the providers of models take."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
-    reach: Reach = field(default_factory=NoReach)
+    reach: ServerCheck = field(default_factory=NoServerCheck)
     """Whether their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""

@@ -50,7 +50,7 @@ from interlock.process.choice import Wanted, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
-from interlock.proxy.brake import AccountFiles, Brake, NoAccounts, NoBrakes, NoReach, TcpReach
+from interlock.proxy.brake import AccountFiles, Brake, NoAccounts, NoBrakes, NoServerCheck, TcpServerCheck
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
@@ -230,7 +230,7 @@ class Project(Calls):
             host=self.host,
             brakes=self.brake or NoBrakes(),
             plan=GraphFile(self),
-            reach=TcpReach(self.brake, os.environ) if self.brake else NoReach(),
+            reach=TcpServerCheck(self.brake, os.environ) if self.brake else NoServerCheck(),
             screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
             patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),

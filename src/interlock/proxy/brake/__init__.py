@@ -5,7 +5,7 @@ from interlock.proxy.brake.account_file import AccountFiles, look_up
 from interlock.proxy.brake.brake import Brake
 from interlock.proxy.brake.news import News
 from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
-from interlock.proxy.brake.reach import NoReach, Reach, TcpReach
+from interlock.proxy.brake.server_check import NoServerCheck, ServerCheck, TcpServerCheck
 from interlock.proxy.brake.throttle import Answer, Ending, Throttle
 
 __all__ = [
@@ -20,9 +20,9 @@ __all__ = [
     "News",
     "NoAccounts",
     "NoBrakes",
-    "NoReach",
-    "Reach",
-    "TcpReach",
+    "NoServerCheck",
+    "ServerCheck",
+    "TcpServerCheck",
     "Throttle",
     "look_up",
 ]

@@ -21,7 +21,7 @@ MOST_LOOKS = 40
 that a run does not wait for ever."""
 
 
-class Reach(Protocol):
+class ServerCheck(Protocol):
     """The model servers of a run."""
 
     async def check(self, servers: Mapping[str, str]) -> None:
@@ -33,7 +33,7 @@ class Reach(Protocol):
         ...
 
 
-class NoReach:
+class NoServerCheck:
     """A check that tries no server."""
 
     async def check(self, servers: Mapping[str, str]) -> None:
@@ -44,7 +44,7 @@ class NoReach:
         await asyncio.get_running_loop().create_future()
 
 
-class TcpReach:
+class TcpServerCheck:
     """Opens a connection and closes it again. What goes out through another proxy cannot be tried so."""
 
     def __init__(self, brake: Brake, environ: Mapping[str, str]) -> None:
