@@ -15,7 +15,7 @@ from bench.table import Row
 from bench.traffic import Server, simulate
 from interlock.proxy.brake.account import Account
 from interlock.proxy.brake.known import account_of
-from interlock.proxy.brake.limit import Limit, Ticket
+from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.throttle import Throttle
 
 TITLE = "brake: ten agents on one credential, a hidden limit of 6 calls at once that halves half-way"
@@ -106,7 +106,7 @@ def recovery_seconds(limit: HiddenLimit) -> float:
 
 
 @dataclass(slots=True)
-class PlainLimit(Limit):
+class PlainLimit(CallLimit):
     """AIMD as in the books: no memory of where it was turned away."""
 
     def good(self, _now: float, _ticket: Ticket) -> None:
@@ -120,7 +120,7 @@ class PlainLimit(Limit):
 
 
 @dataclass(slots=True)
-class FixedLimit(Limit):
+class FixedLimit(CallLimit):
     """So many, whatever is answered."""
 
     def good(self, _now: float, _ticket: Ticket) -> None:

@@ -8,7 +8,7 @@ from itertools import count
 
 from interlock.proxy.brake.account import Account, Member
 from interlock.proxy.brake.limit import Ticket
-from interlock.proxy.brake.throttle import Answer, Ending
+from interlock.proxy.brake.throttle import CallVerdict, Ending
 
 REFUSAL_SECONDS = 0.05
 Limit = Callable[[float], float]
@@ -37,14 +37,14 @@ class Server:
         self.tokens = min(self.per_minute / 6, self.tokens + (now - self.seen) * self.per_minute / 60)
         self.seen = now
         if self.under_way >= self.at_once(now):
-            return REFUSAL_SECONDS, Ending(Answer.CROWDED, "HTTP 429", self.retry_after_seconds)
+            return REFUSAL_SECONDS, Ending(CallVerdict.CROWDED, "HTTP 429", self.retry_after_seconds)
         if self.tokens < 1:
             wait = (1 - self.tokens) * 60 / self.per_minute
-            return REFUSAL_SECONDS, Ending(Answer.FAST, "HTTP 429: requests per minute", wait)
+            return REFUSAL_SECONDS, Ending(CallVerdict.FAST, "HTTP 429: requests per minute", wait)
         self.tokens -= 1
         self.under_way += 1
         slow = max(1.0, self.under_way / self.speed(now))
-        return self.call_seconds * slow * self.dice.uniform(0.5, 1.5), Ending(Answer.GOOD, tokens=100)
+        return self.call_seconds * slow * self.dice.uniform(0.5, 1.5), Ending(CallVerdict.GOOD, tokens=100)
 
 
 @dataclass
@@ -78,7 +78,7 @@ def simulate(account: Account, server: Server, users: int, seconds: float, think
             waiting.append(user)
         elif ended:
             under_way -= 1
-            good = ended[1].answer is Answer.GOOD
+            good = ended[1].answer is CallVerdict.GOOD
             server.under_way -= good
             (tally.good if good else tally.refused).append(now)
             account.give_back(now, "me", Member(under_way, len(waiting)), *ended)

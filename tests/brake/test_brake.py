@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import AccountFiles, Answer, Brake, TcpServerCheck
+from interlock.proxy.brake import AccountFiles, Brake, CallVerdict, TcpServerCheck
 from interlock.proxy.brake.account_file import look_up
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.json_values import text_at
@@ -196,7 +196,7 @@ def test_servers_are_tried_before_any_call_and_are_open_again_when_they_listen()
             assert (opened.provider, opened.until, opened.why) == ("up", 0.0, "it can be reached again")
         await reach.check({"down": other})
         (down,) = gate.rest()
-        assert (down.provider, down.closed_by) == ("down", Answer.DOWN)
+        assert (down.provider, down.closed_by) == ("down", CallVerdict.DOWN)
         assert down.why.endswith("cannot be reached: connection refused")
 
     asyncio.run(story())

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.proxy.brake.line import Line
+from interlock.proxy.brake.line import CallQueue
 
 
 def test_attempts_take_turns_however_many_calls_one_of_them_has() -> None:
-    line: Line[str] = Line()
+    line: CallQueue[str] = CallQueue()
     for number in range(3):
         line.join("busy", f"busy {number}")
     line.join("quiet", "quiet 0")
@@ -18,7 +18,7 @@ def test_attempts_take_turns_however_many_calls_one_of_them_has() -> None:
 
 
 def test_who_has_left_is_not_called() -> None:
-    line: Line[str] = Line()
+    line: CallQueue[str] = CallQueue()
     line.join("a", "first")
     line.join("a", "second")
     line.leave("a", "first")
@@ -30,7 +30,7 @@ def test_who_has_left_is_not_called() -> None:
 @pytest.mark.property
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60))
 def test_nobody_is_passed_over_twice_by_the_same_attempt(joins: list[int]) -> None:
-    line: Line[int] = Line()
+    line: CallQueue[int] = CallQueue()
     for who in joins:
         line.join(str(who), who)
     served = [line.next() for _ in joins]

@@ -5,19 +5,19 @@ import pytest
 from bench.traffic import Server, simulate
 from interlock.proxy.brake.account import SILENCE_SECONDS, Account, Member
 from interlock.proxy.brake.known import account_of
-from interlock.proxy.brake.limit import COLD, Limit, Ticket
-from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, Answer, Ending, Throttle
+from interlock.proxy.brake.limit import COLD, CallLimit, Ticket
+from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, CallVerdict, Ending, Throttle
 
 HOSTED, OWN = "api.openai.com OPENAI_API_KEY", "127.0.0.1:11434"
-GOOD = Ending(Answer.GOOD)
+GOOD = Ending(CallVerdict.GOOD)
 
 
-def refusal(seconds: float = 0.0, answer: Answer = Answer.CROWDED) -> Ending:
+def refusal(seconds: float = 0.0, answer: CallVerdict = CallVerdict.CROWDED) -> Ending:
     return Ending(answer, "HTTP 429: no", seconds)
 
 
 def test_a_good_answer_raises_the_limit_by_a_whole_one_until_somebody_was_turned_away() -> None:
-    limit = Limit()
+    limit = CallLimit()
     limit.good(0.0, Ticket(0.0, 2))
     assert limit.at_once == COLD + 1
     limit.refused(1.0, Ticket(0.5, 200))
@@ -28,7 +28,7 @@ def test_a_good_answer_raises_the_limit_by_a_whole_one_until_somebody_was_turned
 
 
 def test_calls_that_were_under_way_at_the_cut_cut_nothing_more() -> None:
-    limit = Limit(16.0)
+    limit = CallLimit(16.0)
     assert limit.refused(1.0, Ticket(0.5, 16))
     assert not limit.refused(1.1, Ticket(0.9, 15))
     assert limit.at_once == 8.0
@@ -72,7 +72,7 @@ def test_a_server_that_only_becomes_slower_gets_as_many_calls_as_pay(speed: int)
 
 
 def test_the_time_that_a_provider_names_is_kept_by_all_and_then_they_come_one_by_one() -> None:
-    account = Account(Throttle(limit=Limit(16.0)))
+    account = Account(Throttle(limit=CallLimit(16.0)))
     ticket = account.throttle.begin(0.0, 15)
     account.give_back(1.0, "me", Member(0, 10), ticket, refusal(30.0))
     assert account.take(1.0, "me", Member(0, 10)) == pytest.approx(30.0)
@@ -84,9 +84,11 @@ def test_the_time_that_a_provider_names_is_kept_by_all_and_then_they_come_one_by
 
 def test_a_way_that_is_broken_is_tried_by_one_call_at_a_time() -> None:
     """W11: a breaker for each provider."""
-    throttle = Throttle(limit=Limit(8.0))
+    throttle = Throttle(limit=CallLimit(8.0))
     for number in range(BREAKS):
-        throttle.end(number, Ticket(number, 1), Ending(Answer.BROKEN, "connection refused"), held_back=False)
+        throttle.end(
+            number, Ticket(number, 1), Ending(CallVerdict.BROKEN, "connection refused"), held_back=False
+        )
     now = float(BREAKS)
     assert throttle.wait_seconds(now - 1, 0) > 0
     assert throttle.wait_seconds(now + 30, 0) == 0
@@ -96,11 +98,11 @@ def test_a_way_that_is_broken_is_tried_by_one_call_at_a_time() -> None:
 
 
 def test_a_server_that_is_down_is_closed_at_the_first_call_and_tried_ever_more_rarely() -> None:
-    throttle = Throttle(limit=Limit(8.0))
-    down = Ending(Answer.DOWN, "connection refused")
+    throttle = Throttle(limit=CallLimit(8.0))
+    down = Ending(CallVerdict.DOWN, "connection refused")
     throttle.end(0.0, Ticket(0.0, 1), down, held_back=False)
     throttle.end(0.1, Ticket(0.0, 2), down, held_back=False)  # it was under way: no news
-    assert (throttle.until, throttle.closed_by, throttle.why) == (3.0, Answer.DOWN, "connection refused")
+    assert (throttle.until, throttle.closed_by, throttle.why) == (3.0, CallVerdict.DOWN, "connection refused")
     untils = []
     now = 0.0
     for _ in range(6):
@@ -117,7 +119,7 @@ def test_a_quota_that_names_no_time_is_asked_for_ever_more_rarely() -> None:
     waits = []
     now = 0.0
     for _ in range(8):
-        throttle.end(now, Ticket(now, 1), refusal(answer=Answer.QUOTA), held_back=False)
+        throttle.end(now, Ticket(now, 1), refusal(answer=CallVerdict.QUOTA), held_back=False)
         waits.append(throttle.until - now)
         now = throttle.until
     assert waits[:3] == [60.0, 120.0, 240.0]
@@ -125,7 +127,7 @@ def test_a_quota_that_names_no_time_is_asked_for_ever_more_rarely() -> None:
 
 
 def test_a_process_with_many_calls_leaves_another_its_share() -> None:
-    account = Account(Throttle(limit=Limit(4.0)))
+    account = Account(Throttle(limit=CallLimit(4.0)))
     account.report(0.0, "greedy", Member(2, 9))
     account.report(0.0, "late", Member(0, 1))
     assert isinstance(account.take(0.0, "greedy", Member(2, 9)), float)
@@ -134,7 +136,7 @@ def test_a_process_with_many_calls_leaves_another_its_share() -> None:
 
 
 def test_the_places_of_a_process_that_is_gone_are_free() -> None:
-    account = Account(Throttle(limit=Limit(1.0)))
+    account = Account(Throttle(limit=CallLimit(1.0)))
     account.report(0.0, "dead", Member(1))
     account.report(0.0, "silent", Member(1))
     account.forget(1.0, "me", lambda name: name == "dead")

@@ -8,7 +8,7 @@ from interlock.events.facts import ProviderBraked
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.provider import own_server, provider_of
-from interlock.proxy.brake import News
+from interlock.proxy.brake import ProviderNews
 
 
 async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
@@ -38,7 +38,7 @@ async def last_news(env: Env) -> list[ProviderBraked]:
     return await _facts(env, env.brakes.rest())
 
 
-async def _facts(env: Env, news: Iterable[News]) -> list[ProviderBraked]:
+async def _facts(env: Env, news: Iterable[ProviderNews]) -> list[ProviderBraked]:
     """The log has a clock of its own, so times are told as they are from now on."""
     now = await env.store.now()
     return [

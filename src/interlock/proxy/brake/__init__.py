@@ -3,24 +3,24 @@
 from interlock.proxy.brake.account import Account
 from interlock.proxy.brake.account_file import AccountFiles, look_up
 from interlock.proxy.brake.brake import Brake
-from interlock.proxy.brake.news import News
+from interlock.proxy.brake.news import ProviderNews
 from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
 from interlock.proxy.brake.server_check import NoServerCheck, ServerCheck, TcpServerCheck
-from interlock.proxy.brake.throttle import Answer, Ending, Throttle
+from interlock.proxy.brake.throttle import CallVerdict, Ending, Throttle
 
 __all__ = [
     "Account",
     "AccountFiles",
     "Accounts",
-    "Answer",
     "Attendance",
     "Brake",
     "Brakes",
+    "CallVerdict",
     "Ending",
-    "News",
     "NoAccounts",
     "NoBrakes",
     "NoServerCheck",
+    "ProviderNews",
     "ServerCheck",
     "TcpServerCheck",
     "Throttle",

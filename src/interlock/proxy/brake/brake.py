@@ -18,10 +18,10 @@ from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
 from interlock.proxy.brake.account_file import AccountFiles
 from interlock.proxy.brake.judging import ending_of, ending_told
 from interlock.proxy.brake.limit import Ticket
-from interlock.proxy.brake.line import Line
-from interlock.proxy.brake.news import News, Teller
+from interlock.proxy.brake.line import CallQueue
+from interlock.proxy.brake.news import ProviderNews, Teller
 from interlock.proxy.brake.protocol import Attendance
-from interlock.proxy.brake.throttle import REFUSALS, Answer, Ending
+from interlock.proxy.brake.throttle import REFUSALS, CallVerdict, Ending
 from interlock.proxy.gate import CallTurn, Refused
 from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall
 
@@ -32,9 +32,9 @@ TRIES = 4
 FORGET_SECONDS = 1.0
 """The interval between looks for dead processes."""
 _ERRORS = {
-    Answer.QUOTA: ErrorClass.QUOTA,
-    Answer.BROKEN: ErrorClass.NETWORK,
-    Answer.DOWN: ErrorClass.NETWORK,
+    CallVerdict.QUOTA: ErrorClass.QUOTA,
+    CallVerdict.BROKEN: ErrorClass.NETWORK,
+    CallVerdict.DOWN: ErrorClass.NETWORK,
 }
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Passage:
 
     ticket: Ticket
     may_repeat: bool
-    ending: Ending = field(default_factory=lambda: Ending(Answer.NOTHING))
+    ending: Ending = field(default_factory=lambda: Ending(CallVerdict.NOTHING))
 
     def ended(self, outcome: CallOutcome) -> None:
         """Note what the outcome says about the provider."""
@@ -74,11 +74,11 @@ class _Visit:
 
 
 @dataclass(slots=True)
-class _Desk:
+class _ProviderCalls:
     """The calls of this process at one provider."""
 
     provider: str
-    line: Line[asyncio.Future[Ticket]] = field(default_factory=Line)
+    line: CallQueue[asyncio.Future[Ticket]] = field(default_factory=CallQueue)
     under_way: int = 0
     timer: asyncio.TimerHandle | None = None
     looked_at: float = 0.0
@@ -103,7 +103,7 @@ class Brake:
         self._me = me
         self._is_dead = is_dead
         self._hold_seconds = hold_seconds
-        self._desks: dict[str, _Desk] = {}
+        self._desks: dict[str, _ProviderCalls] = {}
 
     @asynccontextmanager
     async def turn(self, order: EndpointOrder, call: ModelCall) -> AsyncIterator[CallTurn]:
@@ -137,7 +137,7 @@ class Brake:
             desk.under_way -= 1
             self._beat(desk)
 
-    def look(self, provider: str, limit: float) -> News:
+    def look(self, provider: str, limit: float) -> ProviderNews:
         """See how things stand with a provider."""
         self.books.expect(provider, limit)
         self._change(self._desk(provider), lambda _account, _now: None)
@@ -149,18 +149,18 @@ class Brake:
         self._change(desk, lambda account, now: account.throttle.reached(now, problem))
         self._let_go(desk)
 
-    async def wait(self) -> list[News]:
+    async def wait(self) -> list[ProviderNews]:
         """Return the news, at most once a second for each provider."""
         return await self._teller.wait()
 
-    def rest(self) -> list[News]:
+    def rest(self) -> list[ProviderNews]:
         """Return the news that has not been told yet."""
         return self._teller.rest()
 
-    def _desk(self, provider: str) -> _Desk:
-        return self._desks.setdefault(provider, _Desk(provider))
+    def _desk(self, provider: str) -> _ProviderCalls:
+        return self._desks.setdefault(provider, _ProviderCalls(provider))
 
-    def _change(self, desk: _Desk, work: Callable[[Account, float], T]) -> T:
+    def _change(self, desk: _ProviderCalls, work: Callable[[Account, float], T]) -> T:
         now = self.books.clock()
 
         def whole(account: Account) -> T:
@@ -173,14 +173,14 @@ class Brake:
 
         return self.books.change(desk.provider, whole)
 
-    async def _wait(self, desk: _Desk, attempt: str, left: float) -> Ticket:
+    async def _wait(self, desk: _ProviderCalls, attempt: str, left: float) -> Ticket:
         waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         desk.line.join(attempt, waiter)
         self._let_go(desk)
         news = self._teller.latest(desk.provider)
         closed = news.until - self.books.clock()
         # Waiting is in vain where the door opens too late, and where another server may have the work.
-        in_vain = closed > left or (closed > 0 and news.closed_by is Answer.DOWN)
+        in_vain = closed > left or (closed > 0 and news.closed_by is CallVerdict.DOWN)
         try:
             async with asyncio.timeout(0.0 if in_vain else max(0.0, left)):
                 return await asyncio.shield(waiter)
@@ -190,7 +190,7 @@ class Brake:
                 raise self._refusal(desk) from None
             raise
 
-    def _withdraw(self, desk: _Desk, attempt: str, waiter: asyncio.Future[Ticket]) -> None:
+    def _withdraw(self, desk: _ProviderCalls, attempt: str, waiter: asyncio.Future[Ticket]) -> None:
         if waiter.done():
             self._give_back(desk, Passage(waiter.result(), may_repeat=False))
         else:
@@ -198,7 +198,7 @@ class Brake:
             waiter.cancel()
             self._say(desk)
 
-    def _let_go(self, desk: _Desk) -> None:
+    def _let_go(self, desk: _ProviderCalls) -> None:
         """Start the calls that may go; come back when the next one may, and now and then to be seen alive."""
         if desk.timer:
             desk.timer.cancel()
@@ -214,14 +214,14 @@ class Brake:
         if desk.under_way or len(desk.line):
             desk.timer = asyncio.get_running_loop().call_later(seconds, self._beat, desk)
 
-    def _beat(self, desk: _Desk) -> None:
+    def _beat(self, desk: _ProviderCalls) -> None:
         self._say(desk)
         self._let_go(desk)
 
-    def _say(self, desk: _Desk) -> None:
+    def _say(self, desk: _ProviderCalls) -> None:
         self._change(desk, lambda account, now: account.report(now, self._me, desk.standing))
 
-    def _give_back(self, desk: _Desk, passage: Passage) -> None:
+    def _give_back(self, desk: _ProviderCalls, passage: Passage) -> None:
         desk.under_way -= 1
         ticket, ending = passage.ticket, passage.ending
         self._change(
@@ -230,11 +230,11 @@ class Brake:
         self._teller.count(desk.provider, ending.answer in REFUSALS)
         self._let_go(desk)
 
-    def _refusal(self, desk: _Desk) -> Refused:
+    def _refusal(self, desk: _ProviderCalls) -> Refused:
         news, now = self._teller.latest(desk.provider), self.books.clock()
         if news.until > now:
             text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
             error = _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT)
-            return Refused(text, error, news.until - now, news.closed_by is Answer.DOWN)
+            return Refused(text, error, news.until - now, news.closed_by is CallVerdict.DOWN)
         text = f"the model takes {news.limit} calls at once, and others were before this one"
         return Refused(text, ErrorClass.RATE_LIMIT, 1.0)

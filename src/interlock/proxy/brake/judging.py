@@ -3,7 +3,7 @@
 import re
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake.throttle import Answer, Ending
+from interlock.proxy.brake.throttle import CallVerdict, Ending
 from interlock.proxy.order import CallError, CallOutcome
 
 FAR_SECONDS = 900.0
@@ -22,7 +22,7 @@ def ending_of(outcome: CallOutcome) -> Ending:
     """A call's end as the brake sees it."""
     trouble = outcome.trouble
     if trouble is None:
-        answer = Answer.GOOD if 200 <= outcome.status < 300 else Answer.NOTHING
+        answer = CallVerdict.GOOD if 200 <= outcome.status < 300 else CallVerdict.NOTHING
         return Ending(answer, tokens=outcome.usage.output_tokens or 0, allowance=outcome.allowance)
     answer = _answer(outcome.status, trouble)
     return Ending(answer, trouble.text, trouble.retry_after_seconds, allowance=outcome.allowance)
@@ -31,24 +31,28 @@ def ending_of(outcome: CallOutcome) -> Ending:
 def ending_told(error: ErrorClass | None, text: str) -> Ending:
     """Judge an end of which only the program's word is known, of a call or of the whole attempt."""
     if error is None:
-        return Ending(Answer.GOOD)
+        return Ending(CallVerdict.GOOD)
     return Ending(_answer(OVERLOADED, CallError(error, text)), text)
 
 
-def _answer(status: int, trouble: CallError) -> Answer:
+def _answer(status: int, trouble: CallError) -> CallVerdict:
     if trouble.is_down:
-        return Answer.DOWN
+        return CallVerdict.DOWN
     if trouble.error is ErrorClass.QUOTA:
-        return Answer.QUOTA
+        return CallVerdict.QUOTA
     if trouble.error is ErrorClass.RATE_LIMIT:
         return _refusal(trouble)
     if trouble.error is ErrorClass.OVERLOADED and status in CROWDED_STATUSES:
-        return Answer.CROWDED
-    return Answer.BROKEN if trouble.error in (ErrorClass.OVERLOADED, ErrorClass.NETWORK) else Answer.NOTHING
+        return CallVerdict.CROWDED
+    return (
+        CallVerdict.BROKEN
+        if trouble.error in (ErrorClass.OVERLOADED, ErrorClass.NETWORK)
+        else CallVerdict.NOTHING
+    )
 
 
-def _refusal(trouble: CallError) -> Answer:
+def _refusal(trouble: CallError) -> CallVerdict:
     if trouble.retry_after_seconds > FAR_SECONDS:
-        return Answer.QUOTA
+        return CallVerdict.QUOTA
     is_per_time = _PER_TIME.search(trouble.text) and not _AT_ONCE.search(trouble.text)
-    return Answer.FAST if is_per_time else Answer.CROWDED
+    return CallVerdict.FAST if is_per_time else CallVerdict.CROWDED

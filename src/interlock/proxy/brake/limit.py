@@ -30,7 +30,7 @@ class Ticket:
 
 
 @dataclass(slots=True)
-class Limit:
+class CallLimit:
     """Additive increase, multiplicative decrease, with a memory."""
 
     at_once: float = COLD

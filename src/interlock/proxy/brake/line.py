@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Line(Generic[T]):
+class CallQueue(Generic[T]):
     """An attempt with a hundred calls waits no shorter for its second than another for its first."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from interlock.proxy.brake.throttle import Answer, Throttle
+from interlock.proxy.brake.throttle import CallVerdict, Throttle
 
 EVERY_SECONDS = 1.0
 STEP = 0.25
@@ -12,7 +12,7 @@ STEP = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ProviderNews:
     """The state of one provider."""
 
     provider: str
@@ -24,7 +24,7 @@ class News:
     """The same from the moment it is told."""
     found: bool = False
     """The limit was run into. Else it is only the most that was tried."""
-    closed_by: Answer = Answer.GOOD
+    closed_by: CallVerdict = CallVerdict.GOOD
     calls: int = 0
     """Of this process, since the last news."""
     refused: int = 0
@@ -32,8 +32,8 @@ class News:
 
 @dataclass(slots=True)
 class _Subject:
-    latest: News
-    told: News | None = None
+    latest: ProviderNews
+    told: ProviderNews | None = None
     told_at: float = 0.0
     calls: int = 0
     refused: int = 0
@@ -50,7 +50,7 @@ class Teller:
     def hear(self, provider: str, throttle: Throttle) -> None:
         """Take a provider's present state."""
         until = throttle.until if throttle.until > self.clock() else 0.0
-        latest = News(
+        latest = ProviderNews(
             provider,
             throttle.places,
             throttle.why,
@@ -69,11 +69,11 @@ class Teller:
         subject.calls += 1
         subject.refused += refused
 
-    def latest(self, provider: str) -> News:
+    def latest(self, provider: str) -> ProviderNews:
         """As it was heard last."""
         return self._subjects[provider].latest
 
-    async def wait(self) -> list[News]:
+    async def wait(self) -> list[ProviderNews]:
         """Return the news. Waits until there is some, and a second between two."""
         while True:
             await self._ring.wait()
@@ -86,11 +86,11 @@ class Teller:
                 await asyncio.sleep(EVERY_SECONDS)
                 self._ring.set()
 
-    def rest(self) -> list[News]:
+    def rest(self) -> list[ProviderNews]:
         """Return the news that has not been told yet: the calls since the last news, and any change."""
         return [self._tell(each) for each in self._subjects.values() if each.calls or _matters(each)]
 
-    def _tell(self, subject: _Subject) -> News:
+    def _tell(self, subject: _Subject) -> ProviderNews:
         subject.told, subject.told_at = subject.latest, self.clock()
         closed = max(0.0, subject.latest.until - subject.told_at)
         news = replace(subject.latest, closed_seconds=closed, calls=subject.calls, refused=subject.refused)

@@ -19,7 +19,7 @@ EASE = 0.99
 
 
 @dataclass(slots=True)
-class Pace:
+class CallSpacing:
     """The time of the next call."""
 
     next_start: float = 0.0

@@ -6,21 +6,21 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake.news import News
+from interlock.proxy.brake.news import ProviderNews
 
 
 class Brakes(Protocol):
     """The brakes of all providers, as one listener hears of them."""
 
-    def look(self, provider: str, limit: float) -> News:
+    def look(self, provider: str, limit: float) -> ProviderNews:
         """This provider will be used. `limit` is what the log knows of it; 0: nothing."""
         ...
 
-    async def wait(self) -> list[News]:
+    async def wait(self) -> list[ProviderNews]:
         """Return the news; waits until there is some."""
         ...
 
-    def rest(self) -> list[News]:
+    def rest(self) -> list[ProviderNews]:
         """Return the news that has not been told yet."""
         ...
 
@@ -28,16 +28,16 @@ class Brakes(Protocol):
 class NoBrakes:
     """Brakes that hold no call back and have no news."""
 
-    def look(self, provider: str, limit: float) -> News:
+    def look(self, provider: str, limit: float) -> ProviderNews:
         """Return the given limit for any provider."""
-        return News(provider, int(limit), "")
+        return ProviderNews(provider, int(limit), "")
 
-    async def wait(self) -> list[News]:
+    async def wait(self) -> list[ProviderNews]:
         """Wait for ever."""
-        never: asyncio.Future[list[News]] = asyncio.get_running_loop().create_future()
+        never: asyncio.Future[list[ProviderNews]] = asyncio.get_running_loop().create_future()
         return await never
 
-    def rest(self) -> list[News]:
+    def rest(self) -> list[ProviderNews]:
         """Return none."""
         return []
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from interlock.proxy.brake.brake import Brake
-from interlock.proxy.brake.throttle import CHECK_AHEAD_SECONDS, Answer
+from interlock.proxy.brake.throttle import CHECK_AHEAD_SECONDS, CallVerdict
 
 CONNECT_SECONDS = 2.0
 """A server that takes longer is neither known to listen nor known not to."""
@@ -69,7 +69,7 @@ class TcpServerCheck:
     def _is_due(self, provider: str) -> bool:
         news = self._brake.look(provider, 0.0)
         ahead = news.until - self._brake.books.clock()
-        is_near = news.closed_by is Answer.DOWN and 0 < ahead <= CHECK_AHEAD_SECONDS
+        is_near = news.closed_by is CallVerdict.DOWN and 0 < ahead <= CHECK_AHEAD_SECONDS
         return is_near and self._looks[provider] < MOST_LOOKS
 
     async def _try(self, provider: str) -> None:

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from interlock.model.backoff import grown
 from interlock.proxy.brake.gradient import Gradient
-from interlock.proxy.brake.limit import Limit, Ticket
-from interlock.proxy.brake.pace import Pace
+from interlock.proxy.brake.limit import CallLimit, Ticket
+from interlock.proxy.brake.pace import CallSpacing
 from interlock.proxy.order import Allowance
 
 MOST_CLOSED_SECONDS = 24 * 3600.0
@@ -27,7 +27,7 @@ BREAKS = 5
 WHY_CHARACTERS = 200
 
 
-class Answer(StrEnum):
+class CallVerdict(StrEnum):
     """The verdict of a call's end on its provider."""
 
     GOOD = "good"
@@ -41,14 +41,14 @@ class Answer(StrEnum):
     """A bad request, a wrong key, a program that went away."""
 
 
-REFUSALS = frozenset({Answer.CROWDED, Answer.FAST, Answer.QUOTA})
+REFUSALS = frozenset({CallVerdict.CROWDED, CallVerdict.FAST, CallVerdict.QUOTA})
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The end of a call."""
 
-    answer: Answer
+    answer: CallVerdict
     text: str = ""
     retry_after_seconds: float = 0.0
     tokens: int = 0
@@ -61,12 +61,12 @@ class Throttle:
 
     is_measured: bool = False
     """It may be a server that becomes slower instead of turning calls away."""
-    limit: Limit = field(default_factory=Limit)
+    limit: CallLimit = field(default_factory=CallLimit)
     gradient: Gradient = field(default_factory=Gradient)
-    pace: Pace = field(default_factory=Pace)
+    pace: CallSpacing = field(default_factory=CallSpacing)
     until: float = 0.0
     """No call goes before this time."""
-    closed_by: Answer = Answer.GOOD
+    closed_by: CallVerdict = CallVerdict.GOOD
     why: str = "nothing is known yet"
     strikes: int = 0
     """Refusals in a row."""
@@ -101,28 +101,33 @@ class Throttle:
         """A call has ended. `held_back`: the limit kept others waiting meanwhile."""
         if ending.allowance:
             self.pace.told(now, ending.allowance, ticket.at_once)
-        if ending.answer is Answer.GOOD:
+        if ending.answer is CallVerdict.GOOD:
             self._good(now, ticket, ending, held_back)
         elif ending.answer in REFUSALS:
             self._refused(now, ticket, ending)
-        elif ending.answer is Answer.BROKEN:
+        elif ending.answer is CallVerdict.BROKEN:
             self._broke(now, ending)
-        elif ending.answer is Answer.DOWN:
+        elif ending.answer is CallVerdict.DOWN:
             self._went_down(now, ending.text)
 
     def reached(self, now: float, problem: str) -> None:
         """It was tried from outside: why nothing listens there; '' if something does."""
         if problem:
             self._went_down(now, problem)
-        elif self.closed_by is Answer.DOWN:
-            self.until, self.closed_by, self.broken, self.why = 0.0, Answer.GOOD, 0, "it can be reached again"
+        elif self.closed_by is CallVerdict.DOWN:
+            self.until, self.closed_by, self.broken, self.why = (
+                0.0,
+                CallVerdict.GOOD,
+                0,
+                "it can be reached again",
+            )
 
     def _went_down(self, now: float, why: str) -> None:
         """Close the provider, unless this call only repeats what is already known."""
-        if self.closed_by is Answer.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
+        if self.closed_by is CallVerdict.DOWN and self.until > now + CHECK_AHEAD_SECONDS:
             return
         self.broken = max(BREAKS, self.broken + 1)
-        self._shut(now, grown(DOWN_SECONDS, MOST_DOWN_SECONDS, self.broken - BREAKS), Answer.DOWN)
+        self._shut(now, grown(DOWN_SECONDS, MOST_DOWN_SECONDS, self.broken - BREAKS), CallVerdict.DOWN)
         self.why = why[:WHY_CHARACTERS]
 
     def _good(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
@@ -142,10 +147,10 @@ class Throttle:
     def _refused(self, now: float, ticket: Ticket, ending: Ending) -> None:
         self.refused += 1
         before = self.places
-        if ending.answer is Answer.QUOTA:
+        if ending.answer is CallVerdict.QUOTA:
             self.strikes += 1
             seconds = grown(QUOTA_SECONDS, MOST_QUOTA_SECONDS, self.strikes - 1)
-        elif ending.answer is Answer.FAST and self.pace.too_fast(now, ending.retry_after_seconds):
+        elif ending.answer is CallVerdict.FAST and self.pace.too_fast(now, ending.retry_after_seconds):
             seconds = self.pace.gap_seconds
         else:
             self.strikes += self.limit.refused(now, ticket)
@@ -161,10 +166,10 @@ class Throttle:
         self.broken += 1
         if self.broken >= BREAKS:
             seconds = grown(2 * BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.broken - BREAKS)
-            self._shut(now, seconds, Answer.BROKEN)
+            self._shut(now, seconds, CallVerdict.BROKEN)
             self.why = f"{self.broken} calls in a row broke: {ending.text[:WHY_CHARACTERS]}"
 
-    def _shut(self, now: float, seconds: float, answer: Answer) -> None:
+    def _shut(self, now: float, seconds: float, answer: CallVerdict) -> None:
         until = now + min(seconds, MOST_CLOSED_SECONDS)
         if seconds > 0 and until > self.until:
             self.until, self.closed_by = until, answer
