@@ -14,7 +14,7 @@ from bench.scratch import scratch_repository
 from bench.table import Row
 from bench.traffic import Server, simulate
 from interlock.proxy.brake.account import Account
-from interlock.proxy.brake.known import account_of
+from interlock.proxy.brake.account_file import account_of
 from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.throttle import Throttle
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.proxy.brake.line import CallQueue
+from interlock.proxy.brake.brake import CallQueue
 
 
 def test_attempts_take_turns_however_many_calls_one_of_them_has() -> None:

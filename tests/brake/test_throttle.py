@@ -4,7 +4,7 @@ import pytest
 
 from bench.traffic import Server, simulate
 from interlock.proxy.brake.account import SILENCE_SECONDS, Account, Member
-from interlock.proxy.brake.known import account_of
+from interlock.proxy.brake.account_file import account_of
 from interlock.proxy.brake.limit import COLD, CallLimit, Ticket
 from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, CallVerdict, Ending, Throttle
 

@@ -7,10 +7,11 @@
 """
 
 import asyncio
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.provider import provider_name
@@ -18,7 +19,6 @@ from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
 from interlock.proxy.brake.account_file import AccountFiles
 from interlock.proxy.brake.judging import ending_of, ending_told
 from interlock.proxy.brake.limit import Ticket
-from interlock.proxy.brake.line import CallQueue
 from interlock.proxy.brake.news import ProviderNews, Teller
 from interlock.proxy.brake.protocol import Attendance
 from interlock.proxy.brake.throttle import REFUSALS, CallVerdict, Ending
@@ -38,6 +38,40 @@ _ERRORS = {
 }
 
 T = TypeVar("T")
+
+
+# Waiting calls: first in, first out within an attempt, and the attempts in turn. Pure.
+
+T = TypeVar("T")
+
+
+class CallQueue(Generic[T]):
+    """An attempt with a hundred calls waits no shorter for its second than another for its first."""
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, deque[T]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(len(line) for line in self._lines.values())
+
+    def join(self, attempt: str, waiter: T) -> None:
+        self._lines.setdefault(attempt, deque()).append(waiter)
+
+    def leave(self, attempt: str, waiter: T) -> None:
+        """It waits no longer, if it still did."""
+        line = self._lines.get(attempt)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            if not line:
+                del self._lines[attempt]
+
+    def next(self) -> T:
+        """Remove and return the next in turn. Raises KeyError if none waits."""
+        attempt, line = self._lines.popitem(last=False)
+        waiter = line.popleft()
+        if line:
+            self._lines[attempt] = line
+        return waiter
 
 
 @dataclass(slots=True)
