@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import re
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -17,13 +18,12 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.provider import provider_name
 from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
 from interlock.proxy.brake.account_file import AccountFiles
-from interlock.proxy.brake.judging import ending_of, ending_told
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.brake.news import ProviderNews, Teller
 from interlock.proxy.brake.protocol import Attendance
 from interlock.proxy.brake.throttle import REFUSALS, CallVerdict, Ending
 from interlock.proxy.gate import CallTurn, Refused
-from interlock.proxy.order import CallOutcome, EndpointOrder, ModelCall
+from interlock.proxy.order import CallError, CallOutcome, EndpointOrder, ModelCall
 
 HOLD_SECONDS = 60.0
 """Programs wait for their models for minutes; and an attempt that says nothing for ten is ended."""
@@ -40,13 +40,65 @@ _ERRORS = {
 T = TypeVar("T")
 
 
-# Waiting calls: first in, first out within an attempt, and the attempts in turn. Pure.
+# The verdict of a call's end on its provider. Pure.
 
-T = TypeVar("T")
+FAR_SECONDS = 900.0
+"""A longer wait than this means a used-up quota: no caller is only too fast by so much."""
+CROWDED_STATUSES = frozenset({200, 503, 529})
+"""With an overload: said at once, or in the middle of an answer. Other errors of a server are its own."""
+OVERLOADED = 529
+"""The status of an overload that a program reports."""
+_PER_TIME = re.compile(
+    r"\bper[ -](?:second|minute|min|hour|day)\b|/(?:min|minute|day)\b|\b[RT]P[MDS]\b|too fast", re.IGNORECASE
+)
+_AT_ONCE = re.compile(r"concurren|simultaneous|in parallel|at once|in progress", re.IGNORECASE)
+
+
+def ending_of(outcome: CallOutcome) -> Ending:
+    """A call's end as the brake sees it."""
+    trouble = outcome.trouble
+    if trouble is None:
+        answer = CallVerdict.GOOD if 200 <= outcome.status < 300 else CallVerdict.NOTHING
+        return Ending(answer, tokens=outcome.usage.output_tokens or 0, allowance=outcome.allowance)
+    answer = _answer(outcome.status, trouble)
+    return Ending(answer, trouble.text, trouble.retry_after_seconds, allowance=outcome.allowance)
+
+
+def ending_told(error: ErrorClass | None, text: str) -> Ending:
+    """Judge an end of which only the program's word is known, of a call or of the whole attempt."""
+    if error is None:
+        return Ending(CallVerdict.GOOD)
+    return Ending(_answer(OVERLOADED, CallError(error, text)), text)
+
+
+def _answer(status: int, trouble: CallError) -> CallVerdict:
+    if trouble.is_down:
+        return CallVerdict.DOWN
+    if trouble.error is ErrorClass.QUOTA:
+        return CallVerdict.QUOTA
+    if trouble.error is ErrorClass.RATE_LIMIT:
+        return _refusal(trouble)
+    if trouble.error is ErrorClass.OVERLOADED and status in CROWDED_STATUSES:
+        return CallVerdict.CROWDED
+    return (
+        CallVerdict.BROKEN
+        if trouble.error in (ErrorClass.OVERLOADED, ErrorClass.NETWORK)
+        else CallVerdict.NOTHING
+    )
+
+
+def _refusal(trouble: CallError) -> CallVerdict:
+    if trouble.retry_after_seconds > FAR_SECONDS:
+        return CallVerdict.QUOTA
+    is_per_time = _PER_TIME.search(trouble.text) and not _AT_ONCE.search(trouble.text)
+    return CallVerdict.FAST if is_per_time else CallVerdict.CROWDED
 
 
 class CallQueue(Generic[T]):
-    """An attempt with a hundred calls waits no shorter for its second than another for its first."""
+    """Waiting calls: first in, first out within an attempt, and the attempts in turn.
+
+    An attempt with a hundred calls waits no shorter for its second than another for its first.
+    """
 
     def __init__(self) -> None:
         self._lines: OrderedDict[str, deque[T]] = OrderedDict()
