@@ -17,7 +17,7 @@ import pytest
 from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
 from interlock.run.hooks import About, Hooks, Reach, SessionHooks, can_block, reach
-from interlock.run.hooks.door import QUESTION_BYTES, QUESTIONS_AT_ONCE, RELAY, open_door
+from interlock.run.hooks.listener import QUESTION_BYTES, QUESTIONS_AT_ONCE, RELAY, listen
 
 pytestmark = pytest.mark.slow
 
@@ -172,10 +172,10 @@ def test_a_slow_command_does_not_keep_a_session_from_ending(desk: Desk) -> None:
 
 
 def through_the_relay(hooks: SessionHooks, folder: Path, question: str) -> tuple[int, str]:
-    """What the agent program gets, with a forwarder where the sandbox has its door."""
+    """What the agent program gets, with a forwarder in place of the sandbox's."""
 
     async def asked() -> tuple[int, str]:
-        async with open_door(folder, hooks.respond) as path:
+        async with listen(folder, hooks.respond) as path:
 
             async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 inner_reader, inner_writer = await asyncio.open_unix_connection(path)
@@ -245,7 +245,7 @@ def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is
             select.select([], [], [], 0.01)
 
     async def session() -> None:
-        async with open_door(tmp_path, hooks.respond) as path:
+        async with listen(tmp_path, hooks.respond) as path:
             writers = await ask_often(path, 3 * QUESTIONS_AT_ONCE)
             await asyncio.to_thread(wait_for, QUESTIONS_AT_ONCE)
         for writer in writers:
@@ -290,7 +290,7 @@ def test_questions_that_had_to_wait_are_answered(desk: Desk, tmp_path: Path) -> 
         return answer
 
     async def session() -> list[bytes]:
-        async with open_door(tmp_path, hooks.respond) as path:
+        async with listen(tmp_path, hooks.respond) as path:
             return await asyncio.gather(*(one(path) for _ in range(2 * QUESTIONS_AT_ONCE)))
 
     answers = asyncio.run(asyncio.wait_for(session(), 60))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.process import Command, Exit
-from interlock.model.sandbox import NO_LIMITS, Door, Grant, Limits, Sandbox
+from interlock.model.sandbox import NO_LIMITS, ForwardedPort, Grant, Limits, Sandbox
 from interlock.process.containment import Containment, strongest
 from interlock.process.probe import probe
 from interlock.process.processes import LocalProcesses
@@ -102,6 +102,6 @@ def furnished(path: Path, name: str, limits: Limits = NO_LIMITS, **timing: float
     return Room(path, LocalProcesses(containment, 2.0, bounds=bounds), confinement)
 
 
-def door(room: Room, port: int = 8377) -> Door:
+def forwarded(room: Room, port: int = 8377) -> ForwardedPort:
     """A way out to a socket in the room's folder."""
-    return Door(port, str(room.path / "socket"))
+    return ForwardedPort(port, str(room.path / "socket"))

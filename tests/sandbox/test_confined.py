@@ -15,7 +15,7 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Ended, Exit
 from interlock.sandbox.confinement import SYSTEM_PATH
 from tests.run.tree import BOUND_SECONDS, linux
-from tests.sandbox.room import Room, door
+from tests.sandbox.room import Room, forwarded
 
 pytestmark = [linux, pytest.mark.sandbox, pytest.mark.slow]
 
@@ -175,11 +175,11 @@ def test_a_program_that_is_not_there_says_so(room: Room, program: str, says: str
         room.run(room.command(program))
 
 
-def test_behind_a_door_too_a_program_that_is_not_there_says_so(room: Room) -> None:
+def test_with_a_forwarded_port_too_a_missing_program_says_so(room: Room) -> None:
     port = 8377 if room.alone else free_port()
     (room.path / "socket").touch()
     with pytest.raises(CannotStart, match="program not found: no-such-program"):
-        room.run(room.command("no-such-program", doors=(door(room, port),)))
+        room.run(room.command("no-such-program", forwarded_ports=(forwarded(room, port),)))
 
 
 def test_a_folder_that_is_not_there_says_so(room: Room) -> None:
@@ -244,29 +244,31 @@ def free_port() -> int:
         return port
 
 
-def test_a_door_leads_to_its_socket_and_carries_everything_both_ways(room: Room) -> None:
+def test_a_forwarded_port_carries_everything_both_ways_to_its_socket(room: Room) -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while chunk := await reader.read(65536):
             writer.write(chunk)
             await writer.drain()
         writer.close()
 
-    async def through_the_door() -> Exit:
+    async def through_the_port() -> Exit:
         port = 8377 if room.alone else free_port()
         async with await asyncio.start_unix_server(echo, str(room.path / "socket")):
-            command = room.command("python3", "-c", CALL.format(port=port), doors=(door(room, port),))
+            command = room.command(
+                "python3", "-c", CALL.format(port=port), forwarded_ports=(forwarded(room, port),)
+            )
             return await room.processes.run(command)
 
-    assert asyncio.run(through_the_door()).tail == "came back: 3000000"
+    assert asyncio.run(through_the_port()).tail == "came back: 3000000"
 
 
-def test_behind_a_door_with_nobody_there_the_connection_closes(room: Room) -> None:
+def test_a_forwarded_port_without_a_listener_closes_the_connection(room: Room) -> None:
     port = 8377 if room.alone else free_port()
     (room.path / "socket").touch()
     ended = room.python(
         f"import socket\nwire = socket.create_connection(('127.0.0.1', {port}), 10)\n"
         "try: print(wire.recv(10))\nexcept ConnectionResetError: print(b'')",
-        doors=(door(room, port),),
+        forwarded_ports=(forwarded(room, port),),
     )
     assert ended.tail == "b''"
 

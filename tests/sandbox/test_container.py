@@ -9,7 +9,7 @@ import pytest
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command
-from interlock.model.sandbox import Door, Grant, Limits
+from interlock.model.sandbox import ForwardedPort, Grant, Limits
 from interlock.process.choice import Wanted, try_all
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
@@ -80,9 +80,9 @@ def test_no_variable_is_in_the_words_and_the_engine_gets_none_of_them(tmp_path: 
     assert confined.argv[confined.argv.index("--env-file") + 1] == f"/proc/self/fd/{confined.descriptors[0]}"
 
 
-def test_doors_are_held_by_a_process_inside(tmp_path: Path, grant: Grant) -> None:
-    with_door = Grant(write=grant.write, doors=(Door(8377, f"{tmp_path}/socket"),))
-    confined = Container("/usr/bin/podman", "image").confine(command(tmp_path), with_door, MARK)
+def test_a_process_inside_forwards_the_ports(tmp_path: Path, grant: Grant) -> None:
+    with_port = Grant(write=grant.write, forwarded_ports=(ForwardedPort(8377, f"{tmp_path}/socket"),))
+    confined = Container("/usr/bin/podman", "image").confine(command(tmp_path), with_port, MARK)
     close_all(confined)
     inside = confined.argv[confined.argv.index("image") + 1 :]
     assert inside[0] == "python3"

@@ -188,7 +188,7 @@ class Setups:
         seconds = 0.0
         async with self._means.network() as way:
             env = {**inherit(os.environ, self._means.pass_env), **OFFLINE, **way.env}
-            grant = replace(room.grant, home=str(home), doors=way.doors)
+            grant = replace(room.grant, home=str(home), forwarded_ports=way.forwarded_ports)
             for command in spec.run:
                 exited = await self._means.processes.run(
                     Command(

@@ -16,7 +16,7 @@ class Sandbox(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ForwardedPort:
     """One way out of the network that a program is alone in."""
 
     port: int
@@ -74,7 +74,7 @@ class Grant:
     """More that it may read, besides the system's own programs: toolchains, shared objects."""
     home: str = ""
     """The folder that is its HOME and outlives it; empty: one that is gone with it."""
-    doors: tuple[Door, ...] = ()
+    forwarded_ports: tuple[ForwardedPort, ...] = ()
     limits: Limits = field(default_factory=Limits)
     overlays: tuple[Overlay, ...] = ()
     mounts: tuple[Mount, ...] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interlock.model.errors import UserError
 from interlock.model.process import Command
-from interlock.model.sandbox import Door, Grant, Overlay, Sandbox
+from interlock.model.sandbox import ForwardedPort, Grant, Overlay, Sandbox
 from interlock.process.containment import SUPERVISOR, Containment, prefix
 from interlock.sandbox.confinement import Confinement, clear_up, close_all
 from interlock.sandbox.refusals import said
@@ -61,7 +61,9 @@ def probe(confinement: Confinement, containment: Containment, *, strict: bool = 
         command = Command(("sh", "-c", SCRIPT), str(mine), "", env)
         port = PORT if confinement.alone else 0  # any that is free
         grant = Grant(
-            write=(str(mine),), protect=(str(mine / "kept"),), doors=(Door(port, str(folder / "socket")),)
+            write=(str(mine),),
+            protect=(str(mine / "kept"),),
+            forwarded_ports=(ForwardedPort(port, str(folder / "socket")),),
         )
         try:
             return _run(confinement, containment, command, grant)

@@ -17,7 +17,7 @@ compile each time.
 
 Usage: supervisor.py KIND TIMEOUT LEASE_END GRACE [WORD...] -- PROGRAM [ARGUMENT...]
   loopback         the network is new: bring its 127.0.0.1 up, and drop what goes anywhere else
-  door=PORT=PATH   pass connections to 127.0.0.1:PORT on to the unix socket PATH
+  forward=PORT=PATH  pass connections to 127.0.0.1:PORT on to the unix socket PATH
   input=FD         the program's standard input; without it there is none
   reports          the program is bubblewrap: ask it for the process inside, and whether it got that far
   join=PATH        a cgroup's list of processes, for the program to enter before it is one
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import signal
     from types import ModuleType
 
-    from interlock.sandbox.outside.doors import Doors
+    from interlock.sandbox.outside.port_forwarder import PortForwarder
 else:
     # The C module below `signal`: the wrapper's enums would take a third of the whole start.
     import _signal as signal
@@ -218,7 +218,7 @@ def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes])
     return Started(pid, reports)
 
 
-def watch(program: Watch, poll: "select.poll", wake: int, doors: "Doors | None") -> None:
+def watch(program: Watch, poll: "select.poll", wake: int, forwarder: "PortForwarder | None") -> None:
     """Until the program has ended, or has to."""
     poll.register(0, select.POLLIN)
     poll.register(wake, select.POLLIN)
@@ -227,8 +227,8 @@ def watch(program: Watch, poll: "select.poll", wake: int, doors: "Doors | None")
             if fd == 0:
                 program.read_control()
             elif fd != wake:
-                if doors:
-                    doors.wake(fd, event)
+                if forwarder:
+                    forwarder.wake(fd, event)
             elif bytes((signal.SIGTERM,)) in os.read(wake, 4096):
                 program.stop()
         program.check_clock()
@@ -316,14 +316,14 @@ def beside(name: str) -> "ModuleType":
     return module
 
 
-def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "Doors | None":
+def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "PortForwarder | None":
     """Bring up the network, if it is a new one, and listen where the program will look for a way out."""
-    if "loopback" not in words and "door" not in words:
+    if "loopback" not in words and "forward" not in words:
         return None
     if "loopback" in words:
-        beside("doors").bring_up_network()
-    opened: Doors = beside("doors").Doors(poll)
-    for word in words.get("door", ()):
+        beside("port_forwarder").bring_up_network()
+    opened: PortForwarder = beside("port_forwarder").PortForwarder(poll)
+    for word in words.get("forward", ()):
         port, _, path = word.partition("=")
         opened.open(int(port), path)
     return opened

@@ -13,7 +13,7 @@ class Endpoint:
 
     order: EndpointOrder
     socket: str
-    """The unix socket that a door in the program's network leads to."""
+    """The unix socket that a forwarded port of the program's network leads to."""
     token: str = field(default_factory=lambda: "il-" + secrets.token_hex(24), repr=False)
     """The API key that the program sends. It opens this endpoint and nothing else."""
     usage: Usage = field(default_factory=Usage)

@@ -1,4 +1,4 @@
-"""Listens for one attempt, and takes each of its calls from the door to the transcript."""
+"""Listens for one attempt, and takes each of its calls from the first check to the transcript."""
 
 import asyncio
 import logging

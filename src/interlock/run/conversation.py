@@ -24,7 +24,7 @@ from interlock.model.session import Event, EventKind
 from interlock.proxy.brake import Attendance, NoAccounts
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
-from interlock.run.hooks.door import RELAY, relays
+from interlock.run.hooks.listener import RELAY, relays
 from interlock.run.installed import as_installed
 from interlock.run.means import Means
 from interlock.run.network import Way
@@ -102,7 +102,7 @@ class Conversation:
             stack.callback(hooks.drop)
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
-            native = relays(hooks.native, asking.doors)
+            native = relays(hooks.native, asking.forwarded_ports)
             seated = replace(seat(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools)
             launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
@@ -176,7 +176,13 @@ class Conversation:
         if "/" not in program and shutil.which(program, path=env.get("PATH")) is None:
             raise CannotStart(f"program not found: {program}")
         begin_log(self._order, place, launch)
-        return command(self._order, place, launch, env, tuple(door for way in ways for door in way.doors))
+        return command(
+            self._order,
+            place,
+            launch,
+            env,
+            tuple(forwarded for way in ways for forwarded in way.forwarded_ports),
+        )
 
     async def _run(self, ready: Command, first: str) -> Exit:
         """The program, to its end; or to a while after all was said, if it does not end by itself then."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from interlock.model.kinds import Wire
 from interlock.model.outcome import ErrorClass, Order
-from interlock.model.sandbox import Door
+from interlock.model.sandbox import ForwardedPort
 from interlock.model.session import Usage
 
 
@@ -42,7 +42,7 @@ class Way:
     url: str = ""
     """The model proxy as the program sees it; '' if it has no model of ours."""
     token: str = ""
-    doors: tuple[Door, ...] = ()
+    forwarded_ports: tuple[ForwardedPort, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables that tell programs to use it."""
     seen: Callable[[], Seen | None] = _nothing

@@ -1,7 +1,7 @@
 """The real network of attempts: the model proxy, and the proxy to allowed hosts.
 
-A program that is alone in its network finds both behind doors on fixed ports. One that shares the host's gets
-doors on ports that are free there.
+A program that is alone in its network finds both on fixed forwarded ports. One that shares the host's gets
+forwarded ports that are free there.
 """
 
 import socket
@@ -16,10 +16,10 @@ from interlock.model.errors import UsageError
 from interlock.model.kinds import Wire
 from interlock.model.outcome import Order
 from interlock.model.provider import HOMES
-from interlock.model.sandbox import Door
+from interlock.model.sandbox import ForwardedPort
 from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
-from interlock.run.hooks.door import Respond, open_door
+from interlock.run.hooks.listener import Respond, listen
 from interlock.run.network import Seen, Way
 from interlock.run.seating import attempt_name
 
@@ -54,7 +54,7 @@ class ProxyNetwork:
             yield Way(
                 url=f"http://{HERE}:{port}",
                 token=endpoint.token,
-                doors=(Door(port, endpoint.socket),),
+                forwarded_ports=(ForwardedPort(port, endpoint.socket),),
                 seen=lambda: Seen(endpoint.usage, endpoint.last_error),
             )
 
@@ -71,12 +71,15 @@ class ProxyNetwork:
             return
         async with self.egress.open(name, hosts) as opened:
             port = self._port(HOSTS_PORT)
-            yield Way(doors=(Door(port, opened.socket),), env=_proxy_variables(f"http://{HERE}:{port}"))
+            yield Way(
+                forwarded_ports=(ForwardedPort(port, opened.socket),),
+                env=_proxy_variables(f"http://{HERE}:{port}"),
+            )
 
     @asynccontextmanager
     async def to_hooks(self, respond: Respond) -> AsyncIterator[Way]:
-        async with open_door(self.logs.parent / "sockets", respond) as path:
-            yield Way(doors=(Door(self._port(HOOKS_PORT), path),))
+        async with listen(self.logs.parent / "sockets", respond) as path:
+            yield Way(forwarded_ports=(ForwardedPort(self._port(HOOKS_PORT), path),))
 
     def _port(self, usual: int) -> int:
         return usual if self.alone else _free_port()

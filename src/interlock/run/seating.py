@@ -11,7 +11,7 @@ from interlock.agents.adapter import Launch, LaunchContext
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
-from interlock.model.sandbox import Door, Grant
+from interlock.model.sandbox import ForwardedPort, Grant
 from interlock.run.network import Way
 from interlock.run.own_files import open_own
 from interlock.run.program import folders_of
@@ -133,7 +133,9 @@ def host_variables(place: Place, pass_env: tuple[str, ...], own_home: bool) -> d
     return {**kept, "HOME": str(place.home)}
 
 
-def grant(place: Place, launch: Launch, doors: tuple[Door, ...], env: Mapping[str, str]) -> Grant:
+def grant(
+    place: Place, launch: Launch, forwarded_ports: tuple[ForwardedPort, ...], env: Mapping[str, str]
+) -> Grant:
     """Its own folders to write, what it borrows and where it is installed to read, and its ways out."""
     files = place.grant
     return replace(
@@ -146,12 +148,16 @@ def grant(place: Place, launch: Launch, doors: tuple[Door, ...], env: Mapping[st
             *folders_of(launch.argv[0], env.get("PATH", ""), place.path),
         ),
         home=str(place.home) if env.get("HOME") == str(place.home) else "",
-        doors=doors,
+        forwarded_ports=forwarded_ports,
     )
 
 
 def command(
-    order: Order, place: Place, launch: Launch, env: dict[str, str], doors: tuple[Door, ...]
+    order: Order,
+    place: Place,
+    launch: Launch,
+    env: dict[str, str],
+    forwarded_ports: tuple[ForwardedPort, ...],
 ) -> Command:
     """The program with all its limits but the lease."""
     return Command(
@@ -163,7 +169,7 @@ def command(
         idle_seconds=order.idle_seconds,
         name=attempt_name(order),
         pid_file=str(place.state / PID_FILE),
-        grant=grant(place, launch, doors, env),
+        grant=grant(place, launch, forwarded_ports, env),
         listens=ADAPTERS[order.agent.use].can_steer or bool(launch.say),
         # The lines of a program of the user's choice mean nothing, and a script may write to /dev/stderr.
         sealed=order.agent.use != "command",

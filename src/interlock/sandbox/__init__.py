@@ -11,7 +11,7 @@ Rules for the code that builds a `Command`:
 3. `command.env` is given as it is, but: HOME, TMPDIR and PATH are corrected to what is there inside (a HOME
    or TMPDIR in a granted folder is kept), USER is `agent`, and XDG_* that lead nowhere are dropped. Nothing
    of it is in the environment or the words of a process outside.
-4. `Door(port, socket)`: inside, `127.0.0.1:port` leads to that unix socket of the host. Where
+4. `ForwardedPort(port, socket)`: inside, `127.0.0.1:port` leads to that unix socket of the host. Where
    `LocalProcesses.sandbox.alone` is False (reduced sandboxes) the port is one of the host's: it must be free.
 5. Exit statuses come through. A program that a signal ended has 128 + its number, as in a shell.
 6. `CannotStart` if the program is not there inside; `BrokenSandbox` if the sandbox itself failed.

@@ -4,8 +4,8 @@
    in them after that: of two mounts the later one counts.
 2. Every word but the program's own goes by an open file, so that no other user reads the environment in the
    list of processes; and what is outside the sandbox gets an environment without anything in it.
-3. Usually the network is not bubblewrap's: the supervisor made it, and holds its doors. Where only bubblewrap
-   itself may make namespaces, the doors are held by a small process inside.
+3. Usually the network is not bubblewrap's: the supervisor made it, and forwards its ports. Where only
+   bubblewrap itself may make namespaces, a small process inside forwards the ports.
 """
 
 import functools
@@ -21,7 +21,7 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
 from interlock.sandbox import seccomp
-from interlock.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory, overlay_word
+from interlock.sandbox.confinement import SYSTEM_PATH, Confined, in_memory, network_words, overlay_word
 from interlock.sandbox.environment import NO_HOME, inside
 from interlock.sandbox.paths import is_below
 from interlock.sandbox.system import ETC, PROC, PYTHON, ROOTS, SYS
@@ -35,8 +35,8 @@ TEMP_BYTES = 1 << 30
 """Of what is gone with the program: it is memory."""
 HOST_NAME = "agent"
 
-DOORKEEPER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / "doors.py"))
-DOORKEEPER_NEEDS = (sys.base_prefix, str(Path(__file__).with_name("outside")))
+FORWARDER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / "port_forwarder.py"))
+FORWARDER_NEEDS = (sys.base_prefix, str(Path(__file__).with_name("outside")))
 
 _OWN_ETC = Path(__file__).with_name("etc")
 
@@ -60,10 +60,15 @@ class Bubblewrap:
         if not is_below(command.directory, grant.changeable) and not Path(command.directory).is_dir():
             raise CannotStart(f"there is no folder {command.directory} to work in")
         argv = command.argv
-        if self.by_itself and grant.doors:
-            argv = (*DOORKEEPER, *(f"{door.port}={door.socket}" for door in grant.doors), "--", *argv)
-            sockets = (door.socket for door in grant.doors)
-            grant = replace(grant, read=(*grant.read, *DOORKEEPER_NEEDS, *sockets))
+        if self.by_itself and grant.forwarded_ports:
+            argv = (
+                *FORWARDER,
+                *(f"{forwarded.port}={forwarded.socket}" for forwarded in grant.forwarded_ports),
+                "--",
+                *argv,
+            )
+            sockets = (forwarded.socket for forwarded in grant.forwarded_ports)
+            grant = replace(grant, read=(*grant.read, *FORWARDER_NEEDS, *sockets))
         env = {**inside(command.env, grant, self.toolchains, grant.home or NO_HOME, TEMP), **mark}
         granted = list(self._words(command, grant, env))
         demoted, files = demotion(replace(grant, read=(*grant.read, self.program)), self.toolchains)
@@ -73,7 +78,7 @@ class Bubblewrap:
         words = ["--seccomp", str(filters), *first, *granted]
         listed = in_memory("arguments", b"".join(os.fsencode(word) + b"\0" for word in words))
         network = (
-            () if self.by_itself else (*map(overlay_word, grant.overlays), *door_words(grant, alone=True))
+            () if self.by_itself else (*map(overlay_word, grant.overlays), *network_words(grant, alone=True))
         )
         return Confined(
             (self.program, "--args", str(listed), "--", *argv),

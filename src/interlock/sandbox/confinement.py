@@ -46,7 +46,7 @@ class Confinement(Protocol):
 
     @property
     def alone(self) -> bool:
-        """Tell if each program gets a network of its own, so that any `Door.port` is free."""
+        """Tell if each program gets a network of its own, so that any `ForwardedPort.port` is free."""
         ...
 
     @property
@@ -64,10 +64,12 @@ class Confinement(Protocol):
         ...
 
 
-def door_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
+def network_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
     """Return the network instructions for the supervisor."""
-    doors = tuple(f"door={door.port}={door.socket}" for door in grant.doors)
-    return ("loopback", *doors) if alone else doors
+    forwarded_ports = tuple(
+        f"forward={forwarded.port}={forwarded.socket}" for forwarded in grant.forwarded_ports
+    )
+    return ("loopback", *forwarded_ports) if alone else forwarded_ports
 
 
 def overlay_word(overlay: Overlay) -> str:

@@ -1,7 +1,7 @@
 """A container as the sandbox, if the project's settings say so: the image brings its own programs.
 
 1. Everything the program may reach is mounted at its own path; the rest of the container is read-only. There
-   is no network: doors are held by a small process inside, for which the image needs python3.
+   is no network: a small process inside forwards the ports, for which the image needs python3.
 2. The container is not a child of the command that starts it. It has a unique name, and is removed by that
       name when the program has ended, or by the cleanup after a crash.
 3. The person's toolchains are not there: they were made for another system.
@@ -77,8 +77,8 @@ class Container:
         yield from ("--tmpfs", f"{TEMP}:{TEMPORARY}")
         if not grant.home:
             yield from ("--tmpfs", f"{NO_HOME}:{TEMPORARY}")
-        sockets = (door.socket for door in grant.doors)
-        for path in sorted({*grant.read, *sockets, *((OUTSIDE,) if grant.doors else ())}):
+        sockets = (forwarded.socket for forwarded in grant.forwarded_ports)
+        for path in sorted({*grant.read, *sockets, *((OUTSIDE,) if grant.forwarded_ports else ())}):
             yield from _mounted(path, ",readonly")
         for path in sorted({*grant.write, *((grant.home,) if grant.home else ())}):
             yield from _mounted(path, "")
@@ -109,10 +109,19 @@ def _mounted(path: str, how: str) -> Iterator[str]:
 
 
 def _inside_words(command: Command, grant: Grant) -> tuple[str, ...]:
-    if not grant.doors:
+    if not grant.forwarded_ports:
         return command.argv
-    doors = (f"{door.port}={door.socket}" for door in grant.doors)
-    return ("python3", "-I", "-S", "-E", f"{OUTSIDE}/doors.py", *doors, "--", *command.argv)
+    forwarded_ports = (f"{forwarded.port}={forwarded.socket}" for forwarded in grant.forwarded_ports)
+    return (
+        "python3",
+        "-I",
+        "-S",
+        "-E",
+        f"{OUTSIDE}/port_forwarder.py",
+        *forwarded_ports,
+        "--",
+        *command.argv,
+    )
 
 
 def container_name(mark: str) -> str:

@@ -3,8 +3,8 @@
 What it lacks beside the full one: nothing can be protected inside a folder that may be written, so an agent
 can damage its own git dir; programs can use no unix socket; /dev/shm, terminals and System V's shared memory
 would be those of the host, where other attempts and the user's programs are, so they are refused; and where
-no network namespace can be had either, programs cannot listen, and reach nothing but their doors. Everything
-else that was not granted is as far away as in the full one.
+no network namespace can be had either, programs cannot listen, and reach nothing but their forwarded ports.
+Everything else that was not granted is as far away as in the full one.
 """
 
 import os
@@ -17,7 +17,7 @@ from interlock.model.errors import CannotStart
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
 from interlock.sandbox import seccomp
-from interlock.sandbox.confinement import SYSTEM_PATH, Confined, door_words, in_memory
+from interlock.sandbox.confinement import SYSTEM_PATH, Confined, in_memory, network_words
 from interlock.sandbox.environment import inside
 from interlock.sandbox.system import ETC, NAMES, PYTHON, ROOTS
 from interlock.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
@@ -70,7 +70,7 @@ class Landlock:
             (*LAUNCHER, str(details), str(filters), "--", *command.argv),
             {"PATH": SYSTEM_PATH, **mark},
             command.directory,
-            door_words(grant, alone=self.alone),
+            network_words(grant, alone=self.alone),
             (details, filters, *files),
             alone=self.alone,
             leftovers=(own,),
@@ -83,8 +83,8 @@ class Landlock:
         system = ("/usr", "/proc", *(f"/{name}" for name in ROOTS), *(f"/etc/{name}" for name in ETC + NAMES))
         for path in (*system, *self._readable(), *grant.read):
             yield f"read\0{path}"
-        for door in () if self.alone else grant.doors:
-            yield f"connect\0{door.port}"
+        for forwarded in () if self.alone else grant.forwarded_ports:
+            yield f"connect\0{forwarded.port}"
 
     def _readable(self) -> Iterator[str]:
         """The toolchains. Rules only add, so one with a credential in it is let in piece by piece."""

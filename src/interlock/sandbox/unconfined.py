@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Sandbox
-from interlock.sandbox.confinement import Confined, door_words
+from interlock.sandbox.confinement import Confined, network_words
 from interlock.sandbox.toolchains import NO_TOOLCHAINS
 
 
 class Unconfined:
-    """Programs can do whatever the user can. They find their doors on the host's own loopback."""
+    """Programs can do whatever the user can. They find their forwarded ports on the host's own loopback."""
 
     kind = Sandbox.NONE
     alone = False
@@ -22,5 +22,5 @@ class Unconfined:
             command.argv,
             {**command.env, **home, **mark},
             command.directory,
-            door_words(grant, alone=False),
+            network_words(grant, alone=False),
         )

@@ -50,7 +50,7 @@ def start_programs_and_use_temporary_files() -> bool:
 
 @must_work
 def ask_the_model() -> bool:
-    """Through the one door that is open, with the token that opens it."""
+    """Through the one open port, with its token."""
     request = urllib.request.Request(  # noqa: S310 - the address is ours
         os.environ["OPENAI_BASE_URL"] + "/models",
         headers={"Authorization": f"Bearer {os.environ['OPENAI_API_KEY']}"},

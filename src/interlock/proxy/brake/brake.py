@@ -265,7 +265,7 @@ class Brake:
         self._let_go(desk)
         news = self._teller.latest(desk.provider)
         closed = news.until - self.books.clock()
-        # Waiting is in vain where the door opens too late, and where another server may have the work.
+        # Waiting is in vain where the provider opens too late, and where another server may have the work.
         in_vain = closed > left or (closed > 0 and news.closed_by is CallVerdict.DOWN)
         try:
             async with asyncio.timeout(0.0 if in_vain else max(0.0, left)):

@@ -29,7 +29,7 @@ WHY_CHARACTERS = 200
 # The gap between calls: after a provider was closed, and where it counts calls per minute. Pure.
 
 STAGGER_SECONDS = 0.25
-"""Between the first calls after a door opened: long enough for a refusal to come back."""
+"""Between the first calls after a provider opened again: long enough for a refusal to come back."""
 RAMP_SECONDS = 3.0
 """For all of them together at the most."""
 IDLE_SECONDS = 10.0
@@ -227,7 +227,7 @@ class Throttle:
         else:
             self.strikes += self.limit.refused(now, ticket)
             self.gradient.forget()
-            # The first refusal costs half of the limit, which says enough; only more of them shut the door.
+            # The first refusal costs half of the limit, which says enough; only more close the provider.
             backoff = grown(BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.strikes - 1)
             seconds = backoff if self.strikes > 1 else 0.0
         self._shut(now, ending.retry_after_seconds or seconds, ending.answer)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from interlock.model.moment import Moment
-from interlock.model.sandbox import Door
+from interlock.model.sandbox import ForwardedPort
 from interlock.proxy.sockets import socket_path
 from interlock.run.hooks.relay import MOST_BYTES
 
@@ -26,10 +26,10 @@ Respond = Callable[[bytes], Awaitable[bytes]]
 
 
 @asynccontextmanager
-async def open_door(folder: Path, respond: Respond) -> AsyncIterator[str]:
+async def listen(folder: Path, respond: Respond) -> AsyncIterator[str]:
     """A unix socket where each connection asks one question; its path. What is asked when it closes is given
     up, with the commands that run for it."""
-    desk = _Desk(respond)
+    desk = _Listener(respond)
     with socket_path(folder, "h", os.environ) as path:
         server = await asyncio.start_unix_server(desk.greet, path, limit=QUESTION_BYTES)
         path.chmod(0o600)
@@ -40,7 +40,7 @@ async def open_door(folder: Path, respond: Respond) -> AsyncIterator[str]:
             await desk.close()
 
 
-class _Desk:
+class _Listener:
     """Answers the questions of one session."""
 
     def __init__(self, respond: Respond) -> None:
@@ -78,7 +78,9 @@ class _Desk:
         await asyncio.gather(*self._asking, return_exceptions=True)
 
 
-def relays(moments: Sequence[Moment], doors: Sequence[Door]) -> dict[str, tuple[str, ...]]:
+def relays(moments: Sequence[Moment], forwarded_ports: Sequence[ForwardedPort]) -> dict[str, tuple[str, ...]]:
     """The commands by which an agent program asks us from inside its sandbox; none without a way out."""
     python = (str(Path(sys.executable).resolve()), "-I", "-S", "-E", "-B", str(RELAY))
-    return {moment.value: (*python, str(door.port)) for moment in moments for door in doors}
+    return {
+        moment.value: (*python, str(forwarded.port)) for moment in moments for forwarded in forwarded_ports
+    }

@@ -127,15 +127,15 @@ def test_a_target_that_is_not_plainly_a_known_path_is_refused(
 
 @pytest.mark.parametrize("hosts", [[], ["127.0.0.1", "127.0.0.1"], ["127.0.0.1", "attacker.invalid"]])
 def test_one_host_is_named_and_no_more_whatever_the_web_server_lets_through(hosts: list[str]) -> None:
-    door = RequestCheck(EndpointOrder("a", Wire.OPENAI, "", "", Path("t")), TOKEN)
+    check = RequestCheck(EndpointOrder("a", Wire.OPENAI, "", "", Path("t")), TOKEN)
     headers = [("x-api-key", TOKEN), *(("Host", host) for host in hosts)]
     with pytest.raises(NotAllowed) as caught:
-        door.admit("GET", "/v1/models", headers)
+        check.admit("GET", "/v1/models", headers)
     assert caught.value.status == 403
 
 
 def test_a_plain_request_written_by_hand_is_let_in(model: RunningModel, setting: Setting) -> None:
-    """The table above would hold of a door that is shut."""
+    """The table above would hold of a check that refuses all."""
 
     async def story() -> None:
         async with setting.line(Wire.ANTHROPIC, model.url("say")) as line:

@@ -4,7 +4,7 @@ Loaded by the supervisor, which is in the program's network but not in its view 
 inside the sandbox for this, and the program can reach nothing but what was listened for. Where a supervisor
 cannot be in that network, this file is run inside instead, and becomes the program:
 
-    python doors.py PORT=PATH... -- PROGRAM [ARGUMENT...]
+    python port_forwarder.py PORT=PATH... -- PROGRAM [ARGUMENT...]
 
 Standard library only, and little of it: what is imported here is paid for at every start.
 """
@@ -110,7 +110,7 @@ class End:
             self.wire.shutdown(socket.SHUT_WR)
 
 
-class Doors:
+class PortForwarder:
     """All forwarded ports of one program's network, on its owner's poll."""
 
     def __init__(self, poll: "select.poll") -> None:
@@ -135,9 +135,9 @@ class Doors:
         elif fd in self._ends:
             self._carry(self._ends[fd], event)
 
-    def _connect(self, door: socket.socket, path: str) -> None:
+    def _connect(self, forwarded: socket.socket, path: str) -> None:
         try:
-            number, _ = door._accept()  # type: ignore[attr-defined]  # there, but not in the stubs
+            number, _ = forwarded._accept()  # type: ignore[attr-defined]  # there, but not in the stubs
         except OSError:
             return  # it went away again
         inside = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, number)
@@ -192,12 +192,12 @@ class Doors:
             each.wire.close()
 
 
-def serve(doors: "list[str]") -> None:
-    """Hold doors open from now on, in a process of their own that ends with all else in the sandbox."""
+def serve(forwarded_ports: "list[str]") -> None:
+    """Forward ports from now on, in a process of its own that ends with all else in the sandbox."""
     poll = select.poll()
-    opened = Doors(poll)
-    for door in doors:
-        port, _, path = door.partition("=")
+    opened = PortForwarder(poll)
+    for forwarded in forwarded_ports:
+        port, _, path = forwarded.partition("=")
         opened.open(int(port), path)
     if os.fork():
         return
