@@ -15,7 +15,7 @@ from interlock.model.outcome import ErrorClass, News, Order, Report
 from interlock.model.task import Agent, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
-from interlock.sandbox.unconfined import Unconfined
+from interlock.sandbox.confinement import Unconfined
 from tests.acp.bench import FAKE
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.task import Commit
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
-from interlock.sandbox.unconfined import Unconfined
+from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import Desk, git
 from tests.run.tree import Marked, marked
 

@@ -12,7 +12,7 @@ from interlock.model.task import Commit
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.run.means import Means
-from interlock.sandbox.unconfined import Unconfined
+from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import TASK, Desk
 from tests.run.tree import DAEMON, linux, marked, until
 

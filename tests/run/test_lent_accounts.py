@@ -16,7 +16,7 @@ from interlock.model.task import Agent, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.run.homes import Homes
-from interlock.sandbox.unconfined import Unconfined
+from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import git
 from tests.run.tree import linux, marked
 

@@ -10,12 +10,11 @@ from interlock.model.sandbox import Sandbox
 from interlock.process.containment import Containment, strongest
 from interlock.process.probe import Probed, probe
 from interlock.sandbox.bubblewrap import find_bubblewrap
-from interlock.sandbox.confinement import Confinement
+from interlock.sandbox.confinement import Confinement, Unconfined
 from interlock.sandbox.container import find_container
 from interlock.sandbox.landlock import Landlock
 from interlock.sandbox.refusals import NoSandbox, fix_for, install_command
 from interlock.sandbox.toolchains import AUTO, Toolchains, find_toolchains
-from interlock.sandbox.unconfined import Unconfined
 from interlock.sandbox.unprivileged import is_root
 
 UNSAFE = "--unsafe-no-sandbox"

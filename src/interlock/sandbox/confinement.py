@@ -10,7 +10,7 @@ from typing import Protocol
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Overlay, Sandbox
 from interlock.sandbox.folders import remove_folder
-from interlock.sandbox.toolchains import Toolchains
+from interlock.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """The PATH of our own helpers: a task graph's PATH decides nothing outside the sandbox."""
@@ -104,4 +104,25 @@ def remove_container(program: str, name: str) -> None:
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             (program, "rm", "--force", name), capture_output=True, timeout=REMOVE_SECONDS, check=False
+        )
+
+
+# No sandbox at all, because a person said so.
+
+
+class Unconfined:
+    """Programs can do whatever the user can. They find their forwarded ports on the host's own loopback."""
+
+    kind = Sandbox.NONE
+    alone = False
+    toolchains = NO_TOOLCHAINS
+    missing = "everything: programs can do whatever you can"
+
+    def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
+        home = {"HOME": grant.home} if grant.home else {}
+        return Confined(
+            command.argv,
+            {**command.env, **home, **mark},
+            command.directory,
+            network_words(grant, alone=False),
         )
