@@ -80,11 +80,11 @@ class Port(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("port", ctypes.c_uint64))
 
 
-class Filter(ctypes.Structure):
+class SyscallFilter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_char_p))
 
 
-class Rules:
+class LandlockRules:
     """The allowed accesses; every other handled access is refused."""
 
     def __init__(self, version: int, shared_network: bool) -> None:
@@ -167,7 +167,7 @@ def give_up_capabilities(uid: int) -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    filters = Filter(len(program) // 8, program)
+    filters = SyscallFilter(len(program) // 8, program)
     must(kernel.prctl(SECCOMP, FILTER_MODE, ctypes.byref(filters), 0, 0), "filtering system calls")
 
 
@@ -184,7 +184,7 @@ def main(details: bytes, filters: bytes, program: "list[str]") -> None:
     uid = next((int(value.partition(b"=")[0]) for kind, value in said if kind == b"as"), 0)
     if uid:
         stage(said, uid)
-    rules = Rules(version, (b"network", b"shared") in said)
+    rules = LandlockRules(version, (b"network", b"shared") in said)
     for kind, value in said:
         if kind == b"write":
             rules.allow_writing(os.fsdecode(value))
