@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from interlock.process.choice import UNSAFE_VARIABLE, Wanted, try_all
+from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, try_all
 from tests.postgres_server import running_postgres
 from tests.tiers import EXAMPLES
 
@@ -35,7 +35,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    if try_all(Wanted())[-1].confinement is None:
+    if try_all(SandboxRequest())[-1].confinement is None:
         os.environ[UNSAFE_VARIABLE] = "1"
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.process.output import LINE_BYTES, TAIL_BYTES, TAIL_LINES, Output
+from interlock.process.output import LINE_BYTES, TAIL_BYTES, TAIL_LINES, ProgramOutput
 
 
-def collect(folder: Path, chunks: list[bytes], limit: int = 10**9) -> tuple[list[str], Output]:
+def collect(folder: Path, chunks: list[bytes], limit: int = 10**9) -> tuple[list[str], ProgramOutput]:
     lines: list[str] = []
-    with Output(str(folder / "log"), limit, lines.append) as output:
+    with ProgramOutput(str(folder / "log"), limit, lines.append) as output:
         for chunk in chunks:
             output.add(chunk)
         output.finish()
@@ -73,7 +73,7 @@ def test_where_chunks_are_cut_makes_no_difference(
 def test_secrets_are_in_neither_the_log_nor_the_tail_wherever_the_output_was_cut(tmp_path: Path) -> None:
     """D11: output comes in pieces, and a secret may be in two of them."""
     log = tmp_path / "log"
-    with Output(str(log), 1000, None, lambda text: text.replace("hush-hush", "***")) as output:
+    with ProgramOutput(str(log), 1000, None, lambda text: text.replace("hush-hush", "***")) as output:
         for piece in (b"one\nmy key is hush", b"-hush\n\xff\xfe bytes\nand hush-", b"hush"):
             output.add(piece)
         assert log.read_bytes() == b"one\nmy key is ***\n\xff\xfe bytes\n"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from interlock.model.process import Command
 from interlock.model.sandbox import Grant, Limits
-from interlock.process.choice import Wanted, choose_confinement
+from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 
 
 async def main(kind: str, folder: Path, mark: str, script: str) -> None:
-    wanted = Wanted("landlock" if kind == "landlock" else "bubblewrap")
+    wanted = SandboxRequest("landlock" if kind == "landlock" else "bubblewrap")
     processes = LocalProcesses(choose=lambda: choose_confinement(wanted))
     mine = folder / "mine"
     command = Command(

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from interlock.model.sandbox import Overlay
-from interlock.process.choice import Wanted, try_all
+from interlock.process.choice import SandboxRequest, try_all
 from interlock.sandbox.unprivileged import FIRST, free_number
 from tests.engine.scratch import INTERLOCK, WAIT, Scratch
 from tests.run.tree import linux
@@ -158,7 +158,7 @@ def test_root_that_may_not_mount_starts_nothing_and_is_told_what_to_do(tmp_path:
 
 
 def test_root_gets_no_container(tmp_path: Path) -> None:
-    (tried,) = try_all(Wanted("container", image="image"))
+    (tried,) = try_all(SandboxRequest("container", image="image"))
     assert tried.confinement is None
     assert "--user" in tried.fix
 

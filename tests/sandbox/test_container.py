@@ -10,7 +10,7 @@ import pytest
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command
 from interlock.model.sandbox import ForwardedPort, Grant, Limits
-from interlock.process.choice import Wanted, try_all
+from interlock.process.choice import SandboxRequest, try_all
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.process.survivors import end_survivors, take_note
@@ -138,7 +138,7 @@ def test_a_note_cannot_name_another_program(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_without_an_image_or_an_engine_it_says_what_is_missing() -> None:
-    (tried,) = try_all(Wanted("container"))
+    (tried,) = try_all(SandboxRequest("container"))
     assert (tried.message, tried.fix) == ("no image is named", 'container_image = "..." in interlock.toml')
 
 
@@ -146,7 +146,7 @@ def test_without_an_image_or_an_engine_it_says_what_is_missing() -> None:
 @pytest.mark.slow
 def test_a_real_engine_confines_a_program(tmp_path: Path) -> None:
     """Where one is installed, and `INTERLOCK_TEST_IMAGE` names an image that it has."""
-    (tried,) = try_all(Wanted("container", image=os.environ.get("INTERLOCK_TEST_IMAGE", "")))
+    (tried,) = try_all(SandboxRequest("container", image=os.environ.get("INTERLOCK_TEST_IMAGE", "")))
     if tried.confinement is None:
         pytest.skip(tried.message)
     (tmp_path / "mine").mkdir()

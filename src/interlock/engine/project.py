@@ -46,7 +46,7 @@ from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
 from interlock.model.unwanted import Rules
 from interlock.plan import Graph, changes, parse
-from interlock.process.choice import Wanted, choose_confinement
+from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
@@ -140,11 +140,13 @@ class Project(Calls):
         return Limits(settings.memory_limit_bytes, settings.process_limit, settings.disk_limit_bytes)
 
     @property
-    def wanted_sandbox(self) -> Wanted:
+    def wanted_sandbox(self) -> SandboxRequest:
         """What the settings say of the sandbox."""
         hidden = (str(self.place.common_dir), str(self.state_dir))
         settings = self.settings
-        return Wanted(settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden)
+        return SandboxRequest(
+            settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden
+        )
 
     @cached_property
     def checker(self) -> LocalChecker:

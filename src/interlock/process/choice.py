@@ -23,7 +23,7 @@ TRUE = ("1", "true", "yes", "on")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SandboxRequest:
     """The sandbox that a person, or a project's settings, ask for."""
 
     kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
@@ -36,11 +36,11 @@ class Wanted:
     """Folders that no toolchain may let in."""
 
 
-WHATEVER_WORKS = Wanted()
+WHATEVER_WORKS = SandboxRequest()
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SandboxTrial:
     """One kind of sandbox, and what came of trying it."""
 
     kind: Sandbox
@@ -50,7 +50,7 @@ class Tried:
     confinement: Confinement | None = None
 
 
-def choose_confinement(wanted: Wanted = WHATEVER_WORKS, *, unsafe: bool = False) -> Confinement:
+def choose_confinement(wanted: SandboxRequest = WHATEVER_WORKS, *, unsafe: bool = False) -> Confinement:
     """The sandbox for this machine. `NoSandbox` if there is none, and says what to do.
 
     Only a person says that none is needed: on the command line, or in the environment. No setting can.
@@ -69,12 +69,12 @@ def none_is_wanted() -> bool:
 
 
 @functools.cache
-def try_all(wanted: Wanted) -> tuple[Tried, ...]:
+def try_all(wanted: SandboxRequest) -> tuple[SandboxTrial, ...]:
     """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
     if wanted.kind == Sandbox.CONTAINER.value:
         return (_try_container(wanted.image),)
     toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden)
-    tried: list[Tried] = []
+    tried: list[SandboxTrial] = []
     for kind, attempt in _ATTEMPTS.items():
         if wanted.kind in ("auto", kind.value):
             tried.append(attempt(toolchains, strongest()))
@@ -83,7 +83,7 @@ def try_all(wanted: Wanted) -> tuple[Tried, ...]:
     return tuple(tried)
 
 
-def refusal(tried: tuple[Tried, ...]) -> NoSandbox:
+def refusal(tried: tuple[SandboxTrial, ...]) -> NoSandbox:
     """Return the error that says why no agent is started."""
     lines = ["agents cannot start: no sandbox works on this machine"]
     for each in tried:
@@ -96,29 +96,29 @@ def refusal(tried: tuple[Tried, ...]) -> NoSandbox:
     )
 
 
-def _try_bubblewrap(toolchains: Toolchains, containment: Containment) -> Tried:
+def _try_bubblewrap(toolchains: Toolchains, containment: Containment) -> SandboxTrial:
     found = find_bubblewrap(toolchains)
     if found is None:
-        return Tried(Sandbox.BUBBLEWRAP, "not installed", install_command())
+        return SandboxTrial(Sandbox.BUBBLEWRAP, "not installed", install_command())
     if containment.is_namespace:
         probed = probe(found, containment)
         if probed.works:
-            return Tried(Sandbox.BUBBLEWRAP, confinement=found)
+            return SandboxTrial(Sandbox.BUBBLEWRAP, confinement=found)
     by_itself = replace(found, by_itself=True)
     probed = probe(by_itself, containment)
     if probed.works:
-        return Tried(Sandbox.BUBBLEWRAP, confinement=by_itself)
-    return Tried(Sandbox.BUBBLEWRAP, f'found, but failed: "{probed.message}"', fix_for(probed.message))
+        return SandboxTrial(Sandbox.BUBBLEWRAP, confinement=by_itself)
+    return SandboxTrial(Sandbox.BUBBLEWRAP, f'found, but failed: "{probed.message}"', fix_for(probed.message))
 
 
-def _try_landlock(toolchains: Toolchains, containment: Containment) -> Tried:
+def _try_landlock(toolchains: Toolchains, containment: Containment) -> SandboxTrial:
     probed = Probed(False, "not tried")
     for candidate in _landlocks(toolchains, containment):
         probed = probe(candidate, containment, strict=False)
         if probed.works:
-            return Tried(Sandbox.LANDLOCK, confinement=candidate)
+            return SandboxTrial(Sandbox.LANDLOCK, confinement=candidate)
     fix = fix_for(probed.message) or "a kernel from 6.7 on has what is needed"
-    return Tried(Sandbox.LANDLOCK, probed.message, fix)
+    return SandboxTrial(Sandbox.LANDLOCK, probed.message, fix)
 
 
 def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Landlock]:
@@ -127,26 +127,28 @@ def _landlocks(toolchains: Toolchains, containment: Containment) -> Iterator[Lan
     yield Landlock(toolchains)
 
 
-def _try_container(image: str) -> Tried:
+def _try_container(image: str) -> SandboxTrial:
     if not image:
-        return Tried(Sandbox.CONTAINER, "no image is named", 'container_image = "..." in interlock.toml')
+        return SandboxTrial(
+            Sandbox.CONTAINER, "no image is named", 'container_image = "..." in interlock.toml'
+        )
     if is_root():
         # An engine mounts folders with their owners: only root could write to them in there.
         message = "root's containers run under root's own number: an unprivileged user could not write there"
-        return Tried(Sandbox.CONTAINER, message, fix_for(message))
+        return SandboxTrial(Sandbox.CONTAINER, message, fix_for(message))
     found = find_container(image)
     if found is None:
-        return Tried(
+        return SandboxTrial(
             Sandbox.CONTAINER, "neither podman nor docker is installed", "sudo apt-get install podman"
         )
     probed = probe(found, Containment.SUBREAPER)
     if probed.works:
-        return Tried(Sandbox.CONTAINER, confinement=found)
+        return SandboxTrial(Sandbox.CONTAINER, confinement=found)
     fix = f"{found.engine} run --rm {image} true"
-    return Tried(Sandbox.CONTAINER, f'{found.engine} failed: "{probed.message}"', fix)
+    return SandboxTrial(Sandbox.CONTAINER, f'{found.engine} failed: "{probed.message}"', fix)
 
 
-_ATTEMPTS: dict[Sandbox, Callable[[Toolchains, Containment], Tried]] = {
+_ATTEMPTS: dict[Sandbox, Callable[[Toolchains, Containment], SandboxTrial]] = {
     Sandbox.BUBBLEWRAP: _try_bubblewrap,
     Sandbox.LANDLOCK: _try_landlock,
 }

@@ -12,7 +12,7 @@ TAIL_BYTES = 8 * 1024
 TAIL_LINES = 100
 
 
-class Output:
+class ProgramOutput:
     """The output of one program, on its way to the log. Its memory does not grow with the output."""
 
     def __init__(

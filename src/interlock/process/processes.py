@@ -11,7 +11,7 @@ from interlock.model.process import Command, Exit
 from interlock.model.sandbox import NO_LIMITS
 from interlock.process.choice import choose_confinement
 from interlock.process.containment import Containment, strongest
-from interlock.process.output import Output
+from interlock.process.output import ProgramOutput
 from interlock.process.probe import probe_overlay
 from interlock.process.supervised import Bounds, Supervised
 from interlock.process.survivors import end_survivors
@@ -101,8 +101,8 @@ class LocalProcesses:
             limits=self._bounds.limits if own == NO_LIMITS else own,
         )
 
-    def _open(self, command: Command, on_line: Callable[[str], None] | None) -> Output:
+    def _open(self, command: Command, on_line: Callable[[str], None] | None) -> ProgramOutput:
         try:
-            return Output(command.log, self._log_limit_bytes, on_line, self._clean)
+            return ProgramOutput(command.log, self._log_limit_bytes, on_line, self._clean)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write the log {command.log}: {error.strerror}") from error

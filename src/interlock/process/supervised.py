@@ -20,9 +20,9 @@ from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.process.ceilings import NO_CEILING, raise_ceiling
 from interlock.process.containment import Containment
 from interlock.process.disk_watch import DiskWatch
-from interlock.process.letters import Letters, open_letters
-from interlock.process.output import Output
+from interlock.process.output import ProgramOutput
 from interlock.process.starting import Instructions, Supervisor, open_pipes
+from interlock.process.stdin_messages import StdinMessages, open_letters
 from interlock.process.survivors import MARK, end_marked, take_note
 from interlock.sandbox.confinement import Confined, Confinement, clear_up
 from interlock.sandbox.refusals import got_nowhere, says_no_program, unstartable
@@ -69,7 +69,7 @@ class Supervised:
         self,
         command: Command,
         containment: Containment,
-        output: Output,
+        output: ProgramOutput,
         grace_seconds: float,
         bounds: Bounds | None = None,
     ) -> None:
@@ -85,7 +85,7 @@ class Supervised:
         self._failure: Exception | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._heard = self._loop.time()
-        self._letters: Letters | None = None
+        self._letters: StdinMessages | None = None
         self._out_of_memory = False
         self._bounds = bounds or Bounds()
         disk = self._bounds.limits.disk_bytes

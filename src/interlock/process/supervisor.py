@@ -69,7 +69,7 @@ def now() -> float:
     return time.clock_gettime(CLOCK)
 
 
-class Watch:
+class WatchedProgram:
     """One program, its deadlines, and why it has to end."""
 
     def __init__(
@@ -218,7 +218,7 @@ def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes])
     return Started(pid, reports)
 
 
-def watch(program: Watch, poll: "select.poll", wake: int, forwarder: "PortForwarder | None") -> None:
+def watch(program: WatchedProgram, poll: "select.poll", wake: int, forwarder: "PortForwarder | None") -> None:
     """Until the program has ended, or has to."""
     poll.register(0, select.POLLIN)
     poll.register(wake, select.POLLIN)
@@ -254,7 +254,7 @@ def descendants() -> list[int]:
     return found
 
 
-def kill_descendants(program: Watch) -> None:
+def kill_descendants(program: WatchedProgram) -> None:
     """Kill until no child is left. Orphans come to us, so that covers all, however they forked meanwhile."""
     while program.reap():
         killed = 0
@@ -270,7 +270,7 @@ def kill_descendants(program: Watch) -> None:
         select.select([], [], [], 0.002)
 
 
-def end_tree(kind: str, program: Watch) -> None:
+def end_tree(kind: str, program: WatchedProgram) -> None:
     """Leave nothing behind. In a namespace of our own, our exit is what ends the rest."""
     if kind == "subreaper":
         kill_descendants(program)
@@ -365,7 +365,7 @@ def main(
         report("unstartable", error.errno or 0)
         return
     timeout_seconds, lease_end, grace_seconds = map(float, deadlines)
-    program = Watch(started, timeout_seconds, lease_end, grace_seconds)
+    program = WatchedProgram(started, timeout_seconds, lease_end, grace_seconds)
     watch(program, poll, wake, opened)
     reason = program.reason or ("unconfined" if started.got_nowhere() else "exited")
     end_tree(kind, program)

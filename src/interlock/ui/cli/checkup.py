@@ -19,7 +19,7 @@ from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS, Limits
-from interlock.process.choice import Wanted
+from interlock.process.choice import SandboxRequest
 from interlock.process.containment import strongest
 from interlock.sandbox.refusals import NoSandbox
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
@@ -74,14 +74,14 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
     return [*findings, _containment(), *sandbox_findings(wanted, limits)]
 
 
-def _without_repository(path: Path) -> tuple[Wanted, Limits]:
+def _without_repository(path: Path) -> tuple[SandboxRequest, Limits]:
     """What the environment and the user's own file say."""
     try:
         said = load(path, {}).settings
     except UserError:
-        return Wanted(), NO_LIMITS
+        return SandboxRequest(), NO_LIMITS
     limits = Limits(said.memory_limit_bytes, said.process_limit, said.disk_limit_bytes)
-    return Wanted(said.sandbox, said.toolchains, said.container_image), limits
+    return SandboxRequest(said.sandbox, said.toolchains, said.container_image), limits
 
 
 async def _examine(project: Project) -> AsyncIterator[Finding]:

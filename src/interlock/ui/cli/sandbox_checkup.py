@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from interlock.model.errors import UserError
 from interlock.model.sandbox import Limits
 from interlock.process.ceilings import ceilings_in_words
-from interlock.process.choice import UNSAFE_VARIABLE, Tried, Wanted, none_is_wanted, try_all
+from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, SandboxTrial, none_is_wanted, try_all
 from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.cli.findings import Finding, Health
 
@@ -13,7 +13,7 @@ NAMED = 6
 """Toolchains that are named one by one."""
 
 
-def sandbox_findings(wanted: Wanted, limits: Limits) -> Iterator[Finding]:
+def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding]:
     """Rows for the sandbox, the toolchains in it and the limits."""
     if none_is_wanted():
         text = f"{UNSAFE_VARIABLE} is set: agents and checks run without one, and can do whatever you can"
@@ -49,7 +49,7 @@ def workspace_finding(why_copies: str) -> Finding:
     return Finding("workspaces", Health.WARNING, text)
 
 
-def _failed(each: Tried, tried: tuple[Tried, ...]) -> Finding:
+def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
     """Of several that fail, one must be mended; behind a weaker one that works, it would be better."""
     health = Health.WARNING if tried[-1].confinement else Health.BAD
     return Finding("sandbox", health, f"{each.kind.value}: {each.message}", each.fix)

@@ -10,7 +10,7 @@ MOST_BYTES = 1 << 20
 """A program that reads nothing is told nothing more beyond this."""
 
 
-class Letters:
+class StdinMessages:
     """The writing end of one program's standard input."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, pipe: int) -> None:
@@ -55,8 +55,8 @@ class Letters:
                 self.close()
 
 
-def open_letters(loop: asyncio.AbstractEventLoop, sealed: bool = False) -> tuple[Letters, int]:
+def open_letters(loop: asyncio.AbstractEventLoop, sealed: bool = False) -> tuple[StdinMessages, int]:
     """The writing end, and the reading end for the program."""
     reading, writing = sealed_pipe() if sealed else os.pipe()
     os.set_blocking(writing, False)
-    return Letters(loop, writing), reading
+    return StdinMessages(loop, writing), reading
