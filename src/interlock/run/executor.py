@@ -21,7 +21,6 @@ from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
 from interlock.process.supervised import lease_clock
-from interlock.run.attendant import Attendant
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
 from interlock.run.homes import Homes
@@ -29,6 +28,7 @@ from interlock.run.means import Means
 from interlock.run.notes import spent
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.seating import PID_FILE, attempt_name, goes_on
+from interlock.run.session_driver import SessionDriver
 from interlock.run.workspaces import Collected, W, Workspaces
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
@@ -54,7 +54,7 @@ class LocalExecutor(Generic[W]):
         self._state_dir = state_dir
         self._homes = Homes(state_dir)
         self._given_up = GivenUp(state_dir)
-        self._attendant = Attendant(self._means.hooks, state_dir, self._means.clean)
+        self._attendant = SessionDriver(self._means.hooks, state_dir, self._means.clean)
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}

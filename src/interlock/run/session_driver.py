@@ -30,7 +30,7 @@ class Begun:
     written: str = ""
 
 
-class Attendant:
+class SessionDriver:
     """Looks after the sessions below a state folder."""
 
     def __init__(self, hooks: Hooks, state_dir: Path, clean: Callable[[str], str]) -> None:
