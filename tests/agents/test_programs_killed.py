@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from interlock.process.survivors import MARK, Note, read_note
-from interlock.run.seating import PID_FILE
+from interlock.run.launch_context import PID_FILE
 from tests.agents.model_server import RunningModel
 from tests.agents.programs import Driven, script
 from tests.agents.workshop import Job, Row, Workshop, first, wait_until

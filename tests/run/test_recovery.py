@@ -13,7 +13,7 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.task import TaskId
 from interlock.process import LocalProcesses
 from interlock.process.survivors import end_survivors, take_note
-from interlock.run.seating import PID_FILE
+from interlock.run.launch_context import PID_FILE
 from tests.run.desk import TASK, Desk
 from tests.run.tree import DAEMON, Marked, children, driver, linux, marked
 

@@ -26,21 +26,21 @@ from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.listener import RELAY, relays
 from interlock.run.installed import as_installed
-from interlock.run.means import Means
-from interlock.run.network import Way
-from interlock.run.outcome import how_it_went
-from interlock.run.scope import Ask, Scope, answer_text
-from interlock.run.seating import (
-    Place,
+from interlock.run.launch_context import (
+    AttemptFolders,
     attempt_name,
     begin_log,
     command,
     environment,
+    folders_for,
     host_variables,
-    place_of,
-    seat,
+    launch_context,
     write_prompt,
 )
+from interlock.run.means import Means
+from interlock.run.network import Way
+from interlock.run.outcome import how_it_went
+from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.session import Session
 from interlock.run.workspaces import Workspace
 
@@ -91,7 +91,7 @@ class Conversation:
         """Run the agent to its end; how it went."""
         order = self._order
         before = order.resume.attempt if order.resume else 0
-        place = place_of(workspace, self._homes.open(order.task, order.attempt, before), self._log)
+        place = folders_for(workspace, self._homes.open(order.task, order.attempt, before), self._log)
         prompt = write_prompt(order, place)
         self._scope = Scope(order.expected, place.path, self._clean_ask(news))
         hooks.guard = self._scope.objection
@@ -103,7 +103,9 @@ class Conversation:
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
             native = relays(hooks.native, asking.forwarded_ports)
-            seated = replace(seat(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools)
+            seated = replace(
+                launch_context(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools
+            )
             launch = self._installed(self._adapter.launch(seated))
             if seated.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
@@ -163,12 +165,12 @@ class Conversation:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return as_installed(launch, path, cache)
 
-    def _furnish(self, place: Place, launch: Launch) -> None:
+    def _furnish(self, place: AttemptFolders, launch: Launch) -> None:
         if self._order.agent.login:
             self._homes.lend(place.home, launch.account, Path.home())
         self._homes.write(place.home, launch.files)
 
-    def _command(self, place: Place, launch: Launch, ways: tuple[Way, ...]) -> Command:
+    def _command(self, place: AttemptFolders, launch: Launch, ways: tuple[Way, ...]) -> Command:
         own_home = self._means.sandbox is not Sandbox.NONE or self._order.agent.use != "command"
         host = host_variables(place, self._means.pass_env, own_home)
         env = environment(self._order, place, launch, ways, host)

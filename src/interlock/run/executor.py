@@ -24,10 +24,10 @@ from interlock.process.supervised import lease_clock
 from interlock.run.conversation import Conversation
 from interlock.run.given_up import GivenUp
 from interlock.run.homes import Homes
+from interlock.run.launch_context import PID_FILE, attempt_name, goes_on
 from interlock.run.means import Means
 from interlock.run.notes import spent
 from interlock.run.outcome import kept, not_run, noted, say, with_work
-from interlock.run.seating import PID_FILE, attempt_name, goes_on
 from interlock.run.session_driver import SessionDriver
 from interlock.run.workspaces import Collected, W, Workspaces
 

@@ -20,8 +20,8 @@ from interlock.model.sandbox import ForwardedPort
 from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.run.hooks.listener import Respond, listen
+from interlock.run.launch_context import attempt_name
 from interlock.run.network import Seen, Way
-from interlock.run.seating import attempt_name
 
 MODEL_PORT = 18080
 HOSTS_PORT = 18081

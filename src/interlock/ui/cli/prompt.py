@@ -14,7 +14,7 @@ from interlock.events.state import State, TaskState
 from interlock.learn.lessons import offer
 from interlock.model.errors import UsageError
 from interlock.plan import changes
-from interlock.run.seating import goes_on, told
+from interlock.run.launch_context import goes_on, told
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import run_async

@@ -38,7 +38,7 @@ wrote is lost. Go on with the task, which is this:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AttemptFolders:
     """The folders and permissions of one attempt."""
 
     path: Path
@@ -51,8 +51,8 @@ class Place:
     log: Path
 
 
-def place_of(workspace: Workspace, home: Path, log: Path) -> Place:
-    return Place(workspace.path, workspace.grant, workspace.home, home, log)
+def folders_for(workspace: Workspace, home: Path, log: Path) -> AttemptFolders:
+    return AttemptFolders(workspace.path, workspace.grant, workspace.home, home, log)
 
 
 def goes_on(resume: Resume | None, use: str) -> bool:
@@ -69,7 +69,7 @@ def told(prompt: str, resume: Resume | None) -> str:
     return (ANSWERED if resume.answered else RESUMED) + prompt
 
 
-def write_prompt(order: Order, place: Place) -> str:
+def write_prompt(order: Order, place: AttemptFolders) -> str:
     """The prompt, in its file and beside the log."""
     prompt = told(order.prompt, order.resume)
     try:
@@ -82,7 +82,7 @@ def write_prompt(order: Order, place: Place) -> str:
     return prompt
 
 
-def seat(order: Order, place: Place, way: Way, prompt: str) -> LaunchContext:
+def launch_context(order: Order, place: AttemptFolders, way: Way, prompt: str) -> LaunchContext:
     """Return the adapter's view of the attempt."""
     return LaunchContext(
         agent=order.agent,
@@ -97,7 +97,7 @@ def seat(order: Order, place: Place, way: Way, prompt: str) -> LaunchContext:
     )
 
 
-def begin_log(order: Order, place: Place, launch: Launch) -> None:
+def begin_log(order: Order, place: AttemptFolders, launch: Launch) -> None:
     """The first line says what follows. The prompt is often a word of the command, and is not repeated."""
     words = [word if len(word) < 200 and "\n" not in word else "..." for word in launch.argv]
     try:
@@ -109,7 +109,7 @@ def begin_log(order: Order, place: Place, launch: Launch) -> None:
 
 
 def environment(
-    order: Order, place: Place, launch: Launch, ways: tuple[Way, ...], host: Mapping[str, str]
+    order: Order, place: AttemptFolders, launch: Launch, ways: tuple[Way, ...], host: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the program's environment. `host` is the part of ours that it may see."""
     return {
@@ -124,7 +124,7 @@ def environment(
     }
 
 
-def host_variables(place: Place, pass_env: tuple[str, ...], own_home: bool) -> dict[str, str]:
+def host_variables(place: AttemptFolders, pass_env: tuple[str, ...], own_home: bool) -> dict[str, str]:
     """Of our environment, what the agent may see; with a home of its own, nothing that names the user's."""
     ours = inherit(os.environ, pass_env)
     if not own_home:
@@ -134,7 +134,7 @@ def host_variables(place: Place, pass_env: tuple[str, ...], own_home: bool) -> d
 
 
 def grant(
-    place: Place, launch: Launch, forwarded_ports: tuple[ForwardedPort, ...], env: Mapping[str, str]
+    place: AttemptFolders, launch: Launch, forwarded_ports: tuple[ForwardedPort, ...], env: Mapping[str, str]
 ) -> Grant:
     """Its own folders to write, what it borrows and where it is installed to read, and its ways out."""
     files = place.grant
@@ -154,7 +154,7 @@ def grant(
 
 def command(
     order: Order,
-    place: Place,
+    place: AttemptFolders,
     launch: Launch,
     env: dict[str, str],
     forwarded_ports: tuple[ForwardedPort, ...],
