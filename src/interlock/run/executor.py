@@ -8,6 +8,7 @@
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,6 @@ from interlock.model.task import TaskId
 from interlock.model.usage import Usage
 from interlock.process.supervised import lease_clock
 from interlock.run.conversation import Conversation
-from interlock.run.given_up import GivenUp
 from interlock.run.homes import Homes
 from interlock.run.launch_context import PID_FILE, attempt_name, goes_on
 from interlock.run.means import Means
@@ -33,6 +33,39 @@ from interlock.run.workspaces import Collected, W, Workspaces
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
+
+
+# Marks on attempts that were recovered: they never start any more.
+
+
+class RecoveredAttempts:
+    """The marks below a state folder, so that other processes see them too."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._folder = state_dir / "given-up"
+
+    def add(self, task: TaskId, attempt: int) -> None:
+        mark = self._mark(task, attempt)
+        try:
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
+
+    def has(self, task: TaskId, attempt: int) -> bool:
+        return self._mark(task, attempt).exists()
+
+    def forget_before(self, task: TaskId, attempt: int) -> None:
+        """Forget the marks before an attempt that was brought home: those that knew of them were replaced."""
+        marks = self._mark(task, attempt).parent
+        with contextlib.suppress(OSError):
+            for mark in marks.iterdir():
+                if int(mark.name) < attempt:
+                    mark.unlink()
+            marks.rmdir()
+
+    def _mark(self, task: TaskId, attempt: int) -> Path:
+        return self._folder / task / str(attempt)
 
 
 async def _ignore(*_: object) -> None:
@@ -53,7 +86,7 @@ class LocalExecutor(Generic[W]):
         self._processes = processes
         self._state_dir = state_dir
         self._homes = Homes(state_dir)
-        self._given_up = GivenUp(state_dir)
+        self._given_up = RecoveredAttempts(state_dir)
         self._attendant = SessionDriver(self._means.hooks, state_dir, self._means.clean)
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
