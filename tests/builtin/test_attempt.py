@@ -17,7 +17,7 @@ from interlock.model.task import Agent, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.proxy import EgressProxy, ModelProxy, ProxyLimits
 from interlock.run import LocalExecutor
-from interlock.run.means import Means
+from interlock.run.options import ExecutorOptions
 from interlock.run.proxied import ProxyNetwork
 from tests.agents.model_server import RunningModel, running_model
 
@@ -68,7 +68,7 @@ def desk(tmp_path: Path) -> Desk:
         place.state / "logs",
         processes.sandbox.alone,
     )
-    executor = LocalExecutor(GitWorkspaces(place), processes, place.state, Means(network=network))
+    executor = LocalExecutor(GitWorkspaces(place), processes, place.state, ExecutorOptions(network=network))
     return Desk(tmp_path, Commit(git(tmp_path, "rev-parse", "HEAD")), executor)
 
 

@@ -11,7 +11,7 @@ from interlock.model.outcome import ErrorClass, Report
 from interlock.model.task import Commit
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
-from interlock.run.means import Means
+from interlock.run.options import ExecutorOptions
 from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import TASK, Desk
 from tests.run.tree import DAEMON, linux, marked, until
@@ -52,7 +52,7 @@ def test_secrets_of_the_host_reach_the_agent_only_by_name(
     monkeypatch.setenv("SOME_API_KEY", "hidden")
     monkeypatch.setenv("NAMED_KEY", "given")
     desk.executor = LocalExecutor(
-        desk.workspaces, LocalProcesses(choose=Unconfined), desk.place.state, Means(("NAMED_*",))
+        desk.workspaces, LocalProcesses(choose=Unconfined), desk.place.state, ExecutorOptions(("NAMED_*",))
     )
     report = desk.carry_out('echo "$SOME_API_KEY-$NAMED_KEY-$OWN"', agent_env={"OWN": "own"})
     assert report.tail == "-given-own"

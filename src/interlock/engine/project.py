@@ -54,7 +54,7 @@ from interlock.proxy.brake import AccountFiles, Brake, NoAccounts, NoBrakes, NoS
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
-from interlock.run.means import Means
+from interlock.run.options import ExecutorOptions
 from interlock.run.proxied import ProxyNetwork, check_key
 from interlock.store import Store, open_store
 from interlock.verify.checker import LocalChecker
@@ -201,7 +201,7 @@ class Project(Calls):
 
     def env(self, tell: Tell = lambda _text: None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
-        means = Means(
+        means = ExecutorOptions(
             self.settings.pass_env,
             self.network,
             self.processes.sandbox.kind,

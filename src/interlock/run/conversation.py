@@ -37,8 +37,8 @@ from interlock.run.launch_context import (
     launch_context,
     write_prompt,
 )
-from interlock.run.means import Means
 from interlock.run.network import Way
+from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import how_it_went
 from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.session import Session
@@ -53,7 +53,9 @@ NAMES_MOST = 10
 class Conversation:
     """One attempt's agent, while it runs."""
 
-    def __init__(self, order: Order, processes: Processes, means: Means, homes: Homes, log: Path) -> None:
+    def __init__(
+        self, order: Order, processes: Processes, means: ExecutorOptions, homes: Homes, log: Path
+    ) -> None:
         self._order = order
         self._adapter = ADAPTERS[order.agent.use]
         self._processes = processes

@@ -25,8 +25,8 @@ from interlock.process.supervised import lease_clock
 from interlock.run.conversation import Conversation
 from interlock.run.homes import Homes
 from interlock.run.launch_context import PID_FILE, attempt_name, goes_on
-from interlock.run.means import Means
 from interlock.run.notes import spent
+from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.session_driver import SessionDriver
 from interlock.run.workspaces import Collected, W, Workspaces
@@ -79,9 +79,13 @@ class LocalExecutor(Generic[W]):
     """Carries attempts out on this machine."""
 
     def __init__(
-        self, workspaces: Workspaces[W], processes: Processes, state_dir: Path, means: Means | None = None
+        self,
+        workspaces: Workspaces[W],
+        processes: Processes,
+        state_dir: Path,
+        means: ExecutorOptions | None = None,
     ) -> None:
-        self._means = means or Means()
+        self._means = means or ExecutorOptions()
         self._workspaces = workspaces
         self._processes = processes
         self._state_dir = state_dir

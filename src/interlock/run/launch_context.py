@@ -13,7 +13,7 @@ from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import ForwardedPort, Grant
 from interlock.run.network import Way
-from interlock.run.own_files import open_own
+from interlock.run.private_files import open_private
 from interlock.run.program import folders_of
 from interlock.run.workspaces import Workspace
 
@@ -75,7 +75,7 @@ def write_prompt(order: Order, place: AttemptFolders) -> str:
     try:
         place.log.parent.mkdir(parents=True, exist_ok=True)
         for path in (place.state / PROMPT, place.log.with_suffix(".prompt.md")):
-            with open_own(path, "wb") as file:
+            with open_private(path, "wb") as file:
                 file.write(prompt.encode())
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
@@ -101,7 +101,7 @@ def begin_log(order: Order, place: AttemptFolders, launch: Launch) -> None:
     """The first line says what follows. The prompt is often a word of the command, and is not repeated."""
     words = [word if len(word) < 200 and "\n" not in word else "..." for word in launch.argv]
     try:
-        with open_own(place.log, "ab") as file:
+        with open_private(place.log, "ab") as file:
             about = f"# interlock: task {order.task}, attempt {order.attempt}, base {order.base}"
             file.write(f"{about}: {shlex.join(words)}\n".encode())
     except OSError as error:

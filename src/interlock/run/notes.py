@@ -18,7 +18,7 @@ from interlock.model.session import Event, EventKind, Notes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
-from interlock.run.own_files import open_own
+from interlock.run.private_files import open_private
 
 DONE, ASKED = "done", "asked"
 LAST_MESSAGES = 5
@@ -90,7 +90,7 @@ class Notebook:
         beside = path.with_suffix(f".{os.getpid()}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open_own(beside, "wb") as file:
+            with open_private(beside, "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(page), indent=1) + b"\n")
             os.link(beside, path)  # whole or not at all, and only if no other process was faster
         except OSError:

@@ -16,7 +16,7 @@ from interlock.model.session import Notes
 from interlock.model.task import Commit, TaskId
 from interlock.run.hooks import About, Hooks, SessionHooks
 from interlock.run.notes import ASKED, DONE, Notebook, notes_path
-from interlock.run.own_files import open_own
+from interlock.run.private_files import open_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SessionDriver:
         path = self._file(order.task, order.attempt, "session.json")
         with contextlib.suppress(OSError):  # a full disk: the session has worse to come
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open_own(path, "wb") as file:
+            with open_private(path, "wb") as file:
                 file.write(msgspec.json.encode(begun))
         return self._session(order.task, order.attempt, begun)
 

@@ -10,7 +10,7 @@ from interlock.run.network import Network, NoNetwork
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ExecutorOptions:
     """All of it has a default that does nothing, so that a test names only what it is about."""
 
     pass_env: tuple[str, ...] = ()

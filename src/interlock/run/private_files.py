@@ -5,6 +5,6 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 
-def open_own(path: Path, how: Literal["ab", "wb"]) -> BinaryIO:
+def open_private(path: Path, how: Literal["ab", "wb"]) -> BinaryIO:
     """Open a file for writing. A new one is the user's alone, whatever the umask."""
     return open(path, how, opener=lambda name, flags: os.open(name, flags, 0o600))
