@@ -16,7 +16,7 @@ import pytest
 
 from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
-from interlock.run.hooks import About, Hooks, Reach, SessionHooks, can_block, reach
+from interlock.run.hooks import About, Hooks, MomentSource, SessionHooks, can_block, source_of
 from interlock.run.hooks.listener import QUESTION_BYTES, QUESTIONS_AT_ONCE, RELAY, listen
 
 pytestmark = pytest.mark.slow
@@ -329,7 +329,7 @@ def test_only_what_is_asked_in_time_can_be_blocked() -> None:
     for moment in Moment:
         for use in ("command", "codex", "claude-code", "acp"):
             if can_block(use, moment):
-                assert reach(use, moment) in (Reach.OURS, Reach.NATIVE)
+                assert source_of(use, moment) in (MomentSource.OURS, MomentSource.NATIVE)
     assert can_block("claude-code", Moment.BEFORE_TOOL)
     assert not can_block("codex", Moment.BEFORE_TOOL)
-    assert reach("codex", Moment.BEFORE_COMPACT) is Reach.NEVER
+    assert source_of("codex", Moment.BEFORE_COMPACT) is MomentSource.NEVER

@@ -10,7 +10,7 @@ from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
 from interlock.proxy import CallError
-from interlock.run.network import Seen
+from interlock.run.network import ProxyRecord
 from interlock.run.outcome import how_it_went, reconciled
 
 AGENT = Agent("c", "claude-code")
@@ -19,7 +19,10 @@ BUSY = CallError(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
 
 
 def went(
-    verdict: SessionVerdict, ended: Ended = Ended.EXITED, seen: Seen | None = None, agent: Agent = AGENT
+    verdict: SessionVerdict,
+    ended: Ended = Ended.EXITED,
+    seen: ProxyRecord | None = None,
+    agent: Agent = AGENT,
 ) -> Report:
     report = Report(TaskId("a"), 1, Commit("b"))
     return how_it_went(report, replace(ORDER, agent=agent), Exit(ended, 0, 1.0, ""), verdict, seen)
@@ -31,18 +34,18 @@ def test_a_good_end_is_one() -> None:
 
 def test_a_model_that_did_not_answer_last_contradicts_a_good_end() -> None:
     """Some programs end well with an error for an answer."""
-    report = went(SessionVerdict(), seen=Seen(Usage(), BUSY))
+    report = went(SessionVerdict(), seen=ProxyRecord(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.RATE_LIMIT, 7.0)
 
 
 @pytest.mark.parametrize("own", [ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT])
 def test_what_the_program_knows_better_stays(own: ErrorClass) -> None:
-    assert went(SessionVerdict(own, "so"), seen=Seen(Usage(), BUSY)).error is own
+    assert went(SessionVerdict(own, "so"), seen=ProxyRecord(Usage(), BUSY)).error is own
 
 
 def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> None:
     silent = CallError(ErrorClass.NETWORK, "no answer for 300 s")
-    report = went(SessionVerdict(ErrorClass.EXIT), Ended.IDLE, Seen(Usage(), silent))
+    report = went(SessionVerdict(ErrorClass.EXIT), Ended.IDLE, ProxyRecord(Usage(), silent))
     assert report.error is ErrorClass.NETWORK
     assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"
 
@@ -50,13 +53,13 @@ def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> Non
 @pytest.mark.parametrize("ended", [Ended.MEMORY, Ended.DISK])
 def test_a_program_that_took_too_much_is_not_excused_by_its_model(ended: Ended) -> None:
     """The next attempt would take as much again; waiting for the model does not help it."""
-    report = went(SessionVerdict(), ended, Seen(Usage(), BUSY))
+    report = went(SessionVerdict(), ended, ProxyRecord(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.LIMIT, 0.0)
     assert "_limit_bytes allows" in report.summary
 
 
 def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() -> None:
-    assert went(SessionVerdict(), Ended.IDLE, Seen(Usage())).error is ErrorClass.IDLE
+    assert went(SessionVerdict(), Ended.IDLE, ProxyRecord(Usage())).error is ErrorClass.IDLE
 
 
 @pytest.mark.parametrize(

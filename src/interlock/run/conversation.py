@@ -42,7 +42,7 @@ from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import how_it_went
 from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.session import Session
-from interlock.run.workspaces import Workspace
+from interlock.run.workspaces import AttemptWorkspace
 
 FAREWELL_SECONDS = 5.0
 """For a program that has said all, and does not end by itself."""
@@ -85,7 +85,7 @@ class Conversation:
     async def hold(
         self,
         report: Report,
-        workspace: Workspace,
+        workspace: AttemptWorkspace,
         lease_left: Callable[[], float],
         news: News,
         hooks: SessionHooks,

@@ -29,7 +29,7 @@ from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.session_driver import SessionDriver
-from interlock.run.workspaces import Collected, W, Workspaces
+from interlock.run.workspaces import AttemptWorkspaces, CollectedWork, W
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
@@ -80,7 +80,7 @@ class LocalExecutor(Generic[W]):
 
     def __init__(
         self,
-        workspaces: Workspaces[W],
+        workspaces: AttemptWorkspaces[W],
         processes: Processes,
         state_dir: Path,
         means: ExecutorOptions | None = None,
@@ -255,8 +255,8 @@ def _afresh(order: Order, session: str) -> Order:
 
 
 async def _collect(
-    workspaces: Workspaces[W], workspace: W, message: str, tell: Callable[[str], None]
-) -> Collected:
+    workspaces: AttemptWorkspaces[W], workspace: W, message: str, tell: Callable[[str], None]
+) -> CollectedWork:
     """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
     for seconds in PATIENCE_SECONDS:
         try:

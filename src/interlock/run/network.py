@@ -11,7 +11,7 @@ from interlock.model.sandbox import ForwardedPort
 from interlock.model.session import Usage
 
 
-class Trouble(Protocol):
+class ModelTrouble(Protocol):
     """The fault of the latest call of a model."""
 
     @property
@@ -24,11 +24,11 @@ class Trouble(Protocol):
     def retry_after_seconds(self) -> float: ...
 
 
-class Seen(NamedTuple):
+class ProxyRecord(NamedTuple):
     """The proxy's view of a session so far."""
 
     usage: Usage
-    trouble: Trouble | None = None
+    trouble: ModelTrouble | None = None
 
 
 def _nothing() -> None:
@@ -45,10 +45,10 @@ class Way:
     forwarded_ports: tuple[ForwardedPort, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables that tell programs to use it."""
-    seen: Callable[[], Seen | None] = _nothing
+    seen: Callable[[], ProxyRecord | None] = _nothing
 
 
-class Network(Protocol):
+class AttemptNetwork(Protocol):
     """Opens ways out, for as long as an attempt runs."""
 
     def to_model(self, order: Order, wire: Wire) -> AbstractAsyncContextManager[Way]: ...

@@ -33,7 +33,7 @@ EVENT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class NotesPage:
     """The notes on one session, as they are kept."""
 
     task: str
@@ -76,7 +76,7 @@ class Notebook:
     def look_up(self, task: TaskId, attempt: int) -> Notes | None:
         """Read the notes on an attempt, as the engine needs them."""
         try:
-            page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=Page, strict=False)
+            page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=NotesPage, strict=False)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
             return None
         return Notes(page.reason, page.summary, notes_path(task, attempt))
@@ -106,12 +106,12 @@ def notes_path(task: str, attempt: int) -> str:
     return f"logs/{task}/{attempt}.notes.json"
 
 
-def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], str]) -> Page:
+def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], str]) -> NotesPage:
     log = f"logs/{report.task}/{report.attempt}.log"
     transcript = f"logs/{report.task}/{report.attempt}.events.jsonl"
     heard = _Heard(state_dir / transcript)
     said = tuple(heard.messages) or _last_lines(state_dir / log, clean, plain=heard.has_events)
-    return Page(
+    return NotesPage(
         task=report.task,
         attempt=report.attempt,
         reason=reason,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from interlock.model.sandbox import Sandbox
 from interlock.proxy.brake import Accounts, NoAccounts
 from interlock.run.hooks import Hooks
-from interlock.run.network import Network, NoNetwork
+from interlock.run.network import AttemptNetwork, NoNetwork
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class ExecutorOptions:
     """All of it has a default that does nothing, so that a test names only what it is about."""
 
     pass_env: tuple[str, ...] = ()
-    network: Network = field(default_factory=NoNetwork)
+    network: AttemptNetwork = field(default_factory=NoNetwork)
     sandbox: Sandbox = Sandbox.NONE
     """The sandbox of its processes, for the record and for what depends on it."""
     clean: Callable[[str], str] = str

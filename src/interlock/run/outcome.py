@@ -13,8 +13,8 @@ from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
-from interlock.run.network import Seen, Trouble
-from interlock.run.workspaces import Collected
+from interlock.run.network import ModelTrouble, ProxyRecord
+from interlock.run.workspaces import CollectedWork
 
 ENDED_BY = {
     Ended.TIMEOUT: ErrorClass.TIMEOUT,
@@ -34,7 +34,7 @@ OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET
 
 
 def how_it_went(
-    report: Report, order: Order, exited: Exit, verdict: SessionVerdict, seen: Seen | None
+    report: Report, order: Order, exited: Exit, verdict: SessionVerdict, seen: ProxyRecord | None
 ) -> Report:
     """The agent ran; judged by all that is known of how it ended, not yet by what it made."""
     verdict = _limited(order, exited, verdict)
@@ -65,7 +65,7 @@ def _limited(order: Order, exited: Exit, verdict: SessionVerdict) -> SessionVerd
     return verdict
 
 
-def _explained(verdict: SessionVerdict, trouble: Trouble) -> SessionVerdict:
+def _explained(verdict: SessionVerdict, trouble: ModelTrouble) -> SessionVerdict:
     """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
@@ -107,7 +107,7 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
     return report
 
 
-def with_work(report: Report, collected: Collected) -> Report:
+def with_work(report: Report, collected: CollectedWork) -> Report:
     """Judge by what the agent made. Ending well without a change is a failure of its own, unless it asks a
     person. With a change only an explicit question counts; what was denied does not, as checks decide."""
     report = replace(report, archived=collected.ref)

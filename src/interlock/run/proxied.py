@@ -21,7 +21,7 @@ from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.run.hooks.listener import Respond, listen
 from interlock.run.launch_context import attempt_name
-from interlock.run.network import Seen, Way
+from interlock.run.network import ProxyRecord, Way
 
 MODEL_PORT = 18080
 HOSTS_PORT = 18081
@@ -55,7 +55,7 @@ class ProxyNetwork:
                 url=f"http://{HERE}:{port}",
                 token=endpoint.token,
                 forwarded_ports=(ForwardedPort(port, endpoint.socket),),
-                seen=lambda: Seen(endpoint.usage, endpoint.last_error),
+                seen=lambda: ProxyRecord(endpoint.usage, endpoint.last_error),
             )
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId
 
 
-class Workspace(Protocol):
+class AttemptWorkspace(Protocol):
     """One attempt's own directory."""
 
     @property
@@ -34,7 +34,7 @@ class Workspace(Protocol):
     def base(self) -> Commit: ...
 
 
-class Collected(Protocol):
+class CollectedWork(Protocol):
     """The contents of a workspace, now in the repository."""
 
     @property
@@ -50,10 +50,10 @@ class Collected(Protocol):
     def touched(self) -> tuple[str, ...]: ...
 
 
-W = TypeVar("W", bound=Workspace)
+W = TypeVar("W", bound=AttemptWorkspace)
 
 
-class Workspaces(Protocol[W]):
+class AttemptWorkspaces(Protocol[W]):
     """Makes, collects and gives up workspaces.
 
     `collect` raises `RejectedObjects` when it never will, and another `InterlockError` when it cannot now.
@@ -63,7 +63,7 @@ class Workspaces(Protocol[W]):
         """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
         ...
 
-    async def collect(self, workspace: W, message: str) -> Collected: ...
+    async def collect(self, workspace: W, message: str) -> CollectedWork: ...
 
     async def discard(self, workspace: W) -> Path | None:
         """Remove it; return the folder that keeps what is not in the repository."""

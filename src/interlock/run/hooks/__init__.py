@@ -4,7 +4,7 @@ They are the user's own programs and run outside the sandbox, so they come from 
 never from a repository. What they hear of a session is the agent's word; the sandbox is what holds an agent.
 """
 
-from interlock.run.hooks.moments import Reach, can_block, reach
+from interlock.run.hooks.moments import MomentSource, can_block, source_of
 from interlock.run.hooks.session import About, Hooks, SessionHooks
 
-__all__ = ["About", "Hooks", "Reach", "SessionHooks", "can_block", "reach"]
+__all__ = ["About", "Hooks", "MomentSource", "SessionHooks", "can_block", "source_of"]

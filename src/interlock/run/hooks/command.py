@@ -18,7 +18,7 @@ BUFFER_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HookAnswer:
     """The answer of a command."""
 
     blocks: bool = False
@@ -41,7 +41,7 @@ class _Said(msgspec.Struct):
     specific: _Specific | None = msgspec.field(name="hookSpecificOutput", default=None)
 
 
-async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answer:
+async def ask(command: str, payload: bytes, where: Path, seconds: float) -> HookAnswer:
     """Run a command; whether it objects. One that fails or takes too long does not."""
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -52,7 +52,7 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Answ
         async with asyncio.timeout(seconds):
             out, err = await process.communicate(payload)
     except TimeoutError:
-        return Answer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
+        return HookAnswer(reason=f"ended after {seconds:g} s", exit_code=None, seconds=loop.time() - began)
     finally:
         process, transport = await starting
         # Processes that it started in the background end with it, too.
@@ -92,19 +92,19 @@ async def _until_closed(process: asyncio.subprocess.Process, transport: asyncio.
     await asyncio.sleep(0)  # a pipe is closed by the loop, one turn later
 
 
-def _understood(code: int, out: bytes, err: bytes, seconds: float) -> Answer:
+def _understood(code: int, out: bytes, err: bytes, seconds: float) -> HookAnswer:
     if code == OBJECTS:
-        return Answer(True, _text(err) or _text(out) or "no reason was given", code, seconds)
+        return HookAnswer(True, _text(err) or _text(out) or "no reason was given", code, seconds)
     if code:
-        return Answer(False, _text(err), code, seconds)
+        return HookAnswer(False, _text(err), code, seconds)
     try:
         said = msgspec.json.decode(out, type=_Said)
     except (msgspec.DecodeError, msgspec.ValidationError):
-        return Answer(False, "", code, seconds)  # most commands just print something
+        return HookAnswer(False, "", code, seconds)  # most commands just print something
     specific = said.specific or _Specific()
     blocks = said.decision in ("block", "deny") or specific.decision == "deny"
     reason = (said.reason or specific.reason or "no reason was given")[:REASON_CHARS]
-    return Answer(blocks, reason if blocks else "", code, seconds)
+    return HookAnswer(blocks, reason if blocks else "", code, seconds)
 
 
 def _text(raw: bytes) -> str:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from interlock.model.moment import Moment
 
 
-class Reach(StrEnum):
+class MomentSource(StrEnum):
     """The source that tells us of a moment."""
 
     OURS = "ours"
@@ -31,17 +31,17 @@ STOPPABLE = frozenset({Moment.SESSION_START, Moment.PROMPT, Moment.BEFORE_TOOL, 
 """Moments that a hook asked in time can still prevent."""
 
 
-def reach(use: str, moment: Moment) -> Reach:
+def source_of(use: str, moment: Moment) -> MomentSource:
     """Return the source of a moment for an agent of this kind."""
     if moment in OURS:
-        return Reach.OURS
+        return MomentSource.OURS
     if moment in NATIVE.get(use, ()):
-        return Reach.NATIVE
+        return MomentSource.NATIVE
     if moment is Moment.BEFORE_COMPACT or moment in SILENT.get(use, ()):
-        return Reach.NEVER
-    return Reach.OBSERVED
+        return MomentSource.NEVER
+    return MomentSource.OBSERVED
 
 
 def can_block(use: str, moment: Moment) -> bool:
     """Tell if an objection keeps it from happening."""
-    return moment in STOPPABLE and reach(use, moment) in (Reach.OURS, Reach.NATIVE)
+    return moment in STOPPABLE and source_of(use, moment) in (MomentSource.OURS, MomentSource.NATIVE)

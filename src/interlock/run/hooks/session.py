@@ -16,8 +16,8 @@ import msgspec
 
 from interlock.model.moment import Moment
 from interlock.model.session import Event, EventKind
-from interlock.run.hooks.command import Answer, ask
-from interlock.run.hooks.moments import IN_SESSION, Reach, can_block, reach
+from interlock.run.hooks.command import HookAnswer, ask
+from interlock.run.hooks.moments import IN_SESSION, MomentSource, can_block, source_of
 from interlock.run.scope import EDITING
 
 WAITING_MOST = 1_000
@@ -76,7 +76,7 @@ class SessionHooks:
     def native(self) -> tuple[Moment, ...]:
         """Return the moments that the program itself is to ask about."""
         wanted = [moment for moment in IN_SESSION if self._is_wanted(moment)]
-        return tuple(moment for moment in wanted if reach(self._about.use, moment) is Reach.NATIVE)
+        return tuple(moment for moment in wanted if source_of(self._about.use, moment) is MomentSource.NATIVE)
 
     @property
     def tools(self) -> str:
@@ -102,23 +102,25 @@ class SessionHooks:
         except (msgspec.DecodeError, RecursionError):
             # To let a call go on would be a way past the commands: a model writes the input of its tools.
             is_call = question.lstrip().startswith(b"{")
-            answer = Answer(blocks=is_call, reason="this call cannot be read by the hooks" if is_call else "")
+            answer = HookAnswer(
+                blocks=is_call, reason="this call cannot be read by the hooks" if is_call else ""
+            )
         return msgspec.json.encode({"blocks": answer.blocks, "reason": answer.reason})
 
-    async def _answer(self, told: Mapping[str, object]) -> Answer:
+    async def _answer(self, told: Mapping[str, object]) -> HookAnswer:
         try:
             moment = Moment(str(told.get("hook_event_name")))
         except ValueError:
-            return Answer()
+            return HookAnswer()
         if moment not in self.native:
-            return Answer()
+            return HookAnswer()
         answer = await self._guarded(moment, told)
         return answer if answer.blocks else await self._ask(moment, told)
 
-    async def _guarded(self, moment: Moment, told: Mapping[str, object]) -> Answer:
+    async def _guarded(self, moment: Moment, told: Mapping[str, object]) -> HookAnswer:
         if moment is not Moment.BEFORE_TOOL or self.guard is None or not (why := await self.guard(told)):
-            return Answer()
-        answer = Answer(blocks=True, reason=why)
+            return HookAnswer()
+        answer = HookAnswer(blocks=True, reason=why)
         self._note(moment, "interlock: scope", answer)
         return answer
 
@@ -129,7 +131,10 @@ class SessionHooks:
         if event.kind is EventKind.MESSAGE:
             self._last_message = event.text
         for moment, told in self._observed(event):
-            if self._hooks.commands.get(moment) and reach(self._about.use, moment) is Reach.OBSERVED:
+            if (
+                self._hooks.commands.get(moment)
+                and source_of(self._about.use, moment) is MomentSource.OBSERVED
+            ):
                 self._tell_later(moment, told)
 
     async def settle(self) -> None:
@@ -187,7 +192,7 @@ class SessionHooks:
             finally:
                 self._queue.task_done()
 
-    async def _ask(self, moment: Moment, told: Mapping[str, object]) -> Answer:
+    async def _ask(self, moment: Moment, told: Mapping[str, object]) -> HookAnswer:
         """All commands of a moment, one after the other; the first that objects has the last word."""
         commands = self._hooks.commands.get(moment, ())
         payload = json.dumps({**told, **self._who(moment)}, default=str).encode() if commands else b""
@@ -195,11 +200,11 @@ class SessionHooks:
             try:
                 answer = await ask(command, payload, self._hooks.where, self._hooks.seconds)
             except OSError as error:
-                answer = Answer(reason=f"it could not be run: {error}", exit_code=None)
+                answer = HookAnswer(reason=f"it could not be run: {error}", exit_code=None)
             self._note(moment, command, answer)
             if answer.blocks and can_block(self._about.use, moment):
                 return answer
-        return Answer()
+        return HookAnswer()
 
     def _who(self, moment: Moment) -> dict[str, object]:
         about = self._about
@@ -215,7 +220,7 @@ class SessionHooks:
             "can_block": can_block(about.use, moment),
         }
 
-    def _note(self, moment: Moment, command: str, answer: Answer) -> None:
+    def _note(self, moment: Moment, command: str, answer: HookAnswer) -> None:
         line = {
             "moment": moment.value,
             "command": command,

@@ -48,9 +48,9 @@ def hooks_command(invocation: Invocation) -> None:
 
 
 def _known(use: str, moment: Moment) -> Known:
-    from interlock.run.hooks import can_block, reach
+    from interlock.run.hooks import can_block, source_of
 
-    return Known(use, reach(use, moment).value, can_block(use, moment))
+    return Known(use, source_of(use, moment).value, can_block(use, moment))
 
 
 def _summary(known: list[Known]) -> str:
