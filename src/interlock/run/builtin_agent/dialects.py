@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-Json = dict[str, Any]  # what servers and models send; a missing key or a wrong type is `Failure("model")`
+Json = dict[
+    str, Any
+]  # what servers and models send; a missing key or a wrong type is `ModelFailure("model")`
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Dialect:
+class ChatDialect:
     """One of the two languages."""
 
     path: str
@@ -116,5 +118,5 @@ def called(id: str, function: Json) -> Call:
     return Call(id, str(function["name"]), arguments if isinstance(arguments, dict) else {})
 
 
-OPENAI = Dialect("/chat/completions", _to_openai, _from_openai)
-OLLAMA = Dialect("/api/chat", _to_ollama, _from_ollama)
+OPENAI = ChatDialect("/chat/completions", _to_openai, _from_openai)
+OLLAMA = ChatDialect("/api/chat", _to_ollama, _from_ollama)

@@ -15,7 +15,7 @@ STOPS_MOST = 3
 """Times that an end is asked about: a hook that never agrees must not cost all turns."""
 
 
-class Hooks:
+class HookClient:
     """The way to the hooks: a forwarded port, and the tools they are about."""
 
     def __init__(self, port: int, moments: str, tools: str) -> None:

@@ -7,10 +7,10 @@ import select
 from dataclasses import dataclass
 from pathlib import Path
 
-from .asking import Server
 from .dialects import Call, Message, Reply, restored
-from .hooks import Hooks
-from .telling import Failure, tell
+from .events import ModelFailure, tell
+from .hooks import HookClient
+from .model_client import Server
 from .tools import FENCED, TOOLS, use, written_calls
 
 RULES = """You are a coding agent at work in a git repository: the current folder. Look before you change
@@ -24,17 +24,19 @@ LEFT_OUT = "(left out to save room)"
 
 
 @dataclass(frozen=True)
-class Limits:
+class SessionLimits:
     """The limits of a session."""
 
     turns: int
     command_seconds: float
 
 
-class Session:
+class BuiltInSession:
     """One conversation about one task."""
 
-    def __init__(self, server: Server, limits: Limits, tools: str, save: Path | None, hooks: Hooks) -> None:
+    def __init__(
+        self, server: Server, limits: SessionLimits, tools: str, save: Path | None, hooks: HookClient
+    ) -> None:
         self._server = server
         self._limits = limits
         self._limit_chars = server.context_tokens * CHARS_PER_TOKEN
@@ -67,7 +69,7 @@ class Session:
                 said = [f"You cannot end yet: {objection}"]
             self._messages += [Message("user", text) for text in said]
             self._save()
-        raise Failure("turn-limit", f"not done after {self._limits.turns} turns")
+        raise ModelFailure("turn-limit", f"not done after {self._limits.turns} turns")
 
     def _ask(self) -> Reply:
         """Ask, and find out on the way what this model and its server can take."""
@@ -76,7 +78,7 @@ class Session:
             fit(self._messages, self._limit_chars)
             try:
                 reply = self._server.ask([rules, *self._messages], () if self._fenced else TOOLS)
-            except Failure as failure:
+            except ModelFailure as failure:
                 if failure.error == "no-tools" and not self._fenced:
                     self._fenced = True
                 elif failure.error == "context-too-long" and self._limit_chars > LEAST_CHARS:
@@ -185,14 +187,16 @@ def main(words: list[str]) -> int:
     server = Server(
         given.url, given.model, given.context, given.answer_seconds, given.retries, given.retry_seconds
     )
-    hooks = Hooks(given.hooks_port, given.hooks, given.hooked_tools)
-    session = Session(server, Limits(given.turns, given.command_seconds), given.tools, given.save, hooks)
+    hooks = HookClient(given.hooks_port, given.hooks, given.hooked_tools)
+    session = BuiltInSession(
+        server, SessionLimits(given.turns, given.command_seconds), given.tools, given.save, hooks
+    )
     tell("session", session=given.session, model=given.model)
     try:
         if given.resume and given.resume.exists():
             session.restore(given.resume)
         tell("end", ok=True, text=session.run(Path(given.prompt).read_text(encoding="utf-8")))
-    except Failure as failure:
+    except ModelFailure as failure:
         error = "bad-request" if failure.error == "no-tools" else failure.error
         tell("end", ok=False, error=error, text=str(failure))
         return 1

@@ -12,9 +12,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from .asking import TOKEN_VARIABLE
 from .dialects import Call, Json, called
-from .telling import shorten, tell
+from .events import shorten, tell
+from .model_client import TOKEN_VARIABLE
 
 RESULT_CHARS = 12_000
 KEPT_BYTES = 4 * RESULT_CHARS

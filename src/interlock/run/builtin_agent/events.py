@@ -6,7 +6,7 @@ import sys
 EVENT_CHARS = 8_000
 
 
-class Failure(Exception):
+class ModelFailure(Exception):
     """The model did not answer as it should: in which way, and whether asking again may help."""
 
     def __init__(self, error: str, text: str, again: bool = False, wait_seconds: float = 0.0) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from .dialects import OLLAMA, OPENAI, Dialect, Json, Message, Reply
-from .telling import Failure, tell
+from .dialects import OLLAMA, OPENAI, ChatDialect, Json, Message, Reply
+from .events import ModelFailure, tell
 
 TOKEN_VARIABLE = "INTERLOCK_MODEL_TOKEN"  # noqa: S105 - the name of a variable; its value opens the model proxy
 ANSWER_BYTES = 16 * 1024**2
@@ -38,7 +38,7 @@ class Server:
     """Before the first retry; doubled for each further one."""
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> ChatDialect:
         return OPENAI if urlsplit(self.url).path.rstrip("/").endswith("/v1") else OLLAMA
 
     def ask(self, messages: Sequence[Message], tools: Sequence[Json]) -> Reply:
@@ -48,7 +48,7 @@ class Server:
             began = time.monotonic()
             try:
                 return self._reply(body)
-            except Failure as failure:
+            except ModelFailure as failure:
                 if not failure.again or time.monotonic() - began > SLOW_SECONDS:
                     raise
                 tell("retry", error=failure.error, text=str(failure))
@@ -72,9 +72,9 @@ class Server:
             reply = self.dialect.read(answer)
             text = _THOUGHT.sub("", reply.text).strip()
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise Failure("model", f"not an answer: {str(answer)[:200]}", again=True) from None
+            raise ModelFailure("model", f"not an answer: {str(answer)[:200]}", again=True) from None
         if not text and not reply.calls:
-            raise Failure("model", "the answer is empty", again=True)
+            raise ModelFailure("model", "the answer is empty", again=True)
         return Reply(text, reply.calls, reply.usage)
 
     def _post(self, body: bytes) -> Json:
@@ -84,9 +84,9 @@ class Server:
         try:
             answer = json.loads(text)
         except ValueError:
-            raise Failure("model", f"not JSON: {text[:200]!r}", again=True) from None
+            raise ModelFailure("model", f"not JSON: {text[:200]!r}", again=True) from None
         if not isinstance(answer, dict) or answer.get("error"):
-            raise Failure("model", f"not an answer: {text[:200]}", again=True)
+            raise ModelFailure("model", f"not an answer: {text[:200]}", again=True)
         return answer
 
     def _exchange(self, body: bytes) -> tuple[int, str, http.client.HTTPMessage]:
@@ -100,9 +100,9 @@ class Server:
             response = link.getresponse()
             text = _read(response, time.monotonic() + self.answer_seconds)
         except TimeoutError:
-            raise Failure("network", f"no answer within {self.answer_seconds:g} s") from None
+            raise ModelFailure("network", f"no answer within {self.answer_seconds:g} s") from None
         except (OSError, http.client.HTTPException) as problem:
-            raise Failure("network", f"{self.url}: {problem!r}", again=True) from None
+            raise ModelFailure("network", f"{self.url}: {problem!r}", again=True) from None
         finally:
             link.close()
         return response.status, text, response.headers
@@ -116,27 +116,27 @@ def _read(response: http.client.HTTPResponse, deadline: float) -> str:
         if time.monotonic() > deadline:
             raise TimeoutError
         if len(body) > ANSWER_BYTES:
-            raise Failure("model", f"the answer is longer than {ANSWER_BYTES} bytes")
+            raise ModelFailure("model", f"the answer is longer than {ANSWER_BYTES} bytes")
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)
     return body.decode(errors="replace")
 
 
-def _refusal(status: int, text: str, headers: http.client.HTTPMessage) -> Failure:
+def _refusal(status: int, text: str, headers: http.client.HTTPMessage) -> ModelFailure:
     said = f"HTTP {status}: {text[:300]}"
     retry_after = headers.get("Retry-After", "")
     wait_seconds = float(retry_after) if retry_after.isdigit() else 0.0
     if headers.get("X-Should-Retry", "") == "false":
-        return Failure("network", said)
+        return ModelFailure("network", said)
     if plain := _PLAIN.get(status):
-        return Failure(plain, said)
+        return ModelFailure(plain, said)
     if status == 429:
-        return Failure("rate-limit", said, again=True, wait_seconds=wait_seconds)
+        return ModelFailure("rate-limit", said, again=True, wait_seconds=wait_seconds)
     if "tool" in text.lower():
         # Ollama, llama.cpp and vLLM each say it in their own words, and with different codes.
-        return Failure("no-tools", said)
+        return ModelFailure("no-tools", said)
     if _TOO_LONG.search(text):
-        return Failure("context-too-long", said)
+        return ModelFailure("context-too-long", said)
     if status >= 500:
-        return Failure("overloaded", said, again=True, wait_seconds=wait_seconds)
-    return Failure("bad-request", said)
+        return ModelFailure("overloaded", said, again=True, wait_seconds=wait_seconds)
+    return ModelFailure("bad-request", said)
