@@ -17,7 +17,7 @@ from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.state import State, TaskState
 from interlock.learn.footprints import Footprints
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.task import Agent, Task, TaskId
 
 TITLE = "forecast: p50 and p90 of whole runs, on runs that were held out"
@@ -71,7 +71,7 @@ def _project(seed: int, held_out: int) -> Iterator[tuple[float, float, Foreseen]
         foreseen = foresee(planned(state, accepted), terms) if number >= LEARNED_RUNS else None
         for fact in accepted:
             apply(state, imagined(state, now, fact))
-        for estimate in estimated(state, terms.selection or (), Footprints(Past(), State())):
+        for estimate in estimated(state, terms.selection or (), Footprints(BranchHistory(), State())):
             apply(state, imagined(state, now, estimate))
         run = Rehearsal(state, now, _script(truths, dice))
         run.begin(SLOTS, terms.selection)

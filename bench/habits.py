@@ -11,7 +11,7 @@ from interlock.engine.estimates import estimated
 from interlock.events import facts as f
 from interlock.events.state import State, TaskState, Work
 from interlock.learn.footprints import Footprints
-from interlock.model.history import Change, Past
+from interlock.model.history import BranchHistory, Change
 from interlock.model.task import Commit, Task
 
 COMMITS, DONE, WORDS, GOAL_WORDS, FILES = 2_000, 100, 200, 12, 4
@@ -36,10 +36,10 @@ def forecasts(tasks: Sequence[Task]) -> list[Row]:
     ]
 
 
-def _past(dice: random.Random) -> Past:
+def _past(dice: random.Random) -> BranchHistory:
     changes = tuple(Change(Commit(str(at)), _edits(dice)) for at in range(COMMITS))
     tree = {f"a{area}/f{file}.py" for area in range(AREAS) for file in range(FILES)}
-    return Past(changes, frozenset(tree.union(*(change.paths for change in changes))))
+    return BranchHistory(changes, frozenset(tree.union(*(change.paths for change in changes))))
 
 
 def _edits(dice: random.Random) -> tuple[str, ...]:

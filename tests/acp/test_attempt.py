@@ -11,7 +11,7 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
-from interlock.model.outcome import ErrorClass, News, Order, Report
+from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.task import Agent, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
@@ -61,7 +61,9 @@ class Desk:
     async def _work(self, agent: Agent, prompt: str, person: Person) -> Report:
         now = asyncio.get_running_loop().time()
         order = Order(TASK, 1, 1, self.base, agent, prompt, "minted", 60.0, 30.0, 60.0, now)
-        return await self.executor.carry_out(order, News(person.opened, person.exited, person.hear))
+        return await self.executor.carry_out(
+            order, AttemptCallbacks(person.opened, person.exited, person.hear)
+        )
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from interlock.engine.trust import state_home
 from interlock.events import facts as f
 from interlock.events.tallies import Tallies
 from interlock.learn.footprints import Footprints
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.task import Agent, Task, TaskId
 from tests.engine.scratch import Scratch
 from tests.events.journal import Journal
@@ -28,7 +28,7 @@ def journal_of(*names: TaskId) -> Journal:
 
 
 def due(journal: Journal) -> list[f.Fact]:
-    return estimated(journal.state, journal.state.tasks.keys(), Footprints(Past(), journal.state))
+    return estimated(journal.state, journal.state.tasks.keys(), Footprints(BranchHistory(), journal.state))
 
 
 def about(facts: list[f.Fact]) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.outcome import ErrorClass, Report
-from interlock.model.session import Notes
+from interlock.model.session import SessionNotes
 from interlock.model.task import Commit, TaskId
 from interlock.run.notes import Notebook
 
@@ -42,7 +42,7 @@ def test_the_last_words_of_the_agent_are_its_summary(state: Path) -> None:
     )
     book = Notebook(state)
     assert book.write(report("killed by signal 9", error=ErrorClass.EXIT), "agent-exit")
-    assert book.look_up(T, 1) == Notes("agent-exit", "I renamed it.", "logs/t/1.notes.json")
+    assert book.look_up(T, 1) == SessionNotes("agent-exit", "I renamed it.", "logs/t/1.notes.json")
     for part in ('"session": "s-9"', '"a.py"', '"I begin."', '"input_tokens": 7', '"killed by signal 9"'):
         assert part in page(state)
 
@@ -63,19 +63,21 @@ def test_the_json_of_a_program_that_said_nothing_is_nothing_it_said(state: Path)
     log = state / "logs" / "t" / "1.log"
     log.write_text('# interlock: task t\n{"event": "session"}\n{"event": "end"}\n')
     Notebook(state).write(report("HTTP 401: no such key"), "auth")
-    assert Notebook(state).look_up(T, 1) == Notes("auth", "HTTP 401: no such key", "logs/t/1.notes.json")
+    assert Notebook(state).look_up(T, 1) == SessionNotes(
+        "auth", "HTTP 401: no such key", "logs/t/1.notes.json"
+    )
 
 
 def test_what_a_program_prints_beside_its_json_is_kept(state: Path) -> None:
     events(state, '{"kind": "session", "session": "s-9"}')
     (state / "logs" / "t" / "1.log").write_text('{"event": "session"}\nout of memory\n')
     Notebook(state).write(report("exit 1"), "agent-exit")
-    assert Notebook(state).look_up(T, 1) == Notes("agent-exit", "out of memory", "logs/t/1.notes.json")
+    assert Notebook(state).look_up(T, 1) == SessionNotes("agent-exit", "out of memory", "logs/t/1.notes.json")
 
 
 def test_of_a_session_nobody_heard_of_there_are_notes_too(state: Path) -> None:
     Notebook(state).write(report("its holder is gone"), "lost")
-    assert Notebook(state).look_up(T, 1) == Notes("lost", "its holder is gone", "logs/t/1.notes.json")
+    assert Notebook(state).look_up(T, 1) == SessionNotes("lost", "its holder is gone", "logs/t/1.notes.json")
 
 
 def test_notes_are_made_once(state: Path) -> None:

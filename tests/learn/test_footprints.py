@@ -7,7 +7,7 @@ from interlock.learn.cochange import CoChange
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.learn.mentions import Mentions
 from interlock.model.forecast import Chance
-from interlock.model.history import Change, Past
+from interlock.model.history import BranchHistory, Change
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.schedule.footprint import LIKELY
 
@@ -33,7 +33,7 @@ def found(
 ) -> dict[str, Chance]:
     tree = frozenset(files.split())
     state = State(tasks={other.spec.id: other for other in others})
-    return {chance.path: chance for chance in Footprints(Past(past, tree), state).of(one)}
+    return {chance.path: chance for chance in Footprints(BranchHistory(past, tree), state).of(one)}
 
 
 def edited_with(path: str, past: tuple[Change, ...]) -> dict[str, float]:
@@ -132,7 +132,7 @@ def test_tasks_that_read_alike_are_expected_in_the_same_places_but_not_surely() 
 
 def test_what_is_declared_is_listed_once_however_many_tasks_like_it_edited_it() -> None:
     others = [worked(f"t{number}", "a.py", touches=("a.py",)) for number in range(5)]
-    forecast = Footprints(Past(), State(tasks={one.spec.id: one for one in others}))
+    forecast = Footprints(BranchHistory(), State(tasks={one.spec.id: one for one in others}))
     assert [chance.path for chance in forecast.of(task(touches=("a.py",)))] == ["a.py"]
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 
-from interlock.model.unwanted import NewFile, Rules, Unwanted, build_folders, left_out
+from interlock.model.unwanted import LandingRules, NewFile, Unwanted, build_folders, left_out
 
 
 def why(path: str, size: int = 10, content: bytes = b"") -> Unwanted | None:
-    found = left_out([NewFile(path, size, content)], Rules(max_file_bytes=100), (), ("dist", "web/build"))
+    found = left_out(
+        [NewFile(path, size, content)], LandingRules(max_file_bytes=100), (), ("dist", "web/build")
+    )
     return found[path].why if found else None
 
 
@@ -56,13 +58,13 @@ def test_a_new_file_is_judged_by_its_size_and_its_first_bytes() -> None:
 
 def test_a_folder_is_named_once_with_the_number_of_its_files() -> None:
     files = [NewFile(f"node_modules/{name}.js", 1) for name in "abc"]
-    (found,) = set(left_out(files, Rules(), (), ()).values())
+    (found,) = set(left_out(files, LandingRules(), (), ()).values())
     assert (found.path, found.files) == ("node_modules/", 3)
     assert found.text == "node_modules/ (3 files, installed dependencies)"
 
 
 def test_what_a_person_allows_lands_whatever_it_is() -> None:
-    rules = Rules(("tests/fixtures/**", "*.pyc"), 1)
+    rules = LandingRules(("tests/fixtures/**", "*.pyc"), 1)
     files = [NewFile("tests/fixtures/.env", 9), NewFile("a.pyc", 9), NewFile("b/a.pyc", 1)]
     assert [*left_out(files, rules, ("a.pyc",), ())] == ["b/a.pyc"]
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from interlock.model.outcome import News
+from interlock.model.outcome import AttemptCallbacks
 from interlock.model.task import Commit
 from interlock.run.conversation import NAMES_MOST
 from tests.run.test_lent_accounts import Desk, desk
@@ -25,6 +25,6 @@ def test_a_program_that_names_its_session_without_end_is_heard_a_few_times(desk:
     async def exited() -> None:
         """Nothing to do about it."""
 
-    report = asyncio.run(desk.executor.carry_out(desk.codex(PRINTS), News(opened, exited)))
+    report = asyncio.run(desk.executor.carry_out(desk.codex(PRINTS), AttemptCallbacks(opened, exited)))
     assert names == ["s", *(f"n{number}" for number in range(1, NAMES_MOST + 1))]
     assert report.session == "n500"

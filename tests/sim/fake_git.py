@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.git.protocol import Divergence
-from interlock.model.history import Change, Past
+from interlock.model.history import BranchHistory, Change
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
@@ -128,11 +128,11 @@ class FakeRepository:
             if not paths or path in paths
         )
 
-    async def past(self) -> Past:
+    async def past(self) -> BranchHistory:
         later = [commit for commit in self.on_branch if self.commits[commit].parent]
         changes = (Change(commit, self._changed(commit)) for commit in later)
         here = frozenset(self.files(self.refs[self.ref]))
-        return Past(tuple(change for change in changes if change.paths), here)
+        return BranchHistory(tuple(change for change in changes if change.paths), here)
 
     # What the simulated world does and asks
 

@@ -16,8 +16,8 @@ from random import Random
 from interlock.engine.experience import Gathered
 from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
-from interlock.model.outcome import Asking, CheckResult, ErrorClass, News, Order, Report
-from interlock.model.session import Notes
+from interlock.model.outcome import Asking, AttemptCallbacks, CheckResult, ErrorClass, Order, Report
+from interlock.model.session import SessionNotes
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.usage import Usage
@@ -153,7 +153,7 @@ class FakeExecutor:
     def __init__(self, machine: Machine, step: Step, is_alive: Callable[[], bool], dice: Random) -> None:
         self.machine, self._step, self._is_alive, self._dice = machine, step, is_alive, dice
 
-    async def carry_out(self, order: Order, news: News) -> Report:
+    async def carry_out(self, order: Order, news: AttemptCallbacks) -> Report:
         await news.opened(order.session, "none", order.base)
         seat = self.machine.launch(order)
         try:
@@ -192,9 +192,11 @@ class FakeExecutor:
         seat = self.machine.find(task, attempt)
         return bool(paths and why) and seat is not None and seat.alive
 
-    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
         seat = self.machine.find(task, attempt)
-        return Notes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None
+        return (
+            SessionNotes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None
+        )
 
     def spent(self, task: TaskId, attempt: int) -> Usage | None:
         seat = self.machine.find(task, attempt)

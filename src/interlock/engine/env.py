@@ -13,7 +13,7 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
-from interlock.model.pace import Patience
+from interlock.model.pace import HangLimits
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
 from interlock.proxy.brake import Brakes, NoBrakes, NoServerCheck, ServerCheck
@@ -70,7 +70,7 @@ class Env:
     """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
-    patience: Patience = field(default_factory=Patience)
+    patience: HangLimits = field(default_factory=HangLimits)
     """When a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)
     """What other projects have learned."""

@@ -13,7 +13,7 @@ from interlock.learn.estimate import Estimator, differs
 from interlock.learn.footprints import Footprints, declared_by, steady
 from interlock.model.claim import Claim
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.task import TaskId
 
 AGAIN_AFTER = 3.0
@@ -32,7 +32,7 @@ class Estimates:
         self._accepted: set[TaskId] = set()
         self._known: float | None = None
         """Attempts that were known when all tasks were looked at last."""
-        self._footprints = Footprints(Past(), State())
+        self._footprints = Footprints(BranchHistory(), State())
         self._has_past = False
 
     def note(self, row: Recorded) -> None:
@@ -53,7 +53,7 @@ class Estimates:
             if known != self._known or (undeclared and not self._has_past):
                 # Only where nothing is declared does a forecast go by the history.
                 self._has_past = undeclared
-                self._footprints = Footprints(await self._past() if undeclared else Past(), state)
+                self._footprints = Footprints(await self._past() if undeclared else BranchHistory(), state)
             await _tell_log(ledger, claim, await self._estimated(state, list(names)))
 
     async def _estimated(self, state: State, names: list[TaskId]) -> list[f.Fact]:
@@ -63,11 +63,11 @@ class Estimates:
             await asyncio.sleep(0)
         return facts
 
-    async def _past(self) -> Past:
+    async def _past(self) -> BranchHistory:
         try:
             return await self._env.repository.past()
         except EnvironmentProblem:
-            return Past()  # the rest of the forecast is worth having
+            return BranchHistory()  # the rest of the forecast is worth having
 
     async def _heard(self, state: State) -> list[f.Fact]:
         gathered = await self._env.experience.gather()

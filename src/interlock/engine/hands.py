@@ -26,12 +26,12 @@ from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import (
+    AttemptCallbacks,
     CheckResult,
     ErrorClass,
     Landing,
     Merge,
     Move,
-    News,
     Order,
     Report,
     Resume,
@@ -105,7 +105,7 @@ def _session_id(turn: Turn) -> str:
     return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
 
 
-def _news(turn: Turn) -> News:
+def _news(turn: Turn) -> AttemptCallbacks:
     agent = turn.agent
 
     async def opened(session: str, sandbox: str, base: Commit) -> None:
@@ -127,7 +127,7 @@ def _news(turn: Turn) -> News:
     async def scope(paths: tuple[str, ...], why: str) -> None:
         await turn.note([f.ScopeRequested(*turn.key, paths=paths, why=why)])
 
-    return News(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked, scope)
+    return AttemptCallbacks(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked, scope)
 
 
 def _work_fact(turn: Turn, report: Report) -> f.Fact:

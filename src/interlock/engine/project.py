@@ -41,10 +41,10 @@ from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
-from interlock.model.pace import Patience
+from interlock.model.pace import HangLimits
 from interlock.model.redact import Redactor, secret_values
 from interlock.model.sandbox import Limits
-from interlock.model.unwanted import Rules
+from interlock.model.unwanted import LandingRules
 from interlock.plan import Graph, changes, parse
 from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
@@ -161,9 +161,9 @@ class Project(Calls):
         )
 
     @property
-    def file_rules(self) -> Rules:
+    def file_rules(self) -> LandingRules:
         """What the settings say about files that agents add."""
-        return Rules(self.settings.land_files, self.settings.max_file_bytes)
+        return LandingRules(self.settings.land_files, self.settings.max_file_bytes)
 
     @property
     def screening(self) -> Screening:
@@ -235,7 +235,7 @@ class Project(Calls):
             reach=TcpServerCheck(self.brake, os.environ) if self.brake else NoServerCheck(),
             screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
-            patience=Patience(self.settings.hang_factor, self.settings.hang_after_seconds),
+            patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
     @property

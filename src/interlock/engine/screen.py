@@ -5,16 +5,16 @@ from dataclasses import replace
 
 from interlock.model.outcome import ErrorClass, Report
 from interlock.model.task import Commit
-from interlock.model.unwanted import Screened
+from interlock.model.unwanted import ScreenedChange
 
-Screen = Callable[[Commit, Commit, str], Awaitable[Screened]]
+Screen = Callable[[Commit, Commit, str], Awaitable[ScreenedChange]]
 """Takes the base, the work and the ref that keeps the work."""
 LEAKS_SHOWN = 5
 
 
-async def screen_nothing(_base: Commit, work: Commit, _ref: str) -> Screened:
+async def screen_nothing(_base: Commit, work: Commit, _ref: str) -> ScreenedChange:
     """Every file may land."""
-    return Screened(work)
+    return ScreenedChange(work)
 
 
 async def screened(screen: Screen, report: Report) -> Report:
@@ -34,7 +34,7 @@ async def screened(screen: Screen, report: Report) -> Report:
     return replace(report, error=ErrorClass.NO_CHANGE, summary=why)
 
 
-def _told(seen: Screened) -> str:
+def _told(seen: ScreenedChange) -> str:
     """Where the secrets are: never what they are."""
     where = ", ".join(leak.text for leak in seen.leaks[:LEAKS_SHOWN])
     more = len(seen.leaks) - LEAKS_SHOWN

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.sandbox import Grant
 from interlock.model.task import Commit, TaskId, Tree
@@ -136,7 +136,7 @@ class Repository(Protocol):
         """What changed between two commits, as text, in these paths only if any are given."""
         ...
 
-    async def past(self) -> Past:
+    async def past(self) -> BranchHistory:
         """What was changed together on the branch, and the files it has now."""
         ...
 

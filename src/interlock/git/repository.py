@@ -18,7 +18,7 @@ from interlock.git.merge import conflict_of, tree_of
 from interlock.git.place import Place, loose_ref
 from interlock.git.protocol import DIFF_BYTES, Divergence
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
@@ -155,10 +155,10 @@ class GitRepository:
         """The paths of all files on the branch."""
         return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
 
-    async def past(self) -> Past:
+    async def past(self) -> BranchHistory:
         """What was changed together on the branch, and the files it has now."""
         changes = await read_changes(self._git, self.place.ref, self.place.state / "history.json")
-        return Past(changes, await self.files())
+        return BranchHistory(changes, await self.files())
 
     async def history(self) -> list[Tip]:
         """Where the branch has been, oldest first: its commits along first parents."""

@@ -15,7 +15,15 @@ from interlock.git.command import Git
 from interlock.git.place import Place
 from interlock.model.secrets import Secret, find_secrets
 from interlock.model.task import Commit
-from interlock.model.unwanted import Leak, LeftOut, NewFile, Rules, Screened, build_folders, left_out
+from interlock.model.unwanted import (
+    LandingRules,
+    Leak,
+    LeftOut,
+    NewFile,
+    ScreenedChange,
+    build_folders,
+    left_out,
+)
 
 _READ_BYTES = 16 << 20
 """As much is in memory at once. Larger files are judged by name and size, and not searched for secrets."""
@@ -48,12 +56,12 @@ class _Seen(NamedTuple):
 class Screening:
     """Judges the changes of one repository."""
 
-    def __init__(self, place: Place, rules: Rules) -> None:
+    def __init__(self, place: Place, rules: LandingRules) -> None:
         self._place = place
         self._git = place.git
         self._rules = rules
 
-    async def screen(self, base: Commit, work: Commit, ref: str) -> Screened:
+    async def screen(self, base: Commit, work: Commit, ref: str) -> ScreenedChange:
         """What may land of `work`, which `ref` keeps, as a change of `base`."""
         changes = await self._changes(base, work)
         sizes = await self._sizes(change.new for change in changes)
@@ -67,7 +75,7 @@ class Screening:
             work = await self._without(
                 work, [change.path for change in added if change.name in unwanted], ref
             )
-        return Screened(work, out, frozenset(unwanted), leaks)
+        return ScreenedChange(work, out, frozenset(unwanted), leaks)
 
     async def read(self, commit: Commit, path: str) -> bytes | None:
         """A file of a commit: empty if it is not there, None if it is too large."""

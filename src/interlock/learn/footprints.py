@@ -18,7 +18,7 @@ from interlock.learn.likeness import Done, Likeness
 from interlock.learn.mentions import Mentions
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.globs import matches
-from interlock.model.history import Past
+from interlock.model.history import BranchHistory
 from interlock.model.task import Task
 
 LISTED_MOST = 24
@@ -43,7 +43,7 @@ class Footprints:
     A plan has many tasks and few places: what depends on the places alone is worked out once for each.
     """
 
-    def __init__(self, past: Past, state: State) -> None:
+    def __init__(self, past: BranchHistory, state: State) -> None:
         self._cochange = CoChange(past.changes)
         self._mentions = Mentions(past.files)
         self._files = past.files

@@ -15,7 +15,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class BranchHistory:
     """The past changes of a branch."""
 
     changes: tuple[Change, ...] = ()

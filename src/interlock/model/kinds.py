@@ -18,7 +18,7 @@ class Wire(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AgentKind:
     """The keys that an agent of this kind must have, and those it must not have."""
 
     needs: tuple[str, ...] = ()
@@ -32,15 +32,15 @@ class Kind:
 _OWN = ("run", "wire")
 """Keys that an agent with a known program refuses: Interlock chooses its command line and its wire."""
 
-KINDS: dict[str, Kind] = {
-    "command": Kind(needs=("run",), refuses=("args", "login")),
-    "claude-code": Kind(refuses=_OWN, key_env="ANTHROPIC_API_KEY", wire=Wire.ANTHROPIC),
-    "codex": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
-    "gemini": Kind(refuses=_OWN, key_env="GEMINI_API_KEY", wire=Wire.GEMINI),
-    "qwen": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
-    "opencode": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
-    "copilot": Kind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
-    "built-in": Kind(needs=("url", "model"), refuses=("run", "login"), wire=Wire.OLLAMA),
-    "acp": Kind(needs=("run",)),
+KINDS: dict[str, AgentKind] = {
+    "command": AgentKind(needs=("run",), refuses=("args", "login")),
+    "claude-code": AgentKind(refuses=_OWN, key_env="ANTHROPIC_API_KEY", wire=Wire.ANTHROPIC),
+    "codex": AgentKind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "gemini": AgentKind(refuses=_OWN, key_env="GEMINI_API_KEY", wire=Wire.GEMINI),
+    "qwen": AgentKind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "opencode": AgentKind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "copilot": AgentKind(refuses=_OWN, key_env="OPENAI_API_KEY", wire=Wire.OPENAI),
+    "built-in": AgentKind(needs=("url", "model"), refuses=("run", "login"), wire=Wire.OLLAMA),
+    "acp": AgentKind(needs=("run",)),
 }
 """By the name that `agents.<name>.use` says."""

@@ -122,7 +122,7 @@ async def _no_scope(_paths: tuple[str, ...], _why: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class AttemptCallbacks:
     """Callbacks to the engine while an attempt runs."""
 
     opened: Callable[[str, str, Commit], Awaitable[None]]

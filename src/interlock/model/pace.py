@@ -15,7 +15,7 @@ OVERDUE_FACTOR, OVERDUE_SECONDS = 2.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class HangLimits:
     """The limit at which a check hangs: `factor` times its usual time, and `seconds` more than that time."""
 
     factor: int = 10
@@ -36,7 +36,7 @@ class Pace:
         return seconds > max(OVERDUE_FACTOR * self.usual_seconds, self.usual_seconds + OVERDUE_SECONDS)
 
 
-def pace_of(times: Sequence[float], patience: Patience) -> Pace | None:
+def pace_of(times: Sequence[float], patience: HangLimits) -> Pace | None:
     """Return the pace of a check from its earlier times in seconds; None if there are too few."""
     if len(times) < RUNS_LEAST:
         return None

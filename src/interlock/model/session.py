@@ -39,7 +39,7 @@ class EventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class SessionNotes:
     """The record of a session that is over."""
 
     reason: str

@@ -76,7 +76,7 @@ class Leak(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class ScreenedChange:
     """A change, after the look at the files in it."""
 
     commit: Commit
@@ -98,7 +98,7 @@ class NewFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LandingRules:
     """The person's settings about files."""
 
     land_files: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ _BUILD_FOLDERS = {
 
 
 def left_out(
-    files: Iterable[NewFile], rules: Rules, ignored: Collection[str], products: Collection[str]
+    files: Iterable[NewFile], rules: LandingRules, ignored: Collection[str], products: Collection[str]
 ) -> dict[str, LeftOut]:
     """Return the files of a change that do not land, by path.
 
@@ -157,7 +157,7 @@ def left_out(
     return {path: LeftOut(named, why, counts[why, named]) for path, (why, named) in found.items()}
 
 
-def _judged(file: NewFile, rules: Rules, products: Collection[str]) -> tuple[Unwanted, str] | None:
+def _judged(file: NewFile, rules: LandingRules, products: Collection[str]) -> tuple[Unwanted, str] | None:
     """The reason and what is to be named: the folder, if it is all of it."""
     for folder in _folders(file.path):
         name = folder.rpartition("/")[2]

@@ -16,7 +16,7 @@ from interlock.agents import ADAPTERS
 from interlock.agents.adapter import Dialogue, Launch
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
-from interlock.model.outcome import ErrorClass, News, Order, Report
+from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Command, Ended, Exit, Processes
 from interlock.model.provider import provider_of
 from interlock.model.sandbox import Sandbox
@@ -87,7 +87,7 @@ class Conversation:
         report: Report,
         workspace: AttemptWorkspace,
         lease_left: Callable[[], float],
-        news: News,
+        news: AttemptCallbacks,
         hooks: SessionHooks,
     ) -> Report:
         """Run the agent to its end; how it went."""
@@ -260,13 +260,13 @@ class Conversation:
             return False
         return self._scope.answered(paths, granted, why) or self.say(answer_text(paths, granted, why))
 
-    def _clean_ask(self, news: News) -> Ask:
+    def _clean_ask(self, news: AttemptCallbacks) -> Ask:
         async def ask(paths: tuple[str, ...], why: str) -> None:
             await news.scope(tuple(map(self._means.clean, paths)), self._means.clean(why))
 
         return ask
 
-    def _note(self, event: Event, news: News) -> None:
+    def _note(self, event: Event, news: AttemptCallbacks) -> None:
         """The program may have a name of its own for the session, and may ask for leave."""
         if event.kind is EventKind.SESSION and self._is_news(event.session):
             self._names.add(event.session)
@@ -280,7 +280,7 @@ class Conversation:
     def _is_news(self, name: str) -> bool:
         return bool(name) and name not in self._names and len(self._names) <= NAMES_MOST
 
-    async def _announce(self, news: News, session: str) -> None:
+    async def _announce(self, news: AttemptCallbacks, session: str) -> None:
         await news.opened(session, self._means.sandbox.value, self._order.base)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Generic
 
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
-from interlock.model.outcome import ErrorClass, News, Order, Report
+from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
-from interlock.model.session import Notes
+from interlock.model.session import SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
@@ -72,7 +72,7 @@ async def _ignore(*_: object) -> None:
     pass
 
 
-NO_NEWS = News(opened=_ignore, exited=_ignore)
+NO_NEWS = AttemptCallbacks(opened=_ignore, exited=_ignore)
 
 
 class LocalExecutor(Generic[W]):
@@ -96,7 +96,7 @@ class LocalExecutor(Generic[W]):
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}
 
-    async def carry_out(self, order: Order, news: News = NO_NEWS) -> Report:
+    async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         fresh, order = order.session, _as_it_will_be(order)
         name = attempt_name(order)
@@ -146,7 +146,7 @@ class LocalExecutor(Generic[W]):
         talk = self._talks.get(_name(task, attempt))
         return talk is not None and talk.widen(paths, granted, why)
 
-    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
         """Return the notes on a session that is over."""
         return self._attendant.notes(task, attempt)
 
@@ -178,7 +178,7 @@ class LocalExecutor(Generic[W]):
         await self._set_aside(workspace)
         return collected.ref
 
-    async def _work(self, order: Order, workspace: W, news: News) -> Report:
+    async def _work(self, order: Order, workspace: W, news: AttemptCallbacks) -> Report:
         """Run the agent, and say how it went as seen from outside."""
         report = Report(
             order.task,

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from interlock.model.outcome import Report
-from interlock.model.session import Event, EventKind, Notes
+from interlock.model.session import Event, EventKind, SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
@@ -73,13 +73,13 @@ class Notebook:
         """Return the path of an attempt's notes."""
         return self._state_dir / notes_path(task, attempt)
 
-    def look_up(self, task: TaskId, attempt: int) -> Notes | None:
+    def look_up(self, task: TaskId, attempt: int) -> SessionNotes | None:
         """Read the notes on an attempt, as the engine needs them."""
         try:
             page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=NotesPage, strict=False)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
             return None
-        return Notes(page.reason, page.summary, notes_path(task, attempt))
+        return SessionNotes(page.reason, page.summary, notes_path(task, attempt))
 
     def write(self, report: Report, reason: str) -> bool:
         """The page of a session that is over; False if there is one already, or no room for it."""

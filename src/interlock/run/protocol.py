@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from interlock.model.outcome import News, Order, Report
-from interlock.model.session import Notes
+from interlock.model.outcome import AttemptCallbacks, Order, Report
+from interlock.model.session import SessionNotes
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
 
@@ -11,7 +11,7 @@ from interlock.model.usage import Usage
 class Executor(Protocol):
     """Carries out attempts. `local` is this machine; others may come."""
 
-    async def carry_out(self, order: Order, news: News) -> Report:
+    async def carry_out(self, order: Order, news: AttemptCallbacks) -> Report:
         """Workspace, agent, import, in that order.
 
         `news.opened` is awaited before the agent starts, `news.exited` once when its process tree has ended.
@@ -40,7 +40,7 @@ class Executor(Protocol):
         """The answer to a request for scope; False if it cannot reach the agent."""
         ...
 
-    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
         """Return the notes on a session that is over; None if none had begun."""
         ...
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from interlock.model.outcome import Order, Report
-from interlock.model.session import Notes
+from interlock.model.session import SessionNotes
 from interlock.model.task import Commit, TaskId
 from interlock.run.hooks import About, Hooks, SessionHooks
 from interlock.run.notes import ASKED, DONE, Notebook, notes_path
@@ -64,7 +64,7 @@ class SessionDriver:
         report = Report(task, attempt, Commit(""), summary=why, archived=kept, session=session)
         await self.close(report, why)
 
-    def notes(self, task: TaskId, attempt: int) -> Notes | None:
+    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
         """Return the notes on a session; None if there was none."""
         return self._notebook.look_up(task, attempt)
 
