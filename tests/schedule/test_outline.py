@@ -12,7 +12,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.outline import LARGEST
-from interlock.schedule.passes import Layout, make_plan, run_through
+from interlock.schedule.passes import JobLayout, make_plan, run_through
 from tests.schedule.test_board import Floor, task
 from tests.schedule.test_properties import Drive, graphs
 from tests.tiers import examples
@@ -94,7 +94,7 @@ def test_a_board_that_has_seen_a_run_from_its_beginning_chooses_like_a_new_one(
 
 
 @st.composite
-def layouts(draw: st.DrawFn) -> Layout:
+def layouts(draw: st.DrawFn) -> JobLayout:
     dice = random.Random(draw(st.integers(0, 2**16)))
     size, leases = draw(st.integers(1, 14)), draw(st.integers(1, 3))
     needs = [sorted(dice.sample(range(job), min(job, dice.choice((0, 0, 1, 2))))) for job in range(size)]
@@ -104,13 +104,13 @@ def layouts(draw: st.DrawFn) -> Layout:
     shares = [
         [lease for lease in each if lease not in mine] for each, mine in zip(wanted, takes, strict=True)
     ]
-    return Layout([dice.uniform(1, 9) for _ in range(size)], needs, needed_by, takes, shares, leases)
+    return JobLayout([dice.uniform(1, 9) for _ in range(size)], needs, needed_by, takes, shares, leases)
 
 
 @pytest.mark.slow
 @pytest.mark.property
 @given(layouts(), st.integers(1, 4))
-def test_going_through_a_run_keeps_needs_leases_and_slots(layout: Layout, slots: int) -> None:
+def test_going_through_a_run_keeps_needs_leases_and_slots(layout: JobLayout, slots: int) -> None:
     ends = run_through(layout, slots, layout.seconds)
     starts = [end - seconds for end, seconds in zip(ends, layout.seconds, strict=True)]
     for job, needs in enumerate(layout.needs):
@@ -120,7 +120,7 @@ def test_going_through_a_run_keeps_needs_leases_and_slots(layout: Layout, slots:
         assert all(is_apart(layout, job, other) for other in beside if other != job)
 
 
-def is_apart(layout: Layout, one: int, other: int) -> bool:
+def is_apart(layout: JobLayout, one: int, other: int) -> bool:
     return not any(
         set(layout.takes[a]) & {*layout.takes[b], *layout.shares[b]} for a, b in ((one, other), (other, one))
     )
@@ -129,14 +129,14 @@ def is_apart(layout: Layout, one: int, other: int) -> bool:
 @pytest.mark.slow
 @pytest.mark.property
 @given(layouts(), st.integers(1, 4))
-def test_no_plan_takes_longer_than_going_by_chains_alone(layout: Layout, slots: int) -> None:
+def test_no_plan_takes_longer_than_going_by_chains_alone(layout: JobLayout, slots: int) -> None:
     tails = chains(layout)
     plan = make_plan(layout, slots, tails)
     assert max(run_through(layout, slots, plan.urgency)) <= max(run_through(layout, slots, tails))
     assert all(map(float.__ge__, [u + 1e-9 for u in plan.urgency], tails))
 
 
-def chains(layout: Layout) -> Sequence[float]:
+def chains(layout: JobLayout) -> Sequence[float]:
     tails = [0.0] * len(layout.seconds)
     for job in reversed(range(len(tails))):
         tails[job] = layout.seconds[job] + max((tails[later] for later in layout.needed_by[job]), default=0.0)

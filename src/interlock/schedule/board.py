@@ -32,8 +32,8 @@ from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, a
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
 from interlock.schedule.outline import NO_TASK, Outline
-from interlock.schedule.patience import Patience
-from interlock.schedule.reasons import Needs, Standing, explain
+from interlock.schedule.patience import LeaseTimeouts
+from interlock.schedule.reasons import Needs, ReasonContext, explain
 from interlock.schedule.round import Choice, Round
 from interlock.schedule.scope import answer_request
 
@@ -55,7 +55,7 @@ class Board:
         self._stories = Stories(state, self._lines)
         self._popular: Counter[Demand] = Counter()
         self._timers: list[tuple[float, TaskId]] = []
-        self._patience = Patience()
+        self._patience = LeaseTimeouts()
         self._order: list[tuple[Key, TaskId]] = []
         for name in state.tasks:
             self._outline.note(name)
@@ -93,7 +93,7 @@ class Board:
         """Return the reason for the task's position."""
         self._settle(now)
         reserved = self._reserve(now)
-        standing = Standing(self._state, self._needs, self._holds, frozenset(reserved), now)
+        standing = ReasonContext(self._state, self._needs, self._holds, frozenset(reserved), now)
         reason = explain(standing, self._state.tasks[task])
         for holder in reserved:
             self._release(holder)

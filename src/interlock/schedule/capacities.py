@@ -10,7 +10,7 @@ import math
 from interlock.events.state import Limit, State
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
-from interlock.schedule.holds import SEVERAL, Demand, Kind
+from interlock.schedule.holds import SEVERAL, Demand, DemandKind
 
 
 class Capacities:
@@ -22,11 +22,11 @@ class Capacities:
 
     def places(self, demand: Demand) -> float:
         """Return the number of agents that may hold this at once."""
-        if demand[0] is Kind.ROLE:
+        if demand[0] is DemandKind.ROLE:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
         kind, name = demand
-        if kind is Kind.PROVIDER and SEVERAL in name:
+        if kind is DemandKind.PROVIDER and SEVERAL in name:
             each = [self.places((kind, one)) for one in name.split(SEVERAL)]
             return math.inf if any(each) else 0
         limit = _limits(self._state, kind).get(name)
@@ -45,13 +45,13 @@ class Capacities:
         return self.places(demand) != math.inf
 
 
-def _limits(state: State, kind: Kind) -> dict[str, Limit]:
-    return state.provider_limits if kind is Kind.PROVIDER else state.clutch
+def _limits(state: State, kind: DemandKind) -> dict[str, Limit]:
+    return state.provider_limits if kind is DemandKind.PROVIDER else state.clutch
 
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
     """Return the reason that a task waits for a place."""
-    if demand[0] is Kind.ROLE:
+    if demand[0] is DemandKind.ROLE:
         places = state.run.slots.get(demand[1], 0) if state.run else 0
         full = f"all {places} slots" if places != 1 else "the one slot"
         taken = f"{full} for a {demand[1]} {'is' if places == 1 else 'are'} taken"
@@ -62,6 +62,6 @@ def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
         text = f"{' and '.join(names)} {'takes' if len(names) == 1 else 'take'} nothing for now: {limit.why}"
         return Reason(Why.CLUTCH, text, tuple(sorted(holders)), limit.until)
     at_work = f"{len(holders)} agents work" if len(holders) != 1 else "one agent works"
-    by = "on" if demand[0] is Kind.CATEGORY else "with a model of"
+    by = "on" if demand[0] is DemandKind.CATEGORY else "with a model of"
     text = f"{at_work} {by} {demand[1]}, which is what the clutch allows now ({limit.brake}: {limit.why})"
     return Reason(Why.CLUTCH, text, tuple(sorted(holders)))

@@ -23,7 +23,7 @@ from interlock.model.task import Agent, TaskId
 from interlock.schedule.footprint import held_paths
 
 
-class Kind(StrEnum):
+class DemandKind(StrEnum):
     """The way in which a task wants something."""
 
     USE = "uses"
@@ -36,24 +36,24 @@ class Kind(StrEnum):
     NOTHING = "nothing"
 
 
-Demand = tuple[Kind, str]
+Demand = tuple[DemandKind, str]
 """One thing a task wants, as its definition says it."""
 
-FREE: Demand = (Kind.NOTHING, "")
+FREE: Demand = (DemandKind.NOTHING, "")
 """The demand of a task that wants nothing in particular."""
 
 SEVERAL = "\n"
 """Between the names of providers of which a task may have any."""
 
-COUNTED = frozenset({Kind.ROLE, Kind.CATEGORY, Kind.PROVIDER})
+COUNTED = frozenset({DemandKind.ROLE, DemandKind.CATEGORY, DemandKind.PROVIDER})
 """Capacities: several may hold one at once, how many is for State to say."""
-WITH_AGENT = COUNTED | {Kind.USE}
+WITH_AGENT = COUNTED | {DemandKind.USE}
 """Demands that are free again once the agent is gone."""
 
 _HARD = {
-    Kind.EXCLUSIVE: (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH),
-    Kind.SHARED: (Kind.EXCLUSIVE,),
-    Kind.TOUCH: (Kind.EXCLUSIVE,),
+    DemandKind.EXCLUSIVE: (DemandKind.EXCLUSIVE, DemandKind.SHARED, DemandKind.TOUCH),
+    DemandKind.SHARED: (DemandKind.EXCLUSIVE,),
+    DemandKind.TOUCH: (DemandKind.EXCLUSIVE,),
 }
 """Paths wanted in one way must not overlap paths that another task holds in these ways."""
 
@@ -61,20 +61,20 @@ _HARD = {
 def also_edited(task: TaskState, edited: tuple[str, ...]) -> list[Demand]:
     """Return the paths that its change edits beyond the expected ones."""
     expected = (*held_paths(task), *task.spec.exclusive)
-    return [(Kind.TOUCH, path) for path in edited if not any(matches(glob, path) for glob in expected)]
+    return [(DemandKind.TOUCH, path) for path in edited if not any(matches(glob, path) for glob in expected)]
 
 
 def demands(task: TaskState) -> list[Demand]:
     """All that a task wants."""
     spec = task.spec
     return [
-        *((Kind.USE, name) for name in spec.uses),
-        *((Kind.EXCLUSIVE, glob) for glob in spec.exclusive),
-        *((Kind.SHARED, glob) for glob in spec.shared),
-        *((Kind.TOUCH, glob) for glob in held_paths(task)),
-        (Kind.CATEGORY, task.category),
-        (Kind.ROLE, spec.role),
-        *((Kind.PROVIDER, name) for name in _provider(task)),
+        *((DemandKind.USE, name) for name in spec.uses),
+        *((DemandKind.EXCLUSIVE, glob) for glob in spec.exclusive),
+        *((DemandKind.SHARED, glob) for glob in spec.shared),
+        *((DemandKind.TOUCH, glob) for glob in held_paths(task)),
+        (DemandKind.CATEGORY, task.category),
+        (DemandKind.ROLE, spec.role),
+        *((DemandKind.PROVIDER, name) for name in _provider(task)),
     ]
 
 
@@ -102,7 +102,7 @@ class Holds:
         self._held: dict[TaskId, list[Demand]] = {}
         self._reserved: set[TaskId] = set()
         self._named: dict[Demand, set[TaskId]] = defaultdict(set)
-        self._paths = {kind: _Globs() for kind in (Kind.EXCLUSIVE, Kind.SHARED, Kind.TOUCH)}
+        self._paths = {kind: _Globs() for kind in (DemandKind.EXCLUSIVE, DemandKind.SHARED, DemandKind.TOUCH)}
 
     def take(self, task: TaskId, wanted: list[Demand]) -> None:
         """From now on `task` holds these."""
@@ -136,7 +136,7 @@ class Holds:
         if kind in COUNTED:
             holders = self._named.get(demand, set()) - {task}
             return holders if len(holders) >= self._places(demand) else None
-        if kind is Kind.USE:
+        if kind is DemandKind.USE:
             return self._named.get(demand, set()) - {task} or None
         holders = {held for other in _HARD.get(kind, ()) for held in self._paths[other].overlapping(text)}
         return holders - {task} or None
@@ -144,9 +144,9 @@ class Holds:
     def soft(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
         """Return the tasks whose footprint overlaps `task`'s at this; None if none does."""
         kind, text = demand
-        if kind is not Kind.TOUCH:
+        if kind is not DemandKind.TOUCH:
             return None
-        return set(self._paths[Kind.TOUCH].overlapping(text)) - self._reserved - {task} or None
+        return set(self._paths[DemandKind.TOUCH].overlapping(text)) - self._reserved - {task} or None
 
 
 class _Globs:

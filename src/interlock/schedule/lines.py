@@ -13,7 +13,7 @@ from interlock.schedule.holds import Demand
 from interlock.schedule.order import Key
 
 
-class Gate(Enum):
+class LineState(Enum):
     """The state of a line."""
 
     OPEN = "nothing known to be in the way"
@@ -27,10 +27,10 @@ class Lines:
     def __init__(self) -> None:
         self._place: dict[TaskId, tuple[Key, Demand]] = {}
         self._lines: dict[Demand, list[tuple[Key, TaskId]]] = {}
-        self._gate: dict[Demand, Gate] = {}
+        self._gate: dict[Demand, LineState] = {}
         self._shut_by: dict[TaskId | Demand, set[Demand]] = {}
         self._listed: dict[Demand, Key] = {}
-        self._heads: dict[Gate, list[tuple[Key, Demand]]] = {gate: [] for gate in Gate}
+        self._heads: dict[LineState, list[tuple[Key, Demand]]] = {gate: [] for gate in LineState}
 
     def __len__(self) -> int:
         return len(self._place)
@@ -60,7 +60,7 @@ class Lines:
         """Leave whatever line it is in."""
         self._place.pop(task, None)
 
-    def shut(self, demand: Demand, gate: Gate, holder: TaskId | Demand) -> None:
+    def shut(self, demand: Demand, gate: LineState, holder: TaskId | Demand) -> None:
         """Let no task of this line pass, or only as a second choice, until `holder` changes. A capacity that
         is full shuts its own line, as the first task to leave makes room."""
         self._gate[demand] = gate
@@ -82,7 +82,7 @@ class Lines:
             if self._gate.pop(demand, None):
                 self._relist(demand)
 
-    def best(self, gate: Gate) -> tuple[TaskId, Demand] | None:
+    def best(self, gate: LineState) -> tuple[TaskId, Demand] | None:
         """The first task of all lines with this gate, and the line it is in."""
         heads = self._heads[gate]
         while heads:
@@ -95,8 +95,8 @@ class Lines:
                 self._relist(demand)
         return None
 
-    def _is_listed(self, demand: Demand, key: Key, gate: Gate) -> bool:
-        return self._listed.get(demand) == key and self._gate.get(demand, Gate.OPEN) is gate
+    def _is_listed(self, demand: Demand, key: Key, gate: LineState) -> bool:
+        return self._listed.get(demand) == key and self._gate.get(demand, LineState.OPEN) is gate
 
     def _head(self, demand: Demand) -> tuple[Key, TaskId] | None:
         line = self._lines.get(demand, [])
@@ -114,6 +114,6 @@ class Lines:
 
     def _list(self, demand: Demand, key: Key) -> None:
         self._listed[demand] = key
-        gate = self._gate.get(demand, Gate.OPEN)
-        if gate is not Gate.SHUT:
+        gate = self._gate.get(demand, LineState.OPEN)
+        if gate is not LineState.SHUT:
             heappush(self._heads[gate], (key, demand))

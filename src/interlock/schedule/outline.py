@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from interlock.events.state import State, TaskState
 from interlock.model.task import Task, TaskId
-from interlock.schedule.holds import Demand, Holds, Kind
+from interlock.schedule.holds import Demand, DemandKind, Holds
 from interlock.schedule.order import RATE
-from interlock.schedule.passes import Layout, make_plan
+from interlock.schedule.passes import JobLayout, make_plan
 from interlock.schedule.tails import Tails
 
 LARGEST = 1_000
@@ -45,7 +45,7 @@ class Outline:
         self._tails = Tails(state)
         self._planned: dict[TaskId, _Place] = {}
         """The planned places of tasks that queue for leases."""
-        self._seen: dict[TaskId, _Part] = {}
+        self._seen: dict[TaskId, _TaskPart] = {}
         self._setting: tuple[str, int] | None = None
         """The run and number of slots it was worked out for; None: it is out of date."""
 
@@ -68,7 +68,7 @@ class Outline:
         """Something about the task changed."""
         self._tails.note(task)
         known = self._state.tasks[task]
-        part = _Part(known.spec, known.expected_seconds, _is_in_play(self._state, known))
+        part = _TaskPart(known.spec, known.expected_seconds, _is_in_play(self._state, known))
         before = self._seen.get(task)
         if before is None or before.spec is not part.spec or before[1:] != part[1:]:
             self._seen[task] = part
@@ -98,7 +98,7 @@ class Outline:
         return dict(zip(names, map(_Place, *make_plan(layout, slots, tails)), strict=True))
 
 
-class _Part(NamedTuple):
+class _TaskPart(NamedTuple):
     """All that matters here of a task."""
 
     spec: Task
@@ -118,7 +118,7 @@ def _is_in_play(state: State, task: TaskState) -> bool:
     return not task.is_over or (state.run is not None and task.since > state.run.started)
 
 
-def _layout(tasks: Sequence[TaskState]) -> Layout:
+def _layout(tasks: Sequence[TaskState]) -> JobLayout:
     number = {task.spec.id: at for at, task in enumerate(tasks)}
     needs = [[number[need] for need in task.spec.needs if need in number] for task in tasks]
     needed_by: list[list[int]] = [[] for _ in tasks]
@@ -131,10 +131,10 @@ def _layout(tasks: Sequence[TaskState]) -> Layout:
     for lease, (want, users) in enumerate(queues):
         for name in users:
             spec = tasks[number[name]].spec
-            alone = want[0] is Kind.USE or want[1] in spec.exclusive
+            alone = want[0] is DemandKind.USE or want[1] in spec.exclusive
             (takes if alone else shares)[number[name]].append(lease)
     seconds = [task.expected_seconds for task in tasks]
-    return Layout(seconds, needs, needed_by, takes, shares, len(queues))
+    return JobLayout(seconds, needs, needed_by, takes, shares, len(queues))
 
 
 def _queues(specs: Sequence[Task]) -> list[tuple[Demand, list[TaskId]]]:
@@ -143,7 +143,7 @@ def _queues(specs: Sequence[Task]) -> list[tuple[Demand, list[TaskId]]]:
     for spec in specs:
         every_task.take(spec.id, _wanted(spec))
     hard = dict.fromkeys(
-        want for spec in specs for want in _wanted(spec) if want[0] in (Kind.USE, Kind.EXCLUSIVE)
+        want for spec in specs for want in _wanted(spec) if want[0] in (DemandKind.USE, DemandKind.EXCLUSIVE)
     )
     users = ((want, sorted(every_task.hard(want, NO_TASK) or ())) for want in hard)
     return [(want, names) for want, names in users if len(names) > 1]
@@ -151,8 +151,8 @@ def _queues(specs: Sequence[Task]) -> list[tuple[Demand, list[TaskId]]]:
 
 def _wanted(spec: Task) -> list[Demand]:
     return [
-        *((Kind.USE, name) for name in spec.uses),
-        *((Kind.EXCLUSIVE, glob) for glob in spec.exclusive),
-        *((Kind.SHARED, glob) for glob in spec.shared),
-        *((Kind.TOUCH, glob) for glob in spec.touches),
+        *((DemandKind.USE, name) for name in spec.uses),
+        *((DemandKind.EXCLUSIVE, glob) for glob in spec.exclusive),
+        *((DemandKind.SHARED, glob) for glob in spec.shared),
+        *((DemandKind.TOUCH, glob) for glob in spec.touches),
     ]

@@ -22,7 +22,7 @@ from interlock.model.durations import lasting
 from interlock.model.forecast import Beside
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule.footprint import held_paths, shared_paths
-from interlock.schedule.holds import Holds, Kind
+from interlock.schedule.holds import DemandKind, Holds
 
 THETA = 0.55
 """The share of its time that an idle slot may be expected to waste. Slightly more than half: what a clean
@@ -49,7 +49,7 @@ SECOND_CHOICES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class OverlapOutlook:
     """The expected conflicts and rework of overlaps in one kind of work."""
 
     rate: float
@@ -66,7 +66,7 @@ class Venture:
     beside: tuple[Beside, ...]
     conflict: float
     """Its probability."""
-    outlook: Outlook
+    outlook: OverlapOutlook
     seconds: float
     wait_seconds: float
     """Until all of them are expected to be out of the way."""
@@ -106,7 +106,9 @@ def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
 
 def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
     """Return the tasks whose footprints this task overlaps."""
-    return {name for path in held_paths(task) for name in holds.soft((Kind.TOUCH, path), task.spec.id) or ()}
+    return {
+        name for path in held_paths(task) for name in holds.soft((DemandKind.TOUCH, path), task.spec.id) or ()
+    }
 
 
 def _remaining_seconds(task: TaskState, now: float) -> float:
@@ -118,7 +120,7 @@ def _remaining_seconds(task: TaskState, now: float) -> float:
     return max(0.0, started + task.expected_seconds - now) + checks
 
 
-def outlook(state: State, kind: str) -> Outlook:
+def outlook(state: State, kind: str) -> OverlapOutlook:
     """From what the log has counted."""
     regimes = state.overlaps.regimes
     every, this = _total(list(regimes.values())), regimes.get(kind, Regime())
@@ -128,7 +130,7 @@ def outlook(state: State, kind: str) -> Outlook:
     redone = FIRST_REDONE + this.redone + share * (every.redone - this.redone)
     rework = math.exp((this.rework + share * (every.rework - this.rework)) / redone)
     rate = (conflicts - CAUTION * math.sqrt(conflicts)) / exposure
-    return Outlook(rate, rework, this.overlaps + share * (every.overlaps - this.overlaps))
+    return OverlapOutlook(rate, rework, this.overlaps + share * (every.overlaps - this.overlaps))
 
 
 def _total(regimes: list[Regime]) -> Regime:

@@ -14,7 +14,7 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class JobLayout:
     """Jobs by number: what each takes, and who comes before whom."""
 
     seconds: Sequence[float]
@@ -26,7 +26,7 @@ class Layout:
     """Leases that it holds beside others, though not beside one that wants it alone."""
     leases: int
 
-    def backwards(self) -> "Layout":
+    def backwards(self) -> "JobLayout":
         """The same from its end."""
         return replace(self, needs=self.needed_by, needed_by=self.needs)
 
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
     """The time from the beginning of the run until each job is free to start."""
 
 
-def make_plan(layout: Layout, slots: int, tails: Sequence[float]) -> Plan:
+def make_plan(layout: JobLayout, slots: int, tails: Sequence[float]) -> Plan:
     """The best of a few, beginning with the one that looks at chains alone (`tails`)."""
     turned = layout.backwards()
     best, urgency, ends = tails, tails, run_through(layout, slots, tails)
@@ -54,7 +54,7 @@ def make_plan(layout: Layout, slots: int, tails: Sequence[float]) -> Plan:
     return Plan(best, ready)
 
 
-def run_through(layout: Layout, slots: int, urgency: Sequence[float]) -> list[float]:
+def run_through(layout: JobLayout, slots: int, urgency: Sequence[float]) -> list[float]:
     """Return the end of each job, if the most urgent of those that could start always does."""
     return _Pass(layout, slots).run(urgency)
 
@@ -67,7 +67,7 @@ _NOWHERE = -1
 class _Pass:
     """One time through."""
 
-    def __init__(self, layout: Layout, slots: int) -> None:
+    def __init__(self, layout: JobLayout, slots: int) -> None:
         self._layout, self._slots = layout, slots
         self._unmet = [len(needs) for needs in layout.needs]
         self._ready: list[tuple[_Key, int]] = []

@@ -16,7 +16,7 @@ LOOK_AGAIN_SECONDS = 5.0
 JUMP_SECONDS = 60.0
 
 
-class Patience:
+class LeaseTimeouts:
     """The tasks that wait and have a limit, found without a look at all of them."""
 
     def __init__(self) -> None:

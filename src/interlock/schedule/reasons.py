@@ -61,7 +61,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReasonContext:
     """All that a reason may be drawn from."""
 
     state: State
@@ -71,17 +71,17 @@ class Standing:
     now: float
 
 
-_Rule = Callable[[Standing, TaskState], Reason | None]
+_Rule = Callable[[ReasonContext, TaskState], Reason | None]
 
 
-def explain(standing: Standing, task: TaskState) -> Reason:
+def explain(standing: ReasonContext, task: TaskState) -> Reason:
     """The one cause that matters now."""
     rules = _WAITING if task.stage is Stage.WAITING else (_over, _running)
     found = next((reason for rule in rules if (reason := rule(standing, task))), None)
     return found or Reason(Why.READY, "ready")
 
 
-def _over(_: Standing, task: TaskState) -> Reason | None:
+def _over(_: ReasonContext, task: TaskState) -> Reason | None:
     if task.stage is Stage.DONE:
         return Reason(Why.DONE, f"done: {task.why}" if task.why else "done")
     if task.stage is Stage.FAILED:
@@ -91,7 +91,7 @@ def _over(_: Standing, task: TaskState) -> Reason | None:
     return None
 
 
-def _running(standing: Standing, task: TaskState) -> Reason | None:
+def _running(standing: ReasonContext, task: TaskState) -> Reason | None:
     seconds = max(0.0, standing.now - task.since)
     text = f"{task.phase.name} is running, attempt {task.attempt}, for {lasting(seconds)}"
     if _is_on_top(standing.state, task):
@@ -104,14 +104,14 @@ def _is_on_top(state: State, task: TaskState) -> bool:
     return task.ahead in state.train and task.spec.id in state.train
 
 
-def _answer(_: Standing, task: TaskState) -> Reason | None:
+def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
     if task.asks is None:
         return None
     text = " ".join(task.asks.text.split())
     return Reason(Why.ANSWER, f"asks: {f'{text[:QUESTION_CHARS]}…' if len(text) > QUESTION_CHARS else text}")
 
 
-def _paused(_: Standing, task: TaskState) -> Reason | None:
+def _paused(_: ReasonContext, task: TaskState) -> Reason | None:
     if not task.paused:
         return None
     if task.held_back:
@@ -121,7 +121,7 @@ def _paused(_: Standing, task: TaskState) -> Reason | None:
     return Reason(Why.PAUSED, "a person paused this task")
 
 
-def _needs(standing: Standing, task: TaskState) -> Reason | None:
+def _needs(standing: ReasonContext, task: TaskState) -> Reason | None:
     if task.unmet == 0 or task.phase.kind is not PhaseKind.AGENT:
         return None
     culprit = standing.needs.culprit(task.spec.id)
@@ -145,7 +145,7 @@ def _fate(state: State, name: TaskId) -> str:
     return f"it was {task.stage}" if task.stage is not Stage.FAILED else f"it failed ({task.why})"
 
 
-def _no_run(standing: Standing, _: TaskState) -> Reason | None:
+def _no_run(standing: ReasonContext, _: TaskState) -> Reason | None:
     return (
         None
         if _has_run(standing.state)
@@ -157,27 +157,27 @@ def _has_run(state: State) -> bool:
     return state.run is not None and state.run.ended is None
 
 
-def _stopping(standing: Standing, task: TaskState) -> Reason | None:
+def _stopping(standing: ReasonContext, task: TaskState) -> Reason | None:
     run = standing.state.run
     if run is None or not run.stopping or (task.phase.kind is not PhaseKind.AGENT and not run.stop_agents):
         return None
     return Reason(Why.STOPPING, "the run is stopping and starts nothing new")
 
 
-def _not_selected(standing: Standing, task: TaskState) -> Reason | None:
+def _not_selected(standing: ReasonContext, task: TaskState) -> Reason | None:
     if standing.state.is_selected(task.spec.id):
         return None
     return Reason(Why.NOT_SELECTED, "it is not among the tasks that this run was told to do")
 
 
-def _all_paused(standing: Standing, task: TaskState) -> Reason | None:
+def _all_paused(standing: ReasonContext, task: TaskState) -> Reason | None:
     if not standing.state.paused or task.phase.kind is not PhaseKind.AGENT:
         return None
     because = f": {standing.state.pause_why}" if standing.state.pause_why else ""
     return Reason(Why.PAUSED, f"a person paused all new starts{because}")
 
 
-def _check(standing: Standing, task: TaskState) -> Reason | None:
+def _check(standing: ReasonContext, task: TaskState) -> Reason | None:
     result = None if task.phase.kind is PhaseKind.LAND else obstacle(standing.state, task.spec)
     if result is None:
         return None
@@ -185,7 +185,7 @@ def _check(standing: Standing, task: TaskState) -> Reason | None:
     return Reason(Why.CHECK, f"`{result.command}` {how} on main, so nothing of it could land")
 
 
-def _backoff(standing: Standing, task: TaskState) -> Reason | None:
+def _backoff(standing: ReasonContext, task: TaskState) -> Reason | None:
     if task.not_before <= standing.now:
         return None
     seconds = task.not_before - standing.now
@@ -193,7 +193,7 @@ def _backoff(standing: Standing, task: TaskState) -> Reason | None:
     return Reason(Why.BACKOFF, f"tries again in {lasting(seconds)}{because}", until=task.not_before)
 
 
-def _lane(standing: Standing, task: TaskState) -> Reason | None:
+def _lane(standing: ReasonContext, task: TaskState) -> Reason | None:
     state, name = standing.state, task.spec.id
     if name in state.reconcile:
         return Reason(Why.LANE, "its tested change may be on main already; that is being looked up")
@@ -218,7 +218,7 @@ def _lane(standing: Standing, task: TaskState) -> Reason | None:
     return Reason(Why.LANE, text, tuple(ahead[-NAMES_SHOWN:]))
 
 
-def _lease(standing: Standing, task: TaskState) -> Reason | None:
+def _lease(standing: ReasonContext, task: TaskState) -> Reason | None:
     for want in demands(task):
         holders = sorted(standing.holds.hard(want, task.spec.id) or ())
         if holders and want[0] not in COUNTED:
@@ -229,14 +229,14 @@ def _lease(standing: Standing, task: TaskState) -> Reason | None:
     return None
 
 
-def _clutch(standing: Standing, task: TaskState) -> Reason | None:
+def _clutch(standing: ReasonContext, task: TaskState) -> Reason | None:
     for want in demands(task):
         if want[0] in COUNTED and (holders := standing.holds.hard(want, task.spec.id)) is not None:
             return limit_reason(standing.state, want, holders)
     return None
 
 
-def _slots(standing: Standing, _: TaskState) -> Reason | None:
+def _slots(standing: ReasonContext, _: TaskState) -> Reason | None:
     state = standing.state
     limit = state.run.limit if state.run else 0
     agents = sorted({n for n in state.running if state.tasks[n].has_agent} | state.leftovers)
@@ -248,7 +248,7 @@ def _slots(standing: Standing, _: TaskState) -> Reason | None:
     )
 
 
-def _overlap(standing: Standing, task: TaskState) -> Reason | None:
+def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
     for want in demands(task):
         holders = sorted(standing.holds.soft(want, task.spec.id) or ())
         if holders:

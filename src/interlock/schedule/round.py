@@ -9,7 +9,7 @@ from interlock.model.task import TaskId
 from interlock.schedule.affinity import Stories
 from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
-from interlock.schedule.lines import Gate, Lines
+from interlock.schedule.lines import Lines, LineState
 from interlock.schedule.order import Key
 from interlock.schedule.outline import Outline
 from interlock.schedule.overlaps import SECOND_CHOICES, venture
@@ -58,7 +58,7 @@ class Round:
 
     def _first_choices(self, slots: int) -> None:
         """Tasks that nothing stands in the way of, best first."""
-        while len(self._picks) < slots and (best := self._lines.best(Gate.OPEN)):
+        while len(self._picks) < slots and (best := self._lines.best(LineState.OPEN)):
             name, warm = self._stories.related(best[0], self._now)
             if warm and (name in self._blocked or self._is_in_the_way(name)):
                 self._blocked.add(name)
@@ -70,9 +70,9 @@ class Round:
     def _second_choices(self, slots: int) -> None:
         """For slots that would idle: the best of those that overlap, where the expected rework is cheap."""
         looks = SECOND_CHOICES
-        while len(self._picks) < slots and looks and (best := self._lines.best(Gate.OVERLAPPED)):
+        while len(self._picks) < slots and looks and (best := self._lines.best(LineState.OVERLAPPED)):
             name, line = best
-            if self._turn_away(name, line, Gate.SHUT):
+            if self._turn_away(name, line, LineState.SHUT):
                 continue
             looks -= 1
             self._set_aside(name, line)
@@ -91,9 +91,9 @@ class Round:
         self._picks[name] = Choice(name, why + given, pick.agent, beside)
         self._holds.take(name, demands(self._state.tasks[name]))
 
-    def _turn_away(self, name: TaskId, line: Demand, gate: Gate) -> bool:
+    def _turn_away(self, name: TaskId, line: Demand, gate: LineState) -> bool:
         """Send a task to the line of what is in its way, if anything is, and shut that line."""
-        find = self._holds.hard if gate is Gate.SHUT else self._holds.soft
+        find = self._holds.hard if gate is LineState.SHUT else self._holds.soft
         wanted = demands(self._state.tasks[name])
         for want in sorted(wanted, key=line.__ne__):  # the line it is in first, so that few have to move
             holders = find(want, name)
@@ -106,7 +106,9 @@ class Round:
     def _is_in_the_way(self, name: TaskId) -> bool:
         """Tell if the task has to wait for another, in the line of what that one holds."""
         line = self._lines.line(name)
-        return self._turn_away(name, line, Gate.SHUT) or self._turn_away(name, line, Gate.OVERLAPPED)
+        return self._turn_away(name, line, LineState.SHUT) or self._turn_away(
+            name, line, LineState.OVERLAPPED
+        )
 
     def _place_in_order(self, name: TaskId, warm: str) -> str:
         task = self._state.tasks[name]

@@ -7,7 +7,7 @@ When the run is strict, also not what another task is expected to edit.
 from interlock.events.asked import ScopeRequest
 from interlock.events.facts import ScopeAnswered
 from interlock.model.task import TaskId
-from interlock.schedule.holds import Holds, Kind
+from interlock.schedule.holds import DemandKind, Holds
 
 
 def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
@@ -19,7 +19,7 @@ def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool
 def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, str]:
     shared: set[TaskId] = set()
     for path in paths:
-        want = (Kind.TOUCH, path)
+        want = (DemandKind.TOUCH, path)
         if alone := holds.hard(want, task):
             return False, f"{_named(alone)} holds {path} alone until its change has landed"
         others = holds.soft(want, task) or set()
