@@ -33,11 +33,11 @@ PASSING = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED})
 """Errors that pass after a while; a quota does not."""
 
 
-# Keeps the credential out of what goes back to a program, should a server repeat it.
-
-
 class Scrubber:
-    """Puts stars in place of a secret in a stream, as many as it has bytes, wherever the stream is cut."""
+    """Keeps the credential out of what goes back to a program, should a server repeat it.
+
+    It puts stars in place of a secret in a stream, as many as it has bytes, wherever the stream is cut.
+    """
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()

@@ -35,11 +35,11 @@ PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
 
 
-# Marks on attempts that were recovered: they never start any more.
-
-
 class RecoveredAttempts:
-    """The marks below a state folder, so that other processes see them too."""
+    """Marks on attempts that were recovered: they never start any more.
+
+    The marks are files below a state folder, so that other processes see them too.
+    """
 
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / "given-up"

@@ -107,11 +107,11 @@ def remove_container(program: str, name: str) -> None:
         )
 
 
-# No sandbox at all, because a person said so.
-
-
 class Unconfined:
-    """Programs can do whatever the user can. They find their forwarded ports on the host's own loopback."""
+    """No sandbox, because a person said so: programs can do whatever the user can.
+
+    They find their forwarded ports on the host's own loopback.
+    """
 
     kind = Sandbox.NONE
     alone = False

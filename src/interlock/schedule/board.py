@@ -11,6 +11,7 @@ Rules:
 5. All answers depend on State and the time alone, never on the way there: a Board built afresh agrees.
 """
 
+import math
 import operator
 from collections import Counter
 from collections.abc import Iterable
@@ -28,17 +29,98 @@ from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.affinity import Stories
 from interlock.schedule.capacities import Capacities
-from interlock.schedule.holds import COUNTED, FREE, WITH_AGENT, Demand, Holds, also_edited, demands
+from interlock.schedule.holds import (
+    COUNTED,
+    FREE,
+    WITH_AGENT,
+    Demand,
+    DemandKind,
+    Holds,
+    also_edited,
+    demands,
+)
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
 from interlock.schedule.outline import NO_TASK, Outline
-from interlock.schedule.patience import LeaseTimeouts
 from interlock.schedule.reasons import Needs, ReasonContext, explain
 from interlock.schedule.round import Choice, Round
-from interlock.schedule.scope import answer_request
 
 RESERVE_AFTER_SECONDS = 3_600.0
 """Longer than most attempts take. Sooner, leases would lie idle for a task that is about to get them."""
+LOOK_AGAIN_SECONDS = 5.0
+"""A task that is late waits for something else first, most of the time: for a slot, or for what it needs."""
+
+JUMP_SECONDS = 60.0
+
+
+def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
+    """Answer an agent that wants to edit unexpected paths: all of them or none, with the reason.
+
+    Yes, unless another task holds them alone: a line in a neighbour's file is better than a workaround. When
+    the run is strict, also not what another task is expected to edit.
+    """
+    granted, why = _decide(holds, task, asked.paths, strict)
+    return ScopeAnswered(task, asked.attempt, asked.paths, granted, why, asked.seq)
+
+
+def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, str]:
+    shared: set[TaskId] = set()
+    for path in paths:
+        want = (DemandKind.TOUCH, path)
+        if alone := holds.hard(want, task):
+            return False, f"{_named(alone)} holds {path} alone until its change has landed"
+        others = holds.soft(want, task) or set()
+        if strict and others:
+            return False, f"{_named(others)} is expected to edit {path}, and this run is strict"
+        shared |= others
+    if shared:
+        return True, f"{_named(shared)} may edit it too, and both changes will be merged"
+    return True, "no other task works on it"
+
+
+def _named(tasks: set[TaskId]) -> str:
+    return ", ".join(sorted(tasks))
+
+
+class LeaseTimeouts:
+    """The time limits of tasks that wait for a lease (`lease_timeout`), found without a look at all tasks.
+
+    The end of a wait fails a task, so a clock that jumps ahead must not bring it about. The loop looks every
+    second: if more than JUMP_SECONDS seem to have passed between two looks, they did not pass for the tasks.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[TaskId, tuple[float, float]] = {}
+        """The start of each wait, and its end if no clock jumps."""
+        self._first = math.inf
+        self._looked = 0.0
+        self._jumps: list[tuple[float, float]] = []
+        """The time after which the clock jumped, and the size of the jump."""
+
+    def note(self, name: TaskId, task: TaskState) -> None:
+        """A fact changed the task."""
+        self._ends.pop(name, None)
+        if task.spec.lease_seconds and task.stage is Stage.WAITING:
+            since = task.ready_since if task.phase.kind is PhaseKind.AGENT else task.since
+            self._ends[name] = since, since + task.spec.lease_seconds
+            self._first = min(self._first, self._ends[name][1])
+
+    def late(self, now: float) -> list[TaskId]:
+        """Those whose time is over, as far as it is time to look."""
+        if self._looked and now - self._looked > JUMP_SECONDS:
+            self._jumps.append((self._looked, now - self._looked))
+        self._looked = now
+        if now < self._first:
+            return []
+        ends = {name: self._without_jumps(*span) for name, span in self._ends.items()}
+        late = sorted(name for name, end in ends.items() if end <= now)
+        self._first = min((end for end in ends.values() if end > now), default=math.inf)
+        if late:
+            self._first = min(self._first, now + LOOK_AGAIN_SECONDS)
+        return late
+
+    def _without_jumps(self, since: float, end: float) -> float:
+        return end + sum(size for at, size in self._jumps if at >= since)
 
 
 class Board:

@@ -35,13 +35,11 @@ ALONE_SECONDS = 30.0
 FILE_BYTES = 64 * 1024
 
 
-# The first account of a provider.
-
 _KNOWN = tuple(f".{home.upstream.partition('://')[2]}" for home in HOMES.values() if home.key_env)
 
 
 def account_of(provider: str, limit: float = 0.0) -> Account:
-    """The limit that was found last, if it is known; else a small one that doubles."""
+    """Return a provider's first account: with the limit found last, or else a small one that doubles."""
     host = provider.partition(" ")[0].partition(":")[0]
     # The known providers turn calls away. Any other server may be one that becomes slower instead.
     is_known = f".{host}".endswith(_KNOWN)
