@@ -107,7 +107,7 @@ def recovery_seconds(limit: HiddenLimit) -> float:
 
 @dataclass(slots=True)
 class PlainLimit(CallLimit):
-    """AIMD as in the books: no memory of where it was turned away."""
+    """AIMD as in the account_files: no memory of where it was turned away."""
 
     def good(self, _now: float, _ticket: Ticket) -> None:
         self.move(self.at_once + (1.0 if self.doubling else 1 / self.at_once))

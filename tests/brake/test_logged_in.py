@@ -57,8 +57,8 @@ def test_a_program_that_is_turned_away_brakes_its_account_and_nothing_is_lost(
 
 def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
     """Four attempts at once, of which the first says this; places, refusals and attempts afterwards."""
-    books = AccountFiles(None)
-    brake = Brake(books, "me")
+    account_files = AccountFiles(None)
+    brake = Brake(account_files, "me")
 
     async def attempts() -> None:
         brake.look(ACCOUNT, 0.0)
@@ -74,7 +74,7 @@ def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
             first.ended(end, "words")
 
     asyncio.run(attempts())
-    return books.change(
+    return account_files.change(
         ACCOUNT, lambda page: (page.throttle.places, page.throttle.refused, page.throttle.calls)
     )
 
@@ -99,8 +99,8 @@ def test_half_of_those_at_work_may_be_once_one_is_turned_away(
 
 
 def test_a_used_up_quota_closes_the_account_for_all() -> None:
-    books = AccountFiles(None)
-    brake = Brake(books, "me")
+    account_files = AccountFiles(None)
+    brake = Brake(account_files, "me")
 
     async def attempt() -> None:
         with brake.attend(ACCOUNT) as only:

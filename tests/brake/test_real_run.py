@@ -51,8 +51,8 @@ def test_a_run_that_comes_later_begins_where_the_last_one_ended(
         scratch.interlock("run", "--max-parallel", "3")
         assert len(limit.refused) == found
     name = f"{url.removeprefix('http://').removesuffix('/v1')} BENCH_KEY"
-    books = AccountFiles(state_home(os.environ) / "providers")
-    books.change(name, lambda account: account.report(time.time(), "another run", Member(2, 3)))
+    account_files = AccountFiles(state_home(os.environ) / "providers")
+    account_files.change(name, lambda account: account.report(time.time(), "another run", Member(2, 3)))
     (seen,) = json.loads(scratch.interlock("clutch", "--json"))["providers"]
     assert (seen["provider"], seen["under_way"], seen["waiting"]) == (name, 2, 3)
     told = [row["fact"] for row in scratch.facts("ProviderBraked")]

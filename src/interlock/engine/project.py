@@ -180,8 +180,8 @@ class Project(Calls):
         """What holds calls of models back; shared with all other runs of this user."""
         if not self.settings.model_brake:
             return None
-        books = AccountFiles(state_home(os.environ) / "providers")
-        return Brake(books, new_incarnation(), is_dead, self.settings.model_hold_seconds)
+        account_files = AccountFiles(state_home(os.environ) / "providers")
+        return Brake(account_files, new_incarnation(), is_dead, self.settings.model_hold_seconds)
 
     @cached_property
     def network(self) -> ProxyNetwork:
@@ -201,7 +201,7 @@ class Project(Calls):
 
     def env(self, tell: Tell = lambda _text: None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
-        means = ExecutorOptions(
+        options = ExecutorOptions(
             self.settings.pass_env,
             self.network,
             self.processes.sandbox.kind,
@@ -215,8 +215,8 @@ class Project(Calls):
             self.brake or NoAccounts(),
         )
         if self.brake:
-            self.brake.books.tell = tell
-        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, means)
+            self.brake.account_files.tell = tell
+        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, options)
         return Env(
             self.store,
             self.repository,

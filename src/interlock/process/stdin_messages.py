@@ -55,7 +55,7 @@ class StdinMessages:
                 self.close()
 
 
-def open_letters(loop: asyncio.AbstractEventLoop, sealed: bool = False) -> tuple[StdinMessages, int]:
+def open_stdin_messages(loop: asyncio.AbstractEventLoop, sealed: bool = False) -> tuple[StdinMessages, int]:
     """The writing end, and the reading end for the program."""
     reading, writing = sealed_pipe() if sealed else os.pipe()
     os.set_blocking(writing, False)

@@ -22,7 +22,7 @@ from interlock.process.containment import Containment
 from interlock.process.disk_watch import DiskWatch
 from interlock.process.output import ProgramOutput
 from interlock.process.starting import Instructions, Supervisor, open_pipes
-from interlock.process.stdin_messages import StdinMessages, open_letters
+from interlock.process.stdin_messages import StdinMessages, open_stdin_messages
 from interlock.process.survivors import MARK, end_marked, take_note
 from interlock.sandbox.confinement import Confined, Confinement, clear_up
 from interlock.sandbox.refusals import got_nowhere, says_no_program, unstartable
@@ -85,7 +85,7 @@ class Supervised:
         self._failure: Exception | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._heard = self._loop.time()
-        self._letters: StdinMessages | None = None
+        self._messages: StdinMessages | None = None
         self._out_of_memory = False
         self._bounds = bounds or Bounds()
         disk = self._bounds.limits.disk_bytes
@@ -117,7 +117,7 @@ class Supervised:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
         words, descriptors = [*confined.words, *self._ceiling.words], confined.descriptors
         if command.listens:
-            self._letters, stdin = open_letters(self._loop, command.sealed)
+            self._messages, stdin = open_stdin_messages(self._loop, command.sealed)
             words.append(f"input={stdin}")
             descriptors = (*descriptors, stdin)
         return Instructions(
@@ -210,12 +210,12 @@ class Supervised:
 
     def send(self, text: str) -> bool:
         """Write to its standard input; False if it has none, or has closed it."""
-        return self._letters is not None and self._letters.send(text)
+        return self._messages is not None and self._messages.send(text)
 
     def hang_up(self) -> None:
         """Close its standard input."""
-        if self._letters:
-            self._letters.hang_up()
+        if self._messages:
+            self._messages.hang_up()
 
     def stop(self, cause: Ended | None = None, word: str = "stop") -> None:
         """End the program politely, then not."""
@@ -245,8 +245,8 @@ class Supervised:
         """Remove what was made for it."""
         clear_up(self._confined)
         self._ceiling.remove()
-        if self._letters:
-            self._letters.close()
+        if self._messages:
+            self._messages.close()
 
     @property
     def _patience(self) -> float:

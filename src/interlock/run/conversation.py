@@ -1,4 +1,4 @@
-"""One agent from its seat to its verdict: the ways out are opened, the program runs, its lines are heard.
+"""One agent from its launch to its verdict: the ways out are opened, the program runs, its lines are heard.
 
 A chain of short steps, each with what the one before it made; everything that is opened is closed again when
 the program has ended, however that came about.
@@ -54,12 +54,12 @@ class Conversation:
     """One attempt's agent, while it runs."""
 
     def __init__(
-        self, order: Order, processes: Processes, means: ExecutorOptions, homes: Homes, log: Path
+        self, order: Order, processes: Processes, options: ExecutorOptions, homes: Homes, log: Path
     ) -> None:
         self._order = order
         self._adapter = ADAPTERS[order.agent.use]
         self._processes = processes
-        self._means = means
+        self._options = options
         self._homes = homes
         self._log = log
         self._name = attempt_name(order)
@@ -113,12 +113,12 @@ class Conversation:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
             stack.callback(self._homes.take_back, order.task, order.attempt)
             self._furnish(place, launch)
-            hosts = await stack.enter_async_context(self._means.network.to_hosts(order, launch.hosts))
+            hosts = await stack.enter_async_context(self._options.network.to_hosts(order, launch.hosts))
             ready = self._command(place, launch, (way, hosts, asking))
             events = self._log.with_suffix(".events.jsonl")
             reader = self._adapter.reader(seated)
             self._dialogue = reader if isinstance(reader, Dialogue) else None
-            session = Session(reader, events, self._means.clean, order.session, str(place.path))
+            session = Session(reader, events, self._options.clean, order.session, str(place.path))
             stack.callback(session.close)
             await self._announce(news, session.id)
             session.on_event.append(lambda event: self._note(event, news))
@@ -138,18 +138,18 @@ class Conversation:
         await hooks.settle()
         if hooks.untold:
             what = f"{hooks.untold} moments of its session were not told to your hooks"
-            self._means.tell(f"{self._order.task}: {what}")
+            self._options.tell(f"{self._order.task}: {what}")
 
     async def _way_to_model(self, stack: AsyncExitStack) -> Way:
         wire = Wire(self._order.agent.wire) if self._order.agent.wire else self._adapter.wire
         if wire is None or self._order.agent.login:
             return Way()
-        return await stack.enter_async_context(self._means.network.to_model(self._order, wire))
+        return await stack.enter_async_context(self._options.network.to_model(self._order, wire))
 
     def _attended(self, stack: AsyncExitStack, session: Session) -> Attendance:
         """Of a program that is logged in, only what it says of its model is known."""
         agent = self._order.agent
-        accounts = self._means.accounts if agent.login else NoAccounts()
+        accounts = self._options.accounts if agent.login else NoAccounts()
         account = stack.enter_context(accounts.attend(provider_of(agent)))
         session.on_event.append(
             lambda event: account.hear(event.error, event.text) if event.kind is EventKind.RETRY else None
@@ -159,7 +159,7 @@ class Conversation:
     async def _way_to_hooks(self, stack: AsyncExitStack, hooks: SessionHooks) -> Way:
         if not hooks.native:
             return Way()
-        return await stack.enter_async_context(self._means.network.to_hooks(hooks.respond))
+        return await stack.enter_async_context(self._options.network.to_hooks(hooks.respond))
 
     def _installed(self, launch: Launch) -> Launch:
         """The same with the real program in place of a package manager's loader."""
@@ -173,8 +173,8 @@ class Conversation:
         self._homes.write(place.home, launch.files)
 
     def _command(self, place: AttemptFolders, launch: Launch, ways: tuple[Way, ...]) -> Command:
-        own_home = self._means.sandbox is not Sandbox.NONE or self._order.agent.use != "command"
-        host = host_variables(place, self._means.pass_env, own_home)
+        own_home = self._options.sandbox is not Sandbox.NONE or self._order.agent.use != "command"
+        host = host_variables(place, self._options.pass_env, own_home)
         env = environment(self._order, place, launch, ways, host)
         program = launch.argv[0]
         if "/" not in program and shutil.which(program, path=env.get("PATH")) is None:
@@ -262,7 +262,7 @@ class Conversation:
 
     def _clean_ask(self, news: AttemptCallbacks) -> Ask:
         async def ask(paths: tuple[str, ...], why: str) -> None:
-            await news.scope(tuple(map(self._means.clean, paths)), self._means.clean(why))
+            await news.scope(tuple(map(self._options.clean, paths)), self._options.clean(why))
 
         return ask
 
@@ -281,7 +281,7 @@ class Conversation:
         return bool(name) and name not in self._names and len(self._names) <= NAMES_MOST
 
     async def _announce(self, news: AttemptCallbacks, session: str) -> None:
-        await news.opened(session, self._means.sandbox.value, self._order.base)
+        await news.opened(session, self._options.sandbox.value, self._order.base)
 
 
 async def _ended(running: asyncio.Task[Exit]) -> None:

@@ -83,15 +83,15 @@ class LocalExecutor(Generic[W]):
         workspaces: AttemptWorkspaces[W],
         processes: Processes,
         state_dir: Path,
-        means: ExecutorOptions | None = None,
+        options: ExecutorOptions | None = None,
     ) -> None:
-        self._means = means or ExecutorOptions()
+        self._options = options or ExecutorOptions()
         self._workspaces = workspaces
         self._processes = processes
         self._state_dir = state_dir
         self._homes = Homes(state_dir)
-        self._given_up = RecoveredAttempts(state_dir)
-        self._attendant = SessionDriver(self._means.hooks, state_dir, self._means.clean)
+        self._recovered = RecoveredAttempts(state_dir)
+        self._driver = SessionDriver(self._options.hooks, state_dir, self._options.clean)
         self._lease_ends: dict[str, float] = {}
         """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}
@@ -107,7 +107,7 @@ class LocalExecutor(Generic[W]):
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(order, workspace, news)
             if _is_gone(order, report, self._talks[name]):
-                self._means.tell(f"{order.task}: its session cannot be resumed; it starts afresh")
+                self._options.tell(f"{order.task}: its session cannot be resumed; it starts afresh")
                 report = await self._work(_afresh(order, fresh), workspace, news)
             await news.exited()
             report = await self._bring_home(report, workspace)
@@ -116,7 +116,7 @@ class LocalExecutor(Generic[W]):
         finally:
             self._lease_ends.pop(name, None)
             self._talks.pop(name, None)
-        await self._attendant.close(report)
+        await self._driver.close(report)
         return report
 
     def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
@@ -148,7 +148,7 @@ class LocalExecutor(Generic[W]):
 
     def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
         """Return the notes on a session that is over."""
-        return self._attendant.notes(task, attempt)
+        return self._driver.notes(task, attempt)
 
     def spent(self, task: TaskId, attempt: int) -> Usage | None:
         """Return what an attempt has used so far, from its transcript; None: it says nothing."""
@@ -160,11 +160,11 @@ class LocalExecutor(Generic[W]):
             ref = await self._end_and_archive(task, attempt)
         finally:
             await asyncio.to_thread(self._homes.take_back, task, attempt)
-        await self._attendant.close_lost(task, attempt, why, ref)
+        await self._driver.close_lost(task, attempt, why, ref)
         return ref
 
     async def _end_and_archive(self, task: TaskId, attempt: int) -> str:
-        self._given_up.add(task, attempt)
+        self._recovered.add(task, attempt)
         workspace = await self._workspaces.find(task, attempt)
         if workspace is None:
             return ""
@@ -188,8 +188,8 @@ class LocalExecutor(Generic[W]):
             session=order.session,
         )
         log = self._state_dir / report.log
-        talk = Conversation(order, self._processes, self._means, self._homes, log)
-        hooks = self._attendant.greet(order, workspace.path, workspace.written)
+        talk = Conversation(order, self._processes, self._options, self._homes, log)
+        hooks = self._driver.greet(order, workspace.path, workspace.written)
         self._talks[attempt_name(order)] = talk
         try:
             return await talk.hold(report, workspace, lambda: self._about_to_start(order), news, hooks)
@@ -199,7 +199,7 @@ class LocalExecutor(Generic[W]):
     def _about_to_start(self, order: Order) -> float:
         """The last look before the agent starts: how long its lease is."""
         left = self._lease_ends[attempt_name(order)] - lease_clock()
-        if self._given_up.has(order.task, order.attempt):
+        if self._recovered.has(order.task, order.attempt):
             raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")
         if left <= 0:
             raise StaleEpoch(f"{attempt_name(order)}: its lease was over before the agent started")
@@ -209,12 +209,12 @@ class LocalExecutor(Generic[W]):
         """Import what the agent made, and only then give its directory up."""
         try:
             collected = await _collect(
-                self._workspaces, workspace, _name(report.task, report.attempt), self._means.tell
+                self._workspaces, workspace, _name(report.task, report.attempt), self._options.tell
             )
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(await self._set_aside(workspace)))
-        self._given_up.forget_before(report.task, report.attempt)
+        self._recovered.forget_before(report.task, report.attempt)
         report = with_work(report, collected)
         if report.error is None and not report.asks:
             await asyncio.to_thread(self._homes.forget, report.task, report.attempt)

@@ -1,4 +1,4 @@
-"""Everything an agent finds when it sits down: its prompt, its home, its variables, and what it may reach."""
+"""The launch context of an attempt: its prompt, its home, its variables, and its permissions."""
 
 import os
 import shlex

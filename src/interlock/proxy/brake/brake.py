@@ -179,13 +179,13 @@ class Brake:
 
     def __init__(
         self,
-        books: AccountFiles,
+        account_files: AccountFiles,
         me: str,
         is_dead: Callable[[str], bool] = lambda _name: False,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        self.books = books
-        self._teller = Teller(books.clock)
+        self.account_files = account_files
+        self._teller = Teller(account_files.clock)
         self._me = me
         self._is_dead = is_dead
         self._hold_seconds = hold_seconds
@@ -225,7 +225,7 @@ class Brake:
 
     def look(self, provider: str, limit: float) -> ProviderNews:
         """See how things stand with a provider."""
-        self.books.expect(provider, limit)
+        self.account_files.expect(provider, limit)
         self._change(self._desk(provider), lambda _account, _now: None)
         return self._teller.latest(provider)
 
@@ -247,7 +247,7 @@ class Brake:
         return self._desks.setdefault(provider, _ProviderCalls(provider))
 
     def _change(self, desk: _ProviderCalls, work: Callable[[Account, float], T]) -> T:
-        now = self.books.clock()
+        now = self.account_files.clock()
 
         def whole(account: Account) -> T:
             if now - desk.looked_at >= FORGET_SECONDS:
@@ -257,14 +257,14 @@ class Brake:
             self._teller.hear(desk.provider, account.throttle)
             return result
 
-        return self.books.change(desk.provider, whole)
+        return self.account_files.change(desk.provider, whole)
 
     async def _wait(self, desk: _ProviderCalls, attempt: str, left: float) -> Ticket:
         waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         desk.line.join(attempt, waiter)
         self._let_go(desk)
         news = self._teller.latest(desk.provider)
-        closed = news.until - self.books.clock()
+        closed = news.until - self.account_files.clock()
         # Waiting is in vain where the provider opens too late, and where another server may have the work.
         in_vain = closed > left or (closed > 0 and news.closed_by is CallVerdict.DOWN)
         try:
@@ -317,7 +317,7 @@ class Brake:
         self._let_go(desk)
 
     def _refusal(self, desk: _ProviderCalls) -> Refused:
-        news, now = self._teller.latest(desk.provider), self.books.clock()
+        news, now = self._teller.latest(desk.provider), self.account_files.clock()
         if news.until > now:
             text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
             error = _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT)

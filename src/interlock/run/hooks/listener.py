@@ -29,7 +29,7 @@ Respond = Callable[[bytes], Awaitable[bytes]]
 async def listen(folder: Path, respond: Respond) -> AsyncIterator[str]:
     """A unix socket where each connection asks one question; its path. What is asked when it closes is given
     up, with the commands that run for it."""
-    desk = _Listener(respond)
+    desk = _HookListener(respond)
     with socket_path(folder, "h", os.environ) as path:
         server = await asyncio.start_unix_server(desk.greet, path, limit=QUESTION_BYTES)
         path.chmod(0o600)
@@ -40,7 +40,7 @@ async def listen(folder: Path, respond: Respond) -> AsyncIterator[str]:
             await desk.close()
 
 
-class _Listener:
+class _HookListener:
     """Answers the questions of one session."""
 
     def __init__(self, respond: Respond) -> None:

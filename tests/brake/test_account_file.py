@@ -56,10 +56,10 @@ def test_only_the_user_can_read_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 400, b'{"provider": "x"', b'{"provider": 3, "account": []}'])
 def test_a_damaged_file_is_begun_anew_with_what_this_process_knows(tmp_path: Path, damage: bytes) -> None:
-    books = AccountFiles(tmp_path)
-    books.change(NAME, narrow)
+    account_files = AccountFiles(tmp_path)
+    account_files.change(NAME, narrow)
     (tmp_path / file_name(NAME)).write_bytes(damage)
-    assert books.change(NAME, places) == 5
+    assert account_files.change(NAME, places) == 5
     found = look_up(tmp_path, NAME)
     assert found
     assert found.throttle.places == 5
@@ -67,13 +67,13 @@ def test_a_damaged_file_is_begun_anew_with_what_this_process_knows(tmp_path: Pat
 
 def test_a_file_that_stays_locked_holds_nobody_up_and_that_is_said(tmp_path: Path) -> None:
     said: list[str] = []
-    books = AccountFiles(tmp_path, said.append)
-    books.change(NAME, narrow)
+    account_files = AccountFiles(tmp_path, said.append)
+    account_files.change(NAME, narrow)
     file = os.open(tmp_path / file_name(NAME), os.O_RDWR)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert books.change(NAME, places) == 5
-        assert books.change(NAME, places) == 5
+        assert account_files.change(NAME, places) == 5
+        assert account_files.change(NAME, places) == 5
     finally:
         os.close(file)
     (text,) = said
@@ -96,9 +96,9 @@ def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_limit_that_the_log_knows_is_where_a_new_file_begins(tmp_path: Path) -> None:
-    books = AccountFiles(tmp_path)
-    books.expect(NAME, 9.0)
-    assert books.change(NAME, places) == 9
+    account_files = AccountFiles(tmp_path)
+    account_files.expect(NAME, 9.0)
+    assert account_files.change(NAME, places) == 9
 
 
 def test_looking_at_an_account_takes_no_part_in_it(tmp_path: Path) -> None:
