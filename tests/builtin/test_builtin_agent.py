@@ -209,7 +209,7 @@ def test_a_server_without_tools_gets_the_fenced_form(tmp_path: Path) -> None:
     assert "tools" in model.asked[0]
     assert all("tools" not in asked for asked in model.asked[1:])
     assert "```bash" in model.told(1)
-    assert "What came of bash:\nhello\n\n(exit status 0)" in model.told(2)
+    assert "Result of bash:\nhello\n\n(exit status 0)" in model.told(2)
 
 
 def test_a_model_that_ignores_its_tools_and_writes_blocks_is_understood(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_session_that_is_gone_starts_afresh_without_costing_an_attempt(
     scratch.interlock("run", code=6)
     shutil.rmtree(scratch.root / ".git/interlock/homes/t")
     scratch.interlock("answer", "t", "both")
-    assert "t: its session cannot be resumed; it starts afresh" in scratch.interlock("run")
+    assert "t: cannot resume its session; starting a new one" in scratch.interlock("run")
     assert scratch.facts("PhaseFailed") == []
     asked, resumed, afresh = (row["fact"] for row in scratch.facts("SessionOpened"))
     assert (resumed["session"], resumed["attempt"]) == (asked["session"], 2)

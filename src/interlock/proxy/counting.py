@@ -208,6 +208,6 @@ def judged(tally: AnswerTally) -> CallError | None:
         return tally.trouble
     if not tally.events or tally.broken:
         return CallError(
-            ErrorClass.MODEL, "the answer makes no sense" if tally.broken else "the answer is empty"
+            ErrorClass.MODEL, "the answer cannot be read" if tally.broken else "the answer is empty"
         )
-    return CallError(ErrorClass.NETWORK, "the answer stopped before its end")
+    return CallError(ErrorClass.NETWORK, "the answer was cut off")

@@ -76,7 +76,7 @@ class RequestCheck:
             )
         path, _, query = target.partition("?")
         if len(target) > TARGET_CHARACTERS or not target.isascii() or not target.isprintable():
-            raise NotAllowed(400, "the path is not one the model proxy understands", usual)
+            raise NotAllowed(400, "the model proxy does not accept this path", usual)
         if not self._is_ours(list(_keys(fields, query))):
             raise NotAllowed(401, "this attempt's token is missing or wrong", usual)
         return self._routed(method, path, query)
@@ -91,7 +91,7 @@ class RequestCheck:
         route = route_of(self._wire, method, path) if is_plain else None
         if not route:
             raise NotAllowed(
-                404, "the model proxy passes on calls of models only, not this path", USUAL[self._wire]
+                404, "the model proxy forwards model calls only, not this path", USUAL[self._wire]
             )
         return AdmittedRequest(method, path, _known(query), route)
 
@@ -152,7 +152,7 @@ def credential(
         return None
     key = environ.get(variable, "").strip()
     if not key or not key.isprintable() or not key.isascii():
-        state = "is not set" if not key else "holds something that cannot be a key"
+        state = "is not set" if not key else "does not hold a valid key"
         raise NotAllowed(401, f"{variable} {state} in the environment Interlock was started from", dialect)
     return (*key_header(order.wire, dialect, variable), key)
 
@@ -178,7 +178,9 @@ def written(asked: AdmittedRequest, value: dict[str, object]) -> bytes:
     try:
         return json.dumps(_with_usage_asked(asked, value), allow_nan=False).encode() if value else b""
     except ValueError as problem:
-        raise NotAllowed(400, "the body holds a number that is none", asked.route.dialect) from problem
+        raise NotAllowed(
+            400, "the body holds NaN or Infinity, which are not JSON", asked.route.dialect
+        ) from problem
 
 
 def _is_bounded(value: object) -> bool:

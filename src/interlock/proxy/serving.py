@@ -159,7 +159,7 @@ class Serving:
                         text = f"the request is larger than {self._limits.request_bytes} bytes"
                         raise NotAllowed(413, text, asked.route.dialect)
         except (web.RequestPayloadError, TimeoutError) as problem:
-            raise NotAllowed(400, "the request did not come through whole", asked.route.dialect) from problem
+            raise NotAllowed(400, "the request was cut off", asked.route.dialect) from problem
         return bytes(body)
 
     async def _screened(

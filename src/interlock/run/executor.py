@@ -107,7 +107,7 @@ class LocalExecutor(Generic[W]):
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(order, workspace, news)
             if _is_gone(order, report, self._talks[name]):
-                self._options.tell(f"{order.task}: its session cannot be resumed; it starts afresh")
+                self._options.tell(f"{order.task}: cannot resume its session; starting a new one")
                 report = await self._work(_afresh(order, fresh), workspace, news)
             await news.exited()
             report = await self._bring_home(report, workspace)
@@ -262,7 +262,7 @@ async def _collect(
         try:
             return await workspaces.collect(workspace, message)
         except EnvironmentProblem as problem:
-            tell(f"{message}: its work cannot be imported yet: {problem}; again in {seconds:g} s")
+            tell(f"{message}: cannot import its work yet: {problem}; retrying in {seconds:g} s")
             await asyncio.sleep(seconds)
     return await workspaces.collect(workspace, message)
 

@@ -58,7 +58,7 @@ class Bubblewrap:
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command with bubblewrap around it."""
         if not is_below(command.directory, grant.changeable) and not Path(command.directory).is_dir():
-            raise CannotStart(f"there is no folder {command.directory} to work in")
+            raise CannotStart(f"working directory not found: {command.directory}")
         argv = command.argv
         if self.by_itself and grant.forwarded_ports:
             argv = (
@@ -201,7 +201,7 @@ def _protected(grant: Grant) -> Iterator[str]:
     for path in grant.protect:
         root = next((root for root in (*grant.write, grant.home) if root and is_below(path, [root])), path)
         if _is_by_a_link(root, path):
-            raise EnvironmentProblem(f"{path} was replaced by a link", "let it be tried again from scratch")
+            raise EnvironmentProblem(f"{path} was replaced by a link", "retry the task from scratch")
         if os.path.lexists(path):
             yield path
 

@@ -48,7 +48,7 @@ class Container:
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command with a container around it."""
         if not Path(command.directory).is_dir():
-            raise CannotStart(f"there is no folder {command.directory} to work in")
+            raise CannotStart(f"working directory not found: {command.directory}")
         env = {**inside(command.env, grant, NO_TOOLCHAINS, grant.home or NO_HOME, TEMP), **mark}
         # One variable a line is all that engines read; a value of several lines cannot be told.
         lines = "".join(f"{name}={value}\n" for name, value in env.items() if "\n" not in value)

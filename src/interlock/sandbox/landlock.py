@@ -53,7 +53,7 @@ class Landlock:
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
         """The command, started by a launcher that gives up its rights."""
         if not Path(command.directory).is_dir():
-            raise CannotStart(f"there is no folder {command.directory} to work in")
+            raise CannotStart(f"working directory not found: {command.directory}")
         own = tempfile.mkdtemp(prefix="interlock-")
         home = grant.home or own
         env = {**NO_SYSTEM, **inside(command.env, grant, self.toolchains, home, own), **mark}

@@ -90,7 +90,7 @@ class AccountFiles:
                 return self._in_file(self.folder, provider, work)
             except (OSError, _Unusable) as problem:
                 self._alone_until = self.clock() + ALONE_SECONDS
-                self.tell(f"how much {provider} takes cannot be shared with other runs: {problem}")
+                self.tell(f"cannot share the limits of {provider} with other runs: {problem}")
         return work(self._own(provider))
 
     def expect(self, provider: str, limit: float) -> None:

@@ -108,7 +108,7 @@ class BuiltInSession:
         else:
             ok, text = use(call, self._limits.command_seconds)
         tell("result", call=call.id, ok=ok, text=text)
-        told = text if role == "tool" else f"What came of {call.name}:\n{text}"
+        told = text if role == "tool" else f"Result of {call.name}:\n{text}"
         self._messages.append(Message(role, told, call=call.id, tool=call.name))
 
     def _save(self) -> None:
