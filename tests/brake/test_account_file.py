@@ -25,8 +25,9 @@ def places(account: Account) -> int:
 def test_what_one_process_finds_out_another_knows(tmp_path: Path) -> None:
     AccountFiles(tmp_path).change(NAME, narrow)
     program = (
-        "import pathlib, sys; from interlock.proxy.brake.account_file import Books;"
-        "print(Books(pathlib.Path(sys.argv[1])).change(sys.argv[2], lambda account: account.throttle.places))"
+        "import pathlib, sys; from interlock.proxy.brake.account_file import AccountFiles;"
+        "files = AccountFiles(pathlib.Path(sys.argv[1]));"
+        "print(files.change(sys.argv[2], lambda account: account.throttle.places))"
     )
     argv = [sys.executable, "-c", program, str(tmp_path), NAME]
     assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == "5\n"
