@@ -12,7 +12,7 @@ from tests.engine.scratch import Scratch
 pytestmark = pytest.mark.slow
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-RELEASES = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())
+RELEASES = sorted(path.parent.name for path in GOLDEN.glob("*/log.sql"))
 STATES = {
     "landed": "done",
     "red-then-green": "done",
@@ -47,9 +47,11 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     scratch: Scratch, release: str
 ) -> None:
     opened(scratch, release)
+    kinds = [json.loads(line)["kind"] for line in (GOLDEN / release / "log.ndjson").read_text().splitlines()]
     verified = scratch.interlock("events", "--verify")
-    assert "the chain of 120 facts is whole" in verified
-    assert "was brought from schema 1 to 2; older versions of Interlock cannot use it" in verified
+    assert f"the chain of {len(kinds)} facts is whole" in verified
+    if release == "0.1.0":
+        assert "was brought from schema 1 to 2; older versions of Interlock cannot use it" in verified
     assert "schema" not in scratch.interlock("status")  # that is said once
     assert scratch.states() == STATES
     assert "its run has ended, the next one continues it" in scratch.interlock("explain", "half-implementing")
@@ -70,7 +72,9 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     finished = [fact for fact in scratch.facts("WorkFinished") if fact["fact"]["task"] == "half-verifying"]
     assert len(finished) == 1  # what its agent had made was checked again, and not made again
     assert scratch.git("show", "main:half-implementing.part.ok") == "ok"
-    assert len(scratch.facts("TaskAccepted")) == 12  # the file still has its tasks, as before origins
+    assert len(scratch.facts("TaskAccepted")) == kinds.count(
+        "TaskAccepted"
+    )  # the file still has its tasks, as before origins
     scratch.interlock("events", "--verify")
 
 

@@ -108,6 +108,12 @@ def test_a_task_that_the_file_names_too_is_the_files_and_its_work_goes_on() -> N
     assert (state.tasks[TaskId("a")].origin, state.tasks[TaskId("a")].stage) == (FILE, Stage.FAILED)
 
 
+def test_of_two_that_were_added_under_one_name_the_first_counts() -> None:
+    first, second = graph().tasks[0], replace(graph().tasks[0], goal="another")
+    state = after([TaskAccepted(first, PERSON), TaskAccepted(second, Origin(OriginKind.PERSON, "ben"))])
+    assert (state.tasks[TaskId("a")].spec, state.tasks[TaskId("a")].origin) == (first, PERSON)
+
+
 def test_a_task_of_a_log_without_origins_is_of_the_file_that_was_taken_in_before_it() -> None:
     old = [Recorded(1, 1.0, "", *encode(PlanAccepted("old.yaml", "", 1)), "")]
     body = json.dumps({"task": msgspec.to_builtins(graph().tasks[0])})

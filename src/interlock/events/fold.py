@@ -28,7 +28,7 @@ from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded
 from interlock.model.outcome import Baseline, CheckResult
-from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, PhaseKind, Task, TaskId
+from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginKind, PhaseKind, Task, TaskId
 
 _WIRES = ("", *Wire)
 MESSAGES_KEPT = 20
@@ -178,9 +178,12 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     spec = _sound(fact.task)
     known = state.tasks.get(task)
     origin = fact.origin if fact.origin.name else replace(fact.origin, name=state.source)
-    if known and known.origin != origin and known.spec == spec and known.stage is not Stage.REMOVED:
-        known.origin, known.parent = origin, fact.parent
-        return {task}  # another file has it now, and the work goes on
+    if known and known.origin != origin and known.stage is not Stage.REMOVED:
+        if origin.kind is not OriginKind.GRAPH:
+            return set()  # two added it at the same moment, or added what a file has: the first one counts
+        if known.spec == spec:
+            known.origin, known.parent = origin, fact.parent
+            return {task}  # another file has it now, and the work goes on
     if known is None:
         known = state.tasks[task] = TaskState(spec, since=row.time, ready_since=row.time)
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1

@@ -69,7 +69,7 @@ def marked(kind: str, body: str) -> str:
 
 def marks_of(body: str) -> Shape:
     """The version and the need that a row says it has."""
-    found = _MARKS.match(body)
+    found = _MARKS.match(body) if body.startswith('{"_v"') else None
     return Shape(int(found[1]), found[2]) if found else FIRST
 
 

@@ -7,11 +7,12 @@ from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskAccepted
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.model.errors import UsageError
 from interlock.model.task import Origin, OriginKind, Task, TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import actor, run_async
-from interlock.ui.reading import look
+from interlock.ui.reading import catch_up, look
 
 
 @click.command("add", cls=Command)
@@ -48,6 +49,11 @@ async def _add(invocation: Invocation, id: str, goal: str, more: dict[str, tuple
         task = added(wish, *await _beside(project, state))
         fact = TaskAccepted(task, Origin(OriginKind.PERSON, actor()), TaskId(wish.parent))
         await project.store.append([fact], actor())
+        await catch_up(project.store, state)
+        if (known := state.tasks[task.id]).spec != task or known.origin != fact.origin:
+            raise UsageError(
+                f"another task `{task.id}` was added at the same moment", f"interlock show {task.id}"
+            )
         reading = await look(project.store, state)
     _report(invocation, task, wish.parent, reading.is_live)
 
