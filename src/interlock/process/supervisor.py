@@ -316,7 +316,7 @@ def beside(name: str) -> "ModuleType":
     return module
 
 
-def open_doors(words: dict[str, list[str]], poll: "select.poll") -> "PortForwarder | None":
+def open_forwarded_ports(words: dict[str, list[str]], poll: "select.poll") -> "PortForwarder | None":
     """Bring up the network, if it is a new one, and listen where the program will look for a way out."""
     if "loopback" not in words and "forward" not in words:
         return None
@@ -356,7 +356,7 @@ def main(
     except OSError as error:
         sys.exit(f"overlay: {error.filename}: {error.strerror}")
     try:
-        opened = open_doors(words, poll)
+        opened = open_forwarded_ports(words, poll)
     except OSError as error:
         sys.exit(f"no way out of its network: {error.strerror}")
     try:
