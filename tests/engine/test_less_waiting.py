@@ -3,14 +3,13 @@
 import shutil
 import sqlite3
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.engine.scratch import WAIT, Scratch
-from tests.git.spoilt import another_version
 from tests.run.tree import linux, until
 
 pytestmark = [linux, pytest.mark.slow, pytest.mark.night]  # how it is done, not what it does
@@ -19,19 +18,10 @@ MAKE = 'echo x > "$INTERLOCK_TASK_ID.txt"'
 WAL_HEADER, FRAME_HEADER = 32, 24
 
 
-def kept_as_it_is(_: Path) -> None:
-    """Nothing is done to the checkout."""
-
-
-@pytest.mark.parametrize(
-    ("spoil", "questions"), [(kept_as_it_is, 1), (another_version, 3)], ids=["plain", "spoilt"]
-)
-def test_a_landing_looks_at_a_small_checkout_itself_and_asks_git_where_it_cannot(
-    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], questions: int
+def test_a_landing_looks_only_at_the_files_that_it_changes(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once before the run begins, and then for each of two landings, or for none."""
     scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", MAKE)
-    spoil(scratch.root)
     said, program = scratch.root.parent / "said", scratch.root.parent / "bin" / "git"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$*" >> "{said}"\nexec {shutil.which("git")} "$@"\n')
@@ -41,7 +31,9 @@ def test_a_landing_looks_at_a_small_checkout_itself_and_asks_git_where_it_cannot
         scratch.interlock("run")
     assert scratch.states() == {"a": "done", "b": "done"}
     lines = [line for line in said.read_text().splitlines() if " status --porcelain " in line]
-    assert len([line for line in lines if f"--work-tree={scratch.root} " in line]) == questions
+    asked = sorted(line.rpartition(" -- ")[2] for line in lines if f"--work-tree={scratch.root} " in line)
+    assert asked[-2:] == ["a.txt", "b.txt"]
+    assert len(asked) == 3  # and once for all files, before the run begins
 
 
 def test_all_starts_of_a_round_wait_for_the_disk_once(scratch: Scratch, gate: Path) -> None:

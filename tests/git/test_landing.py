@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,54 @@ def test_a_merge_with_conflicts_on_main_holds_every_landing(world: World) -> Non
     old = world.main
     assert land(world, world.made({"z.txt": "z\n"}, old), old) is Move.HELD
     assert "a merge with conflicts" in run(world.repository.checkout()).held
+
+
+def staged_and_taken_back(root: Path) -> None:
+    before = (root / "a.txt").read_text()
+    write(root, {"a.txt": "mine\n"})
+    git(root, "add", "a.txt")
+    write(root, {"a.txt": before})
+
+
+def forgotten(root: Path) -> None:
+    git(root, "rm", "--cached", "-q", "a.txt")
+
+
+def deleted(root: Path) -> None:
+    (root / "a.txt").unlink()
+
+
+def made_to_run(root: Path) -> None:
+    (root / "a.txt").chmod(0o755)
+
+
+def taken_for_unchanged(root: Path) -> None:
+    git(root, "update-index", "--assume-unchanged", "a.txt")
+
+
+def not_wanted(root: Path) -> None:
+    git(root, "update-index", "--skip-worktree", "a.txt")
+
+
+EDITS = (
+    staged_and_taken_back,
+    forgotten,
+    deleted,
+    made_to_run,
+    taken_for_unchanged,
+    not_wanted,
+)
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda function: function.__name__)
+def test_whatever_a_person_did_to_a_file_holds_a_landing_that_changes_it(
+    world: World, edit: Callable[[Path], None]
+) -> None:
+    git(world.root, "status")  # brings the index up to date
+    old = world.main
+    edit(world.root)
+    assert land(world, world.made({"a.txt": "changed\n"}, old), old) is Move.HELD
+    assert land(world, world.made({"src/b.txt": "changed\n"}, old), old) is Move.MOVED
 
 
 @pytest.mark.parametrize("staged", [False, True])

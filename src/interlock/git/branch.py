@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from interlock.git import fence
 from interlock.git.checkout import Worktree, changed_paths, edits, half_way, in_the_way, worktrees_on
-from interlock.git.edits import is_untouched
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.follow import follow
 from interlock.git.index_lock import IndexLock
@@ -164,14 +163,11 @@ class Branch:
         return None if free and not covered else Move.HELD
 
     async def _is_free(self, tree: Worktree, advance: Advance) -> bool:
-        """Has the user edited nothing that the move changes. The quick answer counts only if it is yes."""
-        (held,) = await self._git.names(f"{advance.old}^{{tree}}")
-        index = tree.git_dir / "index"
-        if await asyncio.to_thread(is_untouched, self._place, tree.path, index, held or ""):
-            return True
-        found = await edits(tree)
-        moved = await changed_paths(self._git, advance.old, advance.new)
-        return not found.conflicts and moved.isdisjoint(found.paths)
+        """Has the user edited nothing that the move changes."""
+        moved = [path for _, path in await self._git.changes(advance.old, advance.new)]
+        found = await edits(tree, moved)
+        names = {path.decode("utf-8", "backslashreplace") for path in moved}
+        return not found.conflicts and names.isdisjoint(found.paths)
 
     async def _move(self, advance: Advance, trees: Sequence[Worktree], lock: int) -> Move:
         if not trees:

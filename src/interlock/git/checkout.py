@@ -8,13 +8,16 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from interlock.git.command import Git
 from interlock.git.place import Place
+
+_NAMED_MOST = 400
+"""Paths in the words of one command."""
 
 
 class CheckoutState(StrEnum):
@@ -133,16 +136,24 @@ class Edits:
     """A merge stopped half-way there: git changes nothing in such an index."""
 
 
-async def edits(tree: Worktree) -> Edits:
-    """Tracked files with changes, staged or not. Files that were only touched do not count."""
+async def edits(tree: Worktree, among: Collection[bytes] = ()) -> Edits:
+    """Tracked files with changes, staged or not. Files that were only touched do not count.
+
+    `among`: look at these paths alone, unless they are many. Git then reads no other file of the checkout.
+    """
+    named = ("--", *map(os.fsdecode, among)) if len(among) <= _NAMED_MOST else ()
     words = ("--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
-    said, flagged = await asyncio.gather(tree.git.run("status", *words), tree.git.run("ls-files", "-v", "-z"))
-    conflicts = any("U" in item[:2] or item[:2] in ("AA", "DD") for item in said.items)
+    git = tree.git.having(GIT_LITERAL_PATHSPECS="1")
+    said, flagged, unmerged = await asyncio.gather(
+        git.run("status", *words, *named),
+        git.run("ls-files", "-v", "-z", *named),
+        git.run("ls-files", "-u", "-z"),
+    )
     # Git does not look at files that a person marked (skip-worktree, assume-unchanged), and then cannot
     # replace them either. In a sparse checkout most of those are not there.
     marked = (item[2:] for item in flagged.items if item[0] == "S" or item[0].islower())
     own = (name for name in marked if os.path.lexists(tree.path / name))
-    return Edits((*(item[3:] for item in said.items), *own), conflicts)
+    return Edits((*(item[3:] for item in said.items), *own), conflicts=bool(unmerged.out))
 
 
 async def changed_paths(git: Git, old: str, new: str) -> frozenset[str]:

@@ -176,12 +176,11 @@ async def _stage_layer(
     lines = {os.fsdecode(line.partition(b"\t")[2]): line for line in committed.split(b"\0") if line}
     # What agents commit in a folder of the user's is taken from the commit: its files are in another layer.
     aside = {path for path in lines if any(path.startswith(f"{each}/") for each in opened.shown)}
-    _begin_index(below, folder)
     found = await asyncio.to_thread(look_at, folder.tree)
     put_pipes_away(folder.tree, found, layered=True)
     missing = found.missing(opened.begun)
     found.gone |= missing
-    await show_steering(below, found, {*lines} - aside)
+    await show_steering(git.having(GIT_INDEX_FILE=str(folder.index)), found, {*lines} - aside)
     written = await asyncio.to_thread(look_at, folder.tree)
     written.gone |= missing
     entries = await tracked(git, known, written.files | written.folders)
