@@ -66,9 +66,8 @@ def test_a_name_that_another_repository_uses_is_refused(
     assert states(two) == {}
     refused = interlock("run", cwd=two)
     assert refused.code == ExitCode.ENVIRONMENT
-    assert (
-        f"the database has a project `till {tmp_path}` already, of another repository (shop-" in refused.err
-    )
+    said = f"the project `till {tmp_path}` of the database belongs to another repository (shop-"
+    assert said in refused.err
     assert "hint: set another `project_name`" in refused.err
     for command in (["status"], ["pause"], ["cancel", "apples"]):
         assert interlock(*command, cwd=two).code == ExitCode.ENVIRONMENT
