@@ -27,7 +27,7 @@ def main() -> None:
     """Run the named measurements, or all."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(NAMES)}")
-    parser.add_argument("--short", action="store_true", help="smaller sizes; under a minute in all")
+    parser.add_argument("--short", action="store_true", help="small sizes; under two minutes in all")
     parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
     parser.add_argument("--plot", default="", help="where to draw the ratios of `schedule`, as an SVG file")
     parser.add_argument("--projects", default="", help="which of them `forecast` is to try, as 0:20")

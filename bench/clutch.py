@@ -28,7 +28,7 @@ POLICIES: dict[str, Policy] = {
 
 def measure(short: bool) -> list[Row]:
     """For every curve, and over all of them."""
-    seeds, curves = (2, CURVES[1:7:2]) if short else (10, CURVES)
+    seeds, curves = (1, CURVES[3:4]) if short else (10, CURVES)
     rows: list[Row] = []
     regrets: dict[str, list[float]] = {name: [] for name in POLICIES}
     for curve in curves:

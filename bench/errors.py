@@ -25,7 +25,7 @@ TITLE = "errors"
 
 def measure(short: bool) -> list[Row]:
     """What `interlock errors` does once the state is there."""
-    return asyncio.run(_measure(20_000 if short else 100_000))
+    return asyncio.run(_measure(10_000 if short else 100_000))
 
 
 async def _measure(size: int) -> list[Row]:

@@ -19,7 +19,7 @@ from interlock.plan import Graph, analyse, changes, parse
 from interlock.store import open_store
 
 TITLE = "graph: 5 needs per task"
-SIZES = (1_000, 10_000)
+SIZES, SHORT_SIZES = (1_000, 10_000), (300, 1_500)
 SLOTS = 8
 
 Shape = Callable[[int, Task], Task]
@@ -36,16 +36,16 @@ WORST: dict[str, Shape] = {
 def measure(short: bool) -> list[Row]:
     """The figures for both sizes, and how they grow."""
     rows: list[Row] = []
-    small = _measure_size(SIZES[0], short, rows)
-    large = _measure_size(SIZES[1], short, rows)
+    sizes = SHORT_SIZES if short else SIZES
+    small, large = (_measure_size(size, short, rows, is_large=size == sizes[1]) for size in sizes)
     for what, seconds in large.items():
         growth = seconds / small[what]
-        limit = 1.5 * SIZES[1] / SIZES[0] if "fact" not in what else 2.0
-        rows.append(Row(f"{what}, growth for 10x the tasks", growth, "x", target=limit))
+        limit = 1.5 * sizes[1] / sizes[0] if "fact" not in what else 2.0
+        rows.append(Row(f"{what}, growth for {sizes[1] // sizes[0]}x the tasks", growth, "x", target=limit))
     return rows
 
 
-def _measure_size(size: int, short: bool, rows: list[Row]) -> dict[str, float]:
+def _measure_size(size: int, short: bool, rows: list[Row], is_large: bool) -> dict[str, float]:
     text = big_graph(size, 5 * size)
     # What the smaller size left behind would be looked at over and over; the command starts with nothing.
     gc.collect()
@@ -59,10 +59,9 @@ def _measure_size(size: int, short: bool, rows: list[Row]) -> dict[str, float]:
     with accepted.measure():
         asyncio.run(_accept(graph))
     drive = Drive(graph.tasks, SLOTS)
-    drive.run(facts=size + 3_000 if short else None)
+    drive.run(facts=size + 1_000 if short else None)
     memory = (psutil.Process().memory_info().rss - before) / 2**20
     mean = sum(drive.decisions) / len(drive.decisions)
-    is_large = size == SIZES[1]
     rows += [
         Row(f"{size:,} tasks: parse", parsed.seconds, "s"),
         Row(f"{size:,} tasks: analyse", analysed.seconds, "s"),
@@ -78,7 +77,7 @@ def _measure_size(size: int, short: bool, rows: list[Row]) -> dict[str, float]:
     ]
     if is_large:
         rows += forecasts(graph.tasks)
-        rows += _worst(graph.tasks, 1_000 if short else 5_000)
+        rows += _worst(graph.tasks, 300 if short else 5_000)
     return {"parse": parsed.seconds, "accept": accepted.seconds, "decide per fact": mean}
 
 

@@ -53,7 +53,7 @@ class Case:
 
 def measure(short: bool, instances: str = "", plot: str = "", part: str = "") -> list[Row]:
     """Ratios over generated instances, and over those of a folder if one is given."""
-    sets = {"generated": generated(3 if short else GENERATED)}
+    sets = {"generated": generated(1 if short else GENERATED)}
     if instances:
         sets |= published(instances)
     rows: list[Row] = []
@@ -62,7 +62,7 @@ def measure(short: bool, instances: str = "", plot: str = "", part: str = "") ->
     if part in ("", "optimum"):
         rows += _best(sets, short)
     if part in ("", "theta"):
-        rows += theta.rows(theta.measure_cells(_sample(sets, 3 if short else 8), short))
+        rows += theta.rows(theta.measure_cells(_sample(sets, 1 if short else 8), short))
     return rows
 
 

@@ -1,6 +1,5 @@
 """A git process of the engine is killed, with main checked out: the next `interlock run` finishes."""
 
-import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -85,12 +84,6 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> int:
 def test_git_killed_while_main_moves_loses_nothing(fault: Fault, point: Point) -> None:
     fault.strike_and_go_on(point)
     assert fault.git.struck
-
-
-def test_git_killed_at_a_random_process_loses_nothing(processes: int, fault: Fault) -> None:
-    dice = random.Random(35)
-    strike = dice.choice((GIT_ALONE, ENGINE_TOO))
-    fault.strike_and_go_on(Point(dice.choice(MOMENTS), dice.randint(1, processes), strike=strike))
 
 
 @pytest.mark.night

@@ -134,10 +134,10 @@ def _ended(process: warm.Started, seconds: float) -> bool:
 
 def _rounds() -> Iterator[tuple[str, str, int]]:
     short = [
-        ("clean", "sqlite", 4),
-        ("edited", "sqlite", 3),
+        ("clean", "sqlite", 2),
+        ("edited", "sqlite", 1),
         ("elsewhere", "sqlite", 1),
-        ("clean", "postgres", 2),
+        ("clean", "postgres", 1),
     ]
     if not KILLS:
         yield from short

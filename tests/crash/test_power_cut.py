@@ -135,14 +135,6 @@ def test_power_cut_around_a_landing_loses_nothing_that_landed(fresh: Disk, tmp_p
     cut_and_go_on(fresh, Point("after", 2, "read-tree -m -u"), tmp_path / "one")
 
 
-def test_power_cut_at_a_random_moment_loses_nothing_that_landed(
-    fresh: Disk, processes: int, tmp_path: Path
-) -> None:
-    dice = random.Random(35)
-    point = Point(dice.choice(MOMENTS), dice.randint(processes // 2, processes))
-    cut_and_go_on(fresh, point, tmp_path / "one")
-
-
 @pytest.mark.night
 def test_many_power_cuts_lose_nothing_that_landed(fresh: Disk, processes: int, tmp_path: Path) -> None:
     dice = random.Random(50)

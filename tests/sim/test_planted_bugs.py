@@ -1,4 +1,4 @@
-"""The simulation has teeth: each of these mistakes is noticed within the seeds that everybody runs. S12."""
+"""The simulation has teeth: each of these mistakes is noticed by one of 250 seeds. S12."""
 
 import gc
 from collections.abc import Callable
@@ -15,25 +15,56 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
 ]
 
-SHORT_TIER = 250
-"""As many seeds as `make test` runs."""
-LIKELY = (2, 17, 109, 205, 91, 38, 27, 24, 7)
-"""The seeds that caught the bugs last time; they only save time, and any seed of the tier counts."""
+MOST_SEEDS = 250
+"""After so many a bug counts as missed."""
+CAUGHT = {
+    "result written without a fence": 7,
+    "claim gives what is held": 107,
+    "leases by the node's clock": 107,
+    "a result counts twice": 31,
+    "the fold ignores epochs": 31,
+    "a lost landing is implemented again": 24,
+    "no look at main after a reset": 36,
+    "main moved without its old value": 109,
+    "main moved without the fence": 58,
+    "the fence is never raised": 58,
+    "landed without a new test": 109,
+    "a change takes the one before it along": 7,
+    "a red check counts whatever it was on": 7,
+    "a check that cannot run is excused": 3,
+    "checks are not tried on main first": 17,
+    "hard leases are ignored": 109,
+    "a change lands in what another holds alone": 205,
+    "more agents than there are slots": 205,
+    "stopped attempts are not archived": 13,
+    "a given-up attempt can still start": 73,
+    "the breaker never trips": 91,
+    "retries never end": 0,
+}
+"""The seed that caught each bug last time, where it was not 2; it only saves time, and any other counts too.
+
+A change of the engine changes what happens with each seed. The figures at the end of a run name the new ones.
+"""
 
 
 def first_caught(bug: Bug) -> Outcome | None:
+    likely = dict.fromkeys((CAUGHT.get(bug.name, 2), 2, *CAUGHT.values(), *range(MOST_SEEDS)))
     with bug.planted():
-        outcomes = (run_seed(seed) for seed in dict.fromkeys((*LIKELY, *range(SHORT_TIER))))
+        outcomes = (run_seed(seed) for seed in likely)
         return next((outcome for outcome in outcomes if outcome.violations), None)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
 def test_a_planted_bug_is_caught(bug: Bug, record_property: Callable[[str, object], None]) -> None:
     caught = first_caught(bug)
-    assert caught is not None, f"{SHORT_TIER} seeds do not notice: {bug.name}"
+    assert caught is not None, f"{MOST_SEEDS} seeds do not notice: {bug.name}"
     rule = caught.violations[0].partition(":")[0]
     record_property("figure", f"planted: {bug.name:40} caught by {rule:8} with seed {caught.seed:3}")
     gc.collect()  # what dead engines left goes while its warnings are still expected
+
+
+def test_a_remembered_seed_is_that_of_a_bug() -> None:
+    assert CAUGHT.keys() <= {bug.name for bug in BUGS}
 
 
 def test_without_a_planted_bug_the_same_seeds_are_quiet() -> None:

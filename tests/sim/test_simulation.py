@@ -1,4 +1,4 @@
-"""The real engine in the simulated world: 250 seeds, ten thousand at night. D4, A4, R1-R6, R12.
+"""The real engine in the simulated world: 100 seeds, ten thousand at night. D4, A4, R1-R6, R12.
 
 INTERLOCK_SIM_SEEDS sets how many seeds, INTERLOCK_SIM_SEED repeats one. A seed that ever failed stays in
 regression_seeds.txt and runs every time.
@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
 ]
 
-SEEDS = int(os.environ.get("INTERLOCK_SIM_SEEDS", "250"))
+SEEDS = int(os.environ.get("INTERLOCK_SIM_SEEDS", "100"))
 ONE = os.environ.get("INTERLOCK_SIM_SEED")
 CHUNK = 50
 LAST_LINES = 60
