@@ -43,7 +43,7 @@ def worked_out(state: State, rows: list[Recorded], now: float) -> None:
     """Ask everything that decides, foresees or learns."""
     board = Board(state, now)
     board.update(state.tasks)
-    steps = decide(state, board, now, ())
+    steps = decide(state, board, now, {})
     assert len({step.task for step in steps}) == len(steps)
     for name in state.tasks:
         assert board.reason(name, now).text

@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-from interlock.engine.identity import described, is_dead, is_same_boot, new_incarnation
+from interlock.engine.identity import is_dead, is_same_boot, new_incarnation
+from interlock.model.claim import described
 
 
 def test_two_incarnations_of_one_process_differ_and_live() -> None:

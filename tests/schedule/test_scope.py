@@ -14,9 +14,10 @@ def ask(floor: Floor, name: TaskId, *paths: str) -> None:
 
 
 def answer(floor: Floor, name: TaskId, strict: bool = False) -> f.ScopeAnswered:
-    answered = floor.board.answer(name, floor.journal.task(name).requests[-1], strict)
-    floor.tell(answered)
-    return answered
+    step = floor.board.answer(name, floor.journal.task(name).requests[-1], strict)
+    fact = f.ScopeAnswered(name, step.attempt, step.paths, step.granted, step.why, step.request)
+    floor.tell(fact)
+    return fact
 
 
 def test_what_nobody_holds_is_granted_and_is_then_in_the_way_of_others() -> None:

@@ -1,4 +1,4 @@
-"""What one controller has under way, and how it is stopped, kept alive and forgotten.
+"""Acts of one controller: steps that are being carried out, kept alive and forgotten. It decides nothing.
 
 Rules:
 1. One act a task at the most. The claim is written before its act begins.
@@ -8,7 +8,7 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from interlock.engine.env import Env
@@ -16,17 +16,29 @@ from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.perform import Performer, said
-from interlock.events.asked import ScopeRequest
-from interlock.events.facts import MessageDelivered
-from interlock.events.lifecycle import Stage
 from interlock.model.claim import Claim
 from interlock.model.errors import Fenced, StaleEpoch, StoreUnavailable
 from interlock.model.pace import check_words
-from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
+from interlock.model.step import (
+    PROJECT,
+    Answer,
+    Archive,
+    CheckMain,
+    GiveUp,
+    Reconcile,
+    Recover,
+    Start,
+    Step,
+    Stop,
+    Tell,
+    UnderWay,
+    Widen,
+)
 from interlock.model.task import PhaseKind, TaskId
-from interlock.train import is_forsaken, retry
+from interlock.train import retry
 
 HEARTBEAT_SECONDS = 10.0
+_NOTHING_TO_STOP = UnderWay()
 
 
 @dataclass(slots=True)
@@ -35,12 +47,7 @@ class Act:
 
     task: asyncio.Task[None]
     claim: Claim | None
-    attempt: int
-    can_stop: bool
-    heard: set[int] | None = None
-    """What people said that its agent knows, by position in the log; None: it has no agent."""
-    answered: set[int] = field(default_factory=set)
-    """Requests for scope whose answer was passed on, by position in the log."""
+    view: UnderWay
 
 
 class Acts:
@@ -61,14 +68,14 @@ class Acts:
         self._done = done
         self._lease_ends = 0.0
         self._performer = Performer(env, ledger, main, claim, options.stale_seconds, self._lease_left)
-        self.under_way: dict[TaskId, Act] = {}
+        self._acts: dict[TaskId, Act] = {}
         self._troubles: dict[TaskId, int] = {}
         """The number of unexpected failures in a row, for each task."""
         self._fenced: Fenced | None = None
         self._ended: list[TaskId] = []
         """Acts that are over, but whose last facts may not have been read yet."""
 
-    async def begin_all(self, steps: Sequence[Step]) -> None:
+    async def carry_out(self, steps: Sequence[Step]) -> None:
         """Set these going, in their order. All starts are claimed before this returns, at one time."""
         begun = await asyncio.gather(*map(self._begin, steps), return_exceptions=True)
         for problem in begun:
@@ -80,15 +87,51 @@ class Acts:
             case Start():
                 await self._start(step)
             case CheckMain():
-                self._go(PROJECT, self._performer.check_main(step), 0, can_stop=True)
+                self._go(PROJECT, self._performer.check_main(step), UnderWay(can_stop=True))
             case Recover():
-                self._go(step.task, self._performer.recover(step), step.attempt)
+                self._go(step.task, self._performer.recover(step), UnderWay(step.attempt))
             case Archive():
-                self._go(step.task, self._performer.end_and_archive(step), step.attempt)
+                self._go(step.task, self._performer.end_and_archive(step), UnderWay(step.attempt))
             case Reconcile():
-                self._go(step.task, self._performer.reconcile(step), 0)
+                self._go(step.task, self._performer.reconcile(step))
             case GiveUp():
-                self._go(step.task, self._performer.give_up(step), 0)
+                self._go(step.task, self._performer.give_up(step))
+            case _:
+                await self._reach(step)
+
+    async def _reach(self, step: Step) -> None:
+        """Carry out a step about what is under way."""
+        match step:
+            case Stop():
+                self.stop(step)
+            case Tell():
+                await self._tell(step)
+            case Answer():
+                self._env.executor.answer(step.task, step.attempt, step.call, step.allow)
+            case Widen():
+                await self._performer.widen(step)
+
+    def stop(self, step: Stop) -> None:
+        """End an act."""
+        act = self._acts[step.task]
+        act.view = replace(act.view, can_stop=False)
+        act.task.cancel()
+
+    async def _tell(self, step: Tell) -> None:
+        if self._env.executor.say(step.task, step.attempt, step.text):
+            act = self._acts[step.task]
+            act.view = replace(act.view, told=act.view.told | {step.message})
+            await self._performer.delivered(step)
+
+    @property
+    def under_way(self) -> dict[TaskId, UnderWay]:
+        """The acts as decisions see them."""
+        return {name: act.view for name, act in self._acts.items()}
+
+    @property
+    def tasks(self) -> list[asyncio.Task[None]]:
+        """The acts as the event loop sees them."""
+        return [act.task for act in self._acts.values()]
 
     async def catch_up(self) -> None:
         """Read what is new; acts that ended before that are forgotten, because now the log shows it.
@@ -104,92 +147,24 @@ class Acts:
             self._ended += ended
             raise
         for name in ended:
-            del self.under_way[name]
-
-    def end_unwanted(self) -> None:
-        """Stop what a person took away and checks that are worthless now; all, if the run is told to."""
-        state = self._ledger.state
-        stop_all = state.run is not None and state.run.stop_agents
-        for name, act in self.under_way.items():
-            if name == PROJECT:  # what it finds out is of use only to starts
-                is_unwanted = state.run is not None and state.run.stopping
-            else:
-                is_unwanted = self._is_taken_away(name, act) or is_forsaken(state, name)
-            if stop_all or is_unwanted:
-                _stop(act)
-
-    def deliver(self) -> list[MessageDelivered]:
-        """Pass on what people said after an agent had started; which of it was taken.
-
-        What an agent does not take now, because it is still starting or never does, is offered again.
-        """
-        taken = []
-        for name, act in self.under_way.items():
-            if act.heard is None:
-                continue
-            for message in self._ledger.state.tasks[name].said:
-                if message.seq in act.heard or not self._env.executor.say(name, act.attempt, message.text):
-                    continue
-                act.heard.add(message.seq)
-                taken.append(MessageDelivered(name, act.attempt, message.seq))
-        return taken
-
-    def answer(self) -> None:
-        """Pass on what people answered to agents that asked; a question that is closed hears nothing."""
-        for name, act in self.under_way.items():
-            for asked in self._ledger.state.tasks[name].permissions if act.heard is not None else ():
-                if asked.attempt == act.attempt and asked.allow is not None:
-                    self._env.executor.answer(name, act.attempt, asked.call, asked.allow)
-
-    def requests(self) -> list[tuple[TaskId, ScopeRequest]]:
-        """What agents that are at work here want to edit and have no answer to."""
-        return [
-            (name, asked)
-            for name, act in self.under_way.items()
-            if act.heard is not None
-            for asked in self._ledger.state.tasks[name].requests
-            if asked.attempt == act.attempt and not asked.is_answered
-        ]
-
-    def widen(self) -> None:
-        """Pass on what they were told; an agent that takes no messages reads it in its next prompt."""
-        for name, act in self.under_way.items():
-            for asked in self._ledger.state.tasks[name].requests if act.heard is not None else ():
-                is_new = asked.attempt == act.attempt and asked.seq not in act.answered
-                if is_new and asked.granted is not None:
-                    act.answered.add(asked.seq)
-                    self._env.executor.widen(name, act.attempt, asked.paths, asked.granted, asked.answer)
-
-    def stop_all(self) -> None:
-        """Stop all agents and checks now, whatever the log says or cannot say."""
-        for act in self.under_way.values():
-            _stop(act)
-
-    def _is_taken_away(self, name: TaskId, act: Act) -> bool:
-        if act.claim is None:
-            return False
-        task = self._ledger.state.tasks[name]
-        # Until its PhaseStarted is folded the task looks older than the act.
-        return task.epoch >= act.claim.epoch and (
-            task.stage is not Stage.RUNNING or task.epoch > act.claim.epoch
-        )
+            del self._acts[name]
 
     def extend(self, seconds: float) -> None:
         """The controller's lease was renewed: its agents may live on."""
         self._lease_ends = asyncio.get_running_loop().time() + seconds
         self._env.checker.extend(seconds)
-        for name, act in self.under_way.items():
+        for name, act in self._acts.items():
             if act.claim is not None:
-                self._env.executor.extend(name, act.attempt, seconds)
+                self._env.executor.extend(name, act.view.attempt, seconds)
 
     async def renew(self) -> None:
         """Heartbeats, for ever, of the tasks under way."""
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, self._stale_seconds / 4))
-            for name, act in list(self.under_way.items()):
+            for name, act in list(self._acts.items()):
                 if act.claim is not None:
                     try:
-                        line = self._env.executor.last_line(name, act.attempt) or self._check_line(name)
+                        line = self._env.executor.last_line(name, act.view.attempt) or self._check_line(name)
                         await self._env.store.renew(act.claim, self._stale_seconds, line)
                     except StoreUnavailable:
                         continue  # it comes round again; the epoch protects the task, not the lease
@@ -206,14 +181,13 @@ class Acts:
         self,
         name: TaskId,
         act: Coroutine[Any, Any, None],
-        attempt: int,
+        view: UnderWay = _NOTHING_TO_STOP,
         claim: Claim | None = None,
-        can_stop: bool = False,
     ) -> None:
         task = asyncio.create_task(self._see_through(name, act))
         # A task that is cancelled before its first step never awaits its act.
         task.add_done_callback(lambda _: act.close())
-        self.under_way[name] = Act(task, claim, attempt, can_stop)
+        self._acts[name] = Act(task, claim, view)
 
     async def _see_through(self, name: TaskId, act: Coroutine[Any, Any, None]) -> None:
         try:
@@ -234,17 +208,16 @@ class Acts:
 
     async def _start(self, step: Start) -> None:
         if turn := await self._performer.claim(step):
-            # A landing is never stopped: between moving main and saying so there must be nothing.
-            can_stop = turn.task.phase.kind is not PhaseKind.LAND
-            self._go(step.task, self._performer.perform(turn), step.attempt, turn.claim, can_stop)
-            if turn.task.phase.kind is PhaseKind.AGENT:
-                self.under_way[step.task].heard = {message.seq for message in turn.task.said}
+            kind = turn.task.phase.kind
+            view = UnderWay(
+                step.attempt,
+                turn.claim.epoch,
+                # A landing is never stopped: between moving main and saying so there must be nothing.
+                can_stop=kind is not PhaseKind.LAND,
+                has_agent=kind is PhaseKind.AGENT,
+                told=frozenset(message.seq for message in turn.task.said),
+            )
+            self._go(step.task, self._performer.perform(turn), view, turn.claim)
 
     def _lease_left(self) -> float:
         return self._lease_ends - asyncio.get_running_loop().time()
-
-
-def _stop(act: Act) -> None:
-    if act.can_stop:
-        act.can_stop = False
-        act.task.cancel()

@@ -7,11 +7,12 @@ ref in the repository carries it to where main is moved.
 import asyncio
 from collections.abc import Callable, Sequence
 
+from interlock.engine.decide import succession
 from interlock.engine.env import Env
-from interlock.engine.identity import clock_was_set, described
 from interlock.events.facts import Fact
-from interlock.model.claim import CONTROLLER, Claim, Held
+from interlock.model.claim import CONTROLLER, Claim, Held, described
 from interlock.model.errors import EnvironmentProblem, StaleEpoch, StoreUnavailable
+from interlock.model.step import Refuse, TakeCharge, Watch
 
 LOOK_SECONDS = 1.0
 
@@ -32,7 +33,7 @@ async def take_charge(
 ) -> Claim:
     """Become the controller, at once if the last one is known to be dead; `AlreadyRunning` if it is not."""
     row = await _holder(env)
-    dead = await _dead(env, row, tell) if row else None
+    dead = await _known_dead(env, row, tell) if row else None
     await _go_on_above_fence(env, tell)
     taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=dead)
     if taken is None:
@@ -45,16 +46,19 @@ async def take_charge(
     return claim
 
 
-async def _dead(env: Env, row: Held, tell: Callable[[str], None]) -> int | None:
+async def _known_dead(env: Env, row: Held, tell: Callable[[str], None]) -> int | None:
     """The epoch of a controller that is gone; None if its lease says so. `AlreadyRunning` if it lives."""
-    if env.is_dead(row.claim.holder):
-        return row.claim.epoch
-    if not clock_was_set(row):
-        if row.expires_in_seconds > 0:
+    match succession(row, env.is_dead(row.claim.holder)):
+        case Refuse():
             raise refuse_second(row)
-        return None
-    # The lease tells nothing: a clock was set since. A controller that lives renews it soon.
-    watched = row.lease_seconds / 2
+        case TakeCharge(dead):
+            return dead
+        case Watch(seconds):
+            return await _watch(env, row, seconds, tell)
+
+
+async def _watch(env: Env, row: Held, watched: float, tell: Callable[[str], None]) -> int | None:
+    """See whether a controller renews its lease; the same answers as `_known_dead`."""
     who = described(row.claim.holder)
     tell(f"looking for {watched:.0f} s whether {who}, which was in charge, is still alive")
     loop = asyncio.get_running_loop()

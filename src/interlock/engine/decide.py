@@ -1,33 +1,155 @@
-"""What to do next, from State alone. Returns steps; takes none.
+"""Every step that follows from State, the time and what this process has under way. Takes none of them.
 
 Rules:
-1. What nobody is working on any more is recovered first, then what may have landed is looked up on main.
-2. The train goes before new work: what is nearly done frees leases and moves the base.
-3. An agent starts when it is known how its checks end on main. Until then they are tried there, all at once.
-4. When the run is stopping no agent starts, but work that is under way goes through to main.
+1. What is under way and no longer wanted stops first. What people said, and what was decided about a scope,
+   reaches the agents at work.
+2. A phase whose holder is gone is recovered, and a change that may have landed is looked up on main, before
+   anything else happens to its task.
+3. The train goes before new work: what is nearly done frees leases and moves the base.
+4. An agent starts when it is known how its checks end on main. Until then they are tried there, all at once.
+5. One scope is widened at a time, and no agent starts meanwhile: what is granted is held against the others.
+6. When the run is stopping no agent starts, but work that is under way goes through to main.
+7. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
+   "wait", and no end.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 
-from interlock.engine.identity import described
 from interlock.engine.slots import free_slots
 from interlock.events.baselines import unseen
-from interlock.events.state import State
-from interlock.model.step import PROJECT, Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Step
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State, TaskState
+from interlock.model.claim import Held, described
+from interlock.model.step import (
+    PROJECT,
+    Answer,
+    Archive,
+    CheckMain,
+    End,
+    GiveUp,
+    Reconcile,
+    Recover,
+    Refuse,
+    Start,
+    Step,
+    Stop,
+    TakeCharge,
+    Tell,
+    UnderWay,
+    Watch,
+    Widen,
+)
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
-from interlock.train import moves
+from interlock.train import is_forsaken, moves
+
+Acts = Mapping[TaskId, UnderWay]
 
 
-def decide(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
-    """The steps to take now. `busy` are the tasks this engine is already acting on."""
-    steps = [*_recoveries(state, busy), *_archives(state, busy), *_reconciliations(state, busy)]
+def decide(state: State, board: Board, now: float, acts: Acts, strict_scope: bool = False) -> list[Step]:
+    """Return the steps to take now. `acts` is what this process has under way."""
+    steps: list[Step] = [*_stops(state, acts), *_tells(state, acts), *_answers(state, acts)]
+    widen = _widen(state, board, acts, strict_scope)
+    steps += [*widen, *_one_a_task(_next_steps(state, board, now, acts, may_start=not widen))]
+    if not steps and not acts and _is_at_rest(state, board, now):
+        return [End("stopped" if state.run and state.run.stopping else "at rest")]
+    return steps
+
+
+def stop_everything(acts: Acts) -> list[Stop]:
+    """Return the stops for a person who asked twice: agents end whatever the log says or cannot say."""
+    return [Stop(name) for name, act in acts.items() if act.can_stop]
+
+
+def succession(row: Held, is_dead: bool) -> TakeCharge | Refuse | Watch:
+    """Return the way to become the controller after the one that has this claim."""
+    if is_dead:
+        return TakeCharge(row.claim.epoch)
+    if row.clock_was_set:  # the lease tells nothing, but a controller that lives renews it soon
+        return Watch(row.lease_seconds / 2)
+    return Refuse() if row.expires_in_seconds > 0 else TakeCharge()
+
+
+def is_held_by_pause(state: State) -> bool:
+    """Tell whether a task that could go on waits only because a person paused it."""
+    return any(
+        (state.paused or task.paused) and _could_go_on(task)
+        for name, task in state.tasks.items()
+        if state.is_selected(name)
+    )
+
+
+def _could_go_on(task: TaskState) -> bool:
+    return task.stage is Stage.WAITING and task.unmet == 0 and task.asks is None
+
+
+def _is_at_rest(state: State, board: Board, now: float) -> bool:
+    if state.run is None or state.run.stopping:
+        return True
+    return not is_held_by_pause(state) and board.next_wakeup(now) is None
+
+
+def _stops(state: State, acts: Acts) -> Iterator[Stop]:
+    """What a person took away, checks that are worthless now, and all if the run is told to."""
+    stop_all = state.run is not None and state.run.stop_agents
+    for name, act in acts.items():
+        if act.can_stop and (stop_all or _is_unwanted(state, name, act)):
+            yield Stop(name)
+
+
+def _is_unwanted(state: State, name: TaskId, act: UnderWay) -> bool:
+    if name == PROJECT:  # what it finds out is of use only to starts
+        return state.run is not None and state.run.stopping
+    task = state.tasks[name]
+    # Until its PhaseStarted is folded the task looks older than the act.
+    is_taken_away = (
+        act.epoch > 0
+        and task.epoch >= act.epoch
+        and (task.stage is not Stage.RUNNING or task.epoch > act.epoch)
+    )
+    return is_taken_away or is_forsaken(state, name)
+
+
+def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay]]:
+    return ((state.tasks[name], act) for name, act in acts.items() if act.has_agent)
+
+
+def _tells(state: State, acts: Acts) -> Iterator[Tell]:
+    """What people said after an agent had started."""
+    for task, act in _with_agents(state, acts):
+        for message in task.said:
+            if message.seq not in act.told:
+                yield Tell(task.spec.id, act.attempt, message.seq, message.text)
+
+
+def _answers(state: State, acts: Acts) -> Iterator[Answer]:
+    """What people answered to agents that asked."""
+    for task, act in _with_agents(state, acts):
+        for asked in task.permissions:
+            if asked.attempt == act.attempt and asked.allow is not None:
+                yield Answer(task.spec.id, act.attempt, asked.call, asked.allow)
+
+
+def _widen(state: State, board: Board, acts: Acts, strict: bool) -> list[Widen]:
+    """The answer to the first agent that wants to edit more than was expected (rule 5)."""
+    requests = (
+        board.answer(task.spec.id, asked, strict)
+        for task, act in _with_agents(state, acts)
+        for asked in task.requests
+        if asked.attempt == act.attempt and not asked.is_answered
+    )
+    return [answer for answer, _ in zip(requests, range(1), strict=False)]
+
+
+def _next_steps(state: State, board: Board, now: float, acts: Acts, may_start: bool) -> list[Step]:
+    """What begins about tasks that nothing is under way about."""
+    steps = [*_recoveries(state, acts), *_archives(state, acts), *_reconciliations(state, acts)]
     if state.run is not None and not state.run.stop_agents:
-        steps += [move for move in moves(state, now) if move.task not in busy]
+        steps += [move for move in moves(state, now) if move.task not in acts]
         if not state.run.stopping:
-            steps += _too_late(state, board, now, busy)
-            steps += _starts(state, board, now, busy)
-    return _one_a_task(steps)
+            steps += _too_late(state, board, now, acts)
+            steps += _starts(state, board, now, acts) if may_start else []
+    return steps
 
 
 def _one_a_task(steps: list[Step]) -> list[Step]:

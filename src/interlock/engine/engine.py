@@ -14,7 +14,7 @@ from interlock.engine.acts import Acts
 from interlock.engine.brakes import found_servers, last_news, pass_on_news
 from interlock.engine.clutch import Clutch
 from interlock.engine.control import stay_in_charge, take_charge
-from interlock.engine.decide import decide
+from interlock.engine.decide import decide, is_held_by_pause, stop_everything
 from interlock.engine.env import Env
 from interlock.engine.estimates import Estimates
 from interlock.engine.graph_watch import GraphWatch
@@ -25,13 +25,12 @@ from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.events import facts as f
-from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.state import State, TaskState
+from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.pool import PoolFigures
-from interlock.model.step import Start
+from interlock.model.step import End, Start
 from interlock.train import retry
 
 HALT_SECONDS = 20.0
@@ -113,14 +112,15 @@ class Engine:
         try:
             await _first_of([loop, halt, *aides])
         finally:
-            await _end([act.task for act in acts.under_way.values()])
+            await _end(acts.tasks)
         await self._close(claim)
         return self.state
 
     async def _halt(self, acts: Acts) -> None:
         """Asked twice to stop: end the agents at once, and leave even if the log cannot be told."""
         await self._halted.wait()
-        acts.stop_all()
+        for step in stop_everything(acts.under_way):
+            acts.stop(step)
         await asyncio.sleep(HALT_SECONDS)
         self._tell("leaving without having heard from everything; the next run puts it in order")
 
@@ -158,7 +158,9 @@ class Engine:
     async def _say_what_came_late(self) -> None:
         """A person may have added work between the decision to end and the end."""
         now = await self._env.store.now()
-        if self.state.run and not self.state.run.stopping and decide(self.state, self._ledger.board, now, ()):
+        late = decide(self.state, self._ledger.board, now, {})
+        is_stopping = self.state.run is not None and self.state.run.stopping
+        if not is_stopping and any(not isinstance(step, End) for step in late):
             self._tell("work was added while the run ended: `interlock run` goes on with it")
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
@@ -181,38 +183,28 @@ class Engine:
                 self._tell(f"the log cannot be used: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
 
-    async def _round(self, acts: Acts, claim: Claim) -> bool:
-        """One turn of the loop; True when there is nothing left to do or to wait for."""
+    async def _round(self, acts: Acts, claim: Claim) -> End | None:
+        """Read, fold, decide and carry out once; the end of the run if that is what was decided."""
         self._wake.clear()
         await acts.catch_up()
         await self._stop_at_unknown(claim)
         await self._pass_on_stop(claim)
-        acts.end_unwanted()
-        acts.answer()
-        if delivered := acts.deliver():
-            await self._ledger.append(delivered, claim)
         await self._estimates.refresh(self._ledger, claim)
         await self._decided(await lessons_due(self._env, self.state), claim)
-        await self._answer_requests(acts, claim)
         now = await self._env.store.now()
         await self._decided(self._clutch.ask(self.state, now), claim)
-        steps = decide(self.state, self._ledger.board, now, acts.under_way)
-        self._ledger.meter.decided((step.task for step in steps if isinstance(step, Start)), now)
-        if steps:
-            await acts.begin_all(steps)
-        if measured := self._gauges.due(self.state, self._ledger.board, self._ledger.meter, now):
+        board, meter = self._ledger.board, self._ledger.meter
+        steps = decide(self.state, board, now, acts.under_way, self._options.strict_scope)
+        if end := next((step for step in steps if isinstance(step, End)), None):
+            return end
+        meter.decided((step.task for step in steps if isinstance(step, Start)), now)
+        await acts.carry_out(steps)
+        if measured := self._gauges.due(self.state, board, self._ledger.meter, now):
             await self._ledger.append(measured, claim)
-        if not steps and not acts.under_way and self._is_at_rest(now):
-            return True
+        if not steps and not acts.under_way and is_held_by_pause(self.state):
+            self._tell_once("paused: nothing new starts until `interlock unpause`")
         await self._sleep(now)
-        return False
-
-    async def _answer_requests(self, acts: Acts, claim: Claim) -> None:
-        """Agents that want to edit more than was expected: the answer is a fact before they hear it."""
-        strict, board = self._options.strict_scope, self._ledger.board
-        while requests := acts.requests():  # one at a time: what is granted is held against the next
-            await self._decided([board.answer(*requests[0], strict)], claim)
-        acts.widen()
+        return None
 
     async def _decided(self, facts: Sequence[f.Fact], claim: Claim) -> None:
         """What was decided is in the log, and folded, before anything goes by it."""
@@ -234,27 +226,10 @@ class Engine:
             return
         await self._decided([f.StopRequested(run.run, self._stop)], claim)
 
-    def _is_at_rest(self, now: float) -> bool:
-        run = self.state.run
-        if run is None or run.stopping:
-            return True
-        if self._is_held_by_pause():
-            self._tell_once("paused: nothing new starts until `interlock unpause`")
-            return False
-        return self._ledger.board.next_wakeup(now) is None
-
     def _tell_once(self, text: str) -> None:
         if self._told != text:
             self._told = text
             self._tell(text)
-
-    def _is_held_by_pause(self) -> bool:
-        """A pause is a person's "wait", not an end: the loop stays."""
-        return any(
-            (self.state.paused or task.paused) and _could_go_on(task)
-            for name, task in self.state.tasks.items()
-            if self.state.is_selected(name)
-        )
 
     async def _sleep(self, now: float) -> None:
         """Until something is done here, somebody else writes a fact, or a delay is over."""
@@ -266,10 +241,6 @@ class Engine:
                 asyncio.create_task(_only(partial(self._env.store.wait, self.state.seq, seconds))),
             ]
         )
-
-
-def _could_go_on(task: TaskState) -> bool:
-    return task.stage is Stage.WAITING and task.unmet == 0 and task.asks is None
 
 
 async def _only(wait: Callable[[], Awaitable[object]]) -> None:

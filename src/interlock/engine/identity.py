@@ -14,9 +14,8 @@ from pathlib import Path
 
 from interlock.model.claim import CONTROLLER, Held
 
-CLOCK_SECONDS = 60
-"""Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock.
-A database's clock that is off by more was set, and a lease that was kept on it tells nothing."""
+BOOT_SECONDS = 60
+"""Boot times nearer than this may be the same boot: without /proc they are reckoned from the clock."""
 
 
 def new_incarnation() -> str:
@@ -47,24 +46,13 @@ def in_charge(held: Iterable[Held]) -> Held | None:
 
 
 def _seems_alive(row: Held) -> bool:
-    return row.expires_in_seconds > 0 and not clock_was_set(row) and not is_dead(row.claim.holder)
-
-
-def clock_was_set(row: Held) -> bool:
-    """Does the database's clock show a time before the lease was renewed, or one long after its end."""
-    return row.renewed_seconds_ago < -CLOCK_SECONDS or row.expires_in_seconds < -CLOCK_SECONDS
-
-
-def described(incarnation: str) -> str:
-    """For people: where it runs."""
-    parts = incarnation.split("/")
-    return f"process {parts[3]} on {parts[0].partition('~')[0]}" if len(parts) == 6 else incarnation
+    return row.expires_in_seconds > 0 and not row.clock_was_set and not is_dead(row.claim.holder)
 
 
 def is_same_boot(one: str, other: str) -> bool:
     """Do two names mean the same start of a machine. A boot time moves when the clock is set right."""
     if one.startswith("t") and other.startswith("t"):
-        return abs(int(one[1:]) - int(other[1:])) < CLOCK_SECONDS
+        return abs(int(one[1:]) - int(other[1:])) < BOOT_SECONDS
     return one == other
 
 

@@ -30,7 +30,7 @@ from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
-from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start
+from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Tell, Widen
 from interlock.model.task import PhaseKind, TaskId, Tree
 from interlock.train import retry
 
@@ -219,6 +219,16 @@ class Performer:
             return
         on_main = await self.env.repository.contains(step.commit)
         await self._note([landed(task, candidate) if on_main else f.CandidateDropped(step.task, step.commit)])
+
+    async def delivered(self, step: Tell) -> None:
+        """Say that an agent took a person's message."""
+        await self._note([f.MessageDelivered(step.task, step.attempt, step.message)])
+
+    async def widen(self, step: Widen) -> None:
+        """Answer a request for scope; an agent that takes no messages reads it in its next prompt."""
+        answer = (step.paths, step.granted, step.why)
+        await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.request)])
+        self.env.executor.widen(step.task, step.attempt, *answer)
 
     async def give_up(self, step: GiveUp) -> None:
         """Say that a task has waited too long. What it has made so far is kept."""

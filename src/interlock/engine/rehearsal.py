@@ -17,7 +17,7 @@ from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
 from interlock.model.numbers import bounded
 from interlock.model.outcome import ErrorClass
-from interlock.model.step import Start
+from interlock.model.step import Start, UnderWay
 from interlock.model.task import Commit, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
@@ -122,7 +122,7 @@ class Rehearsal:
         self._script = script
         self._fates: dict[TaskId, Fate] = {}
         self._ends: list[tuple[float, TaskId]] = []
-        self._busy: set[TaskId] = set()
+        self._busy: dict[TaskId, UnderWay] = {}
         self._cost = 0.0
         self._attempts = 0
         self._landed: dict[TaskId, float] = {}
@@ -161,7 +161,7 @@ class Rehearsal:
             fate = self._fate(task, task.attempt)
             whole = fate.seconds if task.phase.kind is PhaseKind.AGENT else fate.check_seconds
             passed = self._now - task.since
-            self._busy.add(name)
+            self._busy[name] = UnderWay()
             heappush(self._ends, (self._now + (whole - passed if passed < whole else passed * OVERDUE), name))
 
     def _begin(self, step: Start) -> None:
@@ -172,7 +172,7 @@ class Rehearsal:
         if kind is PhaseKind.CHECK:  # from here on the next one can be checked on top of it
             base = step.onto or self.state.main
             self._fold(f.CandidateBuilt(*key, base=base, commit=_commit(task), tree=Tree("")))
-        self._busy.add(step.task)
+        self._busy[step.task] = UnderWay()
         if kind is PhaseKind.AGENT:
             fate = self._fate(task, step.attempt)
             self._attempts += 1
@@ -196,7 +196,7 @@ class Rehearsal:
             self._now = wakeup
             return True
         self._now, name = heappop(self._ends)
-        self._busy.discard(name)
+        self._busy.pop(name, None)
         self._end(self.state.tasks[name])
         return True
 

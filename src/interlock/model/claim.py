@@ -6,7 +6,8 @@ from interlock.model.numbers import MOST
 
 CONTROLLER = "controller"
 """The resource that the one loop of a project holds."""
-
+CLOCK_SECONDS = 60
+"""A database's clock that is off by more was set, and a lease that was kept on it tells nothing."""
 
 LAST_EPOCH = MOST
 """More claims than there ever are. A higher one comes from a damaged file, and may fit no column."""
@@ -44,3 +45,14 @@ class Held:
     def lease_seconds(self) -> float:
         """The length of the lease when it was last renewed."""
         return self.expires_in_seconds + self.renewed_seconds_ago
+
+    @property
+    def clock_was_set(self) -> bool:
+        """Does the database's clock show a time before the lease was renewed, or one long after its end."""
+        return self.renewed_seconds_ago < -CLOCK_SECONDS or self.expires_in_seconds < -CLOCK_SECONDS
+
+
+def described(incarnation: str) -> str:
+    """For people: where an incarnation runs (`engine.identity` makes them)."""
+    parts = incarnation.split("/")
+    return f"process {parts[3]} on {parts[0].partition('~')[0]}" if len(parts) == 6 else incarnation

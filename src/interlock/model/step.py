@@ -1,4 +1,4 @@
-"""Steps that `decide` may ask for. They are imperative; nothing has happened yet."""
+"""Every step that `decide` may ask for. Steps are imperative; nothing has happened yet."""
 
 from dataclasses import dataclass
 
@@ -77,4 +77,86 @@ class GiveUp:
     why: str
 
 
-Step = Start | CheckMain | Recover | Archive | Reconcile | GiveUp
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End what is under way about the task: it is no longer wanted."""
+
+    task: TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Pass a person's message on to the agent at work. One that it does not take now is offered again."""
+
+    task: TaskId
+    attempt: int
+    message: int
+    """Its position in the log."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Pass a person's answer on to the agent that asked leave for something."""
+
+    task: TaskId
+    attempt: int
+    call: str
+    allow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Widen:
+    """Answer an agent that wants to edit more than was expected: the log is told first, then the agent."""
+
+    task: TaskId
+    attempt: int
+    request: int
+    """Its position in the log."""
+    paths: tuple[str, ...]
+    granted: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Nothing is under way, and nothing becomes possible without a person: the run is over."""
+
+    why: str
+    task: TaskId = PROJECT
+
+
+Step = Start | CheckMain | Recover | Archive | Reconcile | GiveUp | Stop | Tell | Answer | Widen | End
+
+
+@dataclass(frozen=True, slots=True)
+class TakeCharge:
+    """Become the controller."""
+
+    dead: int | None = None
+    """The epoch of one that is known to be gone: it is replaced before its lease ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Look for so long whether the last controller is alive."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Another controller is in charge."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """An act of this process about a task, as far as decisions depend on it. The log does not know it."""
+
+    attempt: int = 0
+    epoch: int = 0
+    """Of its claim; 0: it has none."""
+    can_stop: bool = False
+    has_agent: bool = False
+    told: frozenset[int] = frozenset()
+    """The messages of people that its agent knows, by position in the log."""

@@ -21,11 +21,11 @@ from typing import NamedTuple
 from interlock.events.alone import edited, holds_paths, is_attempted
 from interlock.events.asked import ScopeRequest
 from interlock.events.baselines import obstacle
-from interlock.events.facts import ScopeAnswered
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
 from interlock.model.reason import Reason, Why
+from interlock.model.step import Widen
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.affinity import Stories
 from interlock.schedule.capacities import Capacities
@@ -53,14 +53,14 @@ LOOK_AGAIN_SECONDS = 5.0
 JUMP_SECONDS = 60.0
 
 
-def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
+def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> Widen:
     """Answer an agent that wants to edit unexpected paths: all of them or none, with the reason.
 
     Yes, unless another task holds them alone: a line in a neighbour's file is better than a workaround. When
     the run is strict, also not what another task is expected to edit.
     """
     granted, why = _decide(holds, task, asked.paths, strict)
-    return ScopeAnswered(task, asked.attempt, asked.paths, granted, why, asked.seq)
+    return Widen(task, asked.attempt, asked.seq, asked.paths, granted, why)
 
 
 def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, str]:
@@ -181,7 +181,7 @@ class Board:
             self._release(holder)
         return reason
 
-    def answer(self, task: TaskId, asked: ScopeRequest, strict: bool) -> ScopeAnswered:
+    def answer(self, task: TaskId, asked: ScopeRequest, strict: bool) -> Widen:
         """Answer an agent's request to edit more paths, by the leases held now."""
         return answer_request(self._holds, task, asked, strict)
 
