@@ -16,9 +16,10 @@ import click
 import msgspec
 
 from interlock.engine.settings import PREFIX, TABLES, Settings, default_of, key_of
-from interlock.events.facts import Fact, PhaseFact, kinds
-from interlock.events.lifecycle import NEXT, Stage
+from interlock.events.facts import Fact, Landed, PhaseFact, kinds
+from interlock.events.lifecycle import TABLE, Stage, next_move
 from interlock.model.durations import time_text
+from interlock.model.task import PIPELINE, PhaseKind
 from interlock.ui.cli.app import interlock
 from interlock.ui.cli.app import shared_options as fresh_options
 from interlock.ui.cli.commands import COMMANDS
@@ -28,6 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
 HEADER = "<!-- Written by `make docs` from the code. Edit the code, not this page. -->"
 
+
+PICTURE = "<!-- The picture below is written by `make docs` from `events/lifecycle.py`. -->"
+PICTURE_END = "<!-- End of the picture. -->"
 
 ABOUT_COMMANDS = """\
 A task may be named by its id, or by the beginning of it as long as only one fits. Data
@@ -80,9 +84,9 @@ and `_needs` the oldest Interlock that may go on without it ([why](../why/log-ve
 """
 
 ABOUT_LIFE = """\
-A task is in one stage at a time. A fact moves it only if the table has a row for it; any other fact stays
-in the log and changes nothing. `PhasePassed` stands for the facts that end a phase well (`WorkFinished`,
-`CandidatePassed`); after the last phase the task is done.
+A task is in one stage and one phase at a time, and begins as waiting in the first phase. A fact moves it
+only if the table has a row for it; any other fact stays in the log and changes nothing. The picture shows how
+phases end; the table shows all moves.
 """
 
 
@@ -199,10 +203,45 @@ def _clause(sentence: str) -> str:
 
 def lifecycle_page() -> str:
     """The table of moves."""
-    rows = ["| from | fact | to |", "|---|---|---|"]
-    rows += [f"| {start.value} | {_named(kind)} | {end.value} |" for (start, kind), end in NEXT.items()]
+    rows = ["| from | in a phase of kind | fact | to | in |", "|---|---|---|---|---|"]
+    for row in TABLE:
+        phases = "any" if len(row.kinds) == len(PhaseKind) else ", ".join(row.kinds)
+        rows.append(f"| {row.stage} | {phases} | {_named(row.fact)} | {row.to} | {row.go} |")
     stages = f"The stages: {', '.join(stage.value for stage in Stage)}."
-    return _page(["# The life of a task", ABOUT_LIFE, stages, "\n".join(rows)])
+    return _page(["# The life of a task", ABOUT_LIFE, phases_picture(), stages, "\n".join(rows)])
+
+
+def phases_picture() -> str:
+    """How each phase can end, from the table and the pipeline."""
+    edges: dict[tuple[str, str], list[str]] = {}
+    for index, phase in enumerate(PIPELINE):
+        for row in TABLE:
+            is_late = row.fact is Landed and phase.kind is not PhaseKind.LAND  # main moved before a reset
+            if row.stage is not Stage.RUNNING or not issubclass(row.fact, PhaseFact) or is_late:
+                continue
+            place = next_move(row.stage, PIPELINE, index, row.fact)
+            if phase.kind in row.kinds and place and place.stage is not Stage.RUNNING:
+                to = "done" if place.stage is Stage.DONE else PIPELINE[place.phase_index].name
+                edges.setdefault((phase.name, to), []).append(row.fact.__name__)
+    lines = [f"    {start} --> {to}: {', '.join(facts)}" for (start, to), facts in edges.items()]
+    return "\n".join(
+        [
+            "```mermaid",
+            "stateDiagram-v2",
+            f"    [*] --> {PIPELINE[0].name}",
+            *lines,
+            "    done --> [*]",
+            "```",
+        ]
+    )
+
+
+def architecture_page() -> str:
+    """The page as it is, with the picture of the phases made from the code."""
+    text = _content(ROOT / "docs" / "architecture.md")
+    head, start, rest = text.partition(PICTURE)
+    _, end, tail = rest.partition(PICTURE_END)
+    return f"{head}{start}\n{phases_picture()}\n{end}{tail}"
 
 
 def _named(kind: type[Fact]) -> str:
@@ -271,6 +310,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "exit-codes.md": exits_page,
     "facts.md": facts_page,
     "lifecycle.md": lifecycle_page,
+    "../architecture.md": architecture_page,
 }
 
 

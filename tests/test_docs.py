@@ -12,7 +12,7 @@ import pytest
 
 from interlock.engine.settings import Settings, default_of, key_of, load
 from interlock.events.facts import kinds
-from interlock.events.lifecycle import NEXT
+from interlock.events.lifecycle import TABLE
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import interlock
 from interlock.ui.cli.commands import COMMANDS
@@ -107,7 +107,7 @@ def test_every_fact_is_documented(name: str) -> None:
 
 
 def test_every_move_and_every_exit_code_is_documented() -> None:
-    assert page("lifecycle.md").count("\n| ") == len(NEXT) + 1
+    assert page("lifecycle.md").count("\n| ") == len(TABLE) + 1
     assert all(f"\n| {int(code)} | " in page("exit-codes.md") for code in ExitCode)
 
 

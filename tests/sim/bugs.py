@@ -16,7 +16,7 @@ from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
 from interlock.events import effects, fold
 from interlock.events import facts as f
-from interlock.events.lifecycle import NEXT, Stage
+from interlock.events.lifecycle import MOVES, Go, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
@@ -153,10 +153,9 @@ def _counts_without_epoch(task: TaskState, fact: f.Fact) -> bool:
 _real_counts = fold._counts
 
 
-def _lost_landing_begins_again(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
+def _lost_landing_begins_again(task: TaskState, _fact: f.PhaseLost, _: Recorded) -> None:
     task.losses += 1
     task.candidate = None
-    task.phase_index, task.ready_since = 0, row.time
 
 
 async def _save_at_the_wrong_place(self: Ledger) -> None:
@@ -305,10 +304,23 @@ BUGS = (
     Bug("acknowledged before it is safe", ((MemoryStore, "_write", _write_and_forget),)),
     Bug(
         "a result counts twice",
-        ((fold, "_counts", _counts_by_attempt), (NEXT, (Stage.WAITING, f.PhasePassed), Stage.WAITING)),
+        (
+            (fold, "_counts", _counts_by_attempt),
+            *(
+                (MOVES, (Stage.WAITING, kind, fact), (Stage.WAITING, Go.ON))
+                for kind in PhaseKind
+                for fact in (f.WorkFinished, f.CandidatePassed)
+            ),
+        ),
     ),
     Bug("the fold ignores epochs", ((fold, "_counts", _counts_without_epoch),)),
-    Bug("a lost landing is implemented again", ((effects.EFFECTS, f.PhaseLost, _lost_landing_begins_again),)),
+    Bug(
+        "a lost landing is implemented again",
+        (
+            (effects.EFFECTS, f.PhaseLost, _lost_landing_begins_again),
+            *((MOVES, (Stage.RUNNING, kind, f.PhaseLost), (Stage.WAITING, Go.FIRST)) for kind in PhaseKind),
+        ),
+    ),
     Bug("no look at main after a reset", ((TaskState, "must_reconcile", False),)),
     Bug("snapshot at the wrong place", ((Ledger, "save_snapshot", _save_at_the_wrong_place),)),
     Bug("main moved without its old value", ((FakeRepository, "land", _land_without_old),)),

@@ -1,4 +1,7 @@
-"""What each fact about a task changes in it. Which facts count, and where they lead, is for the fold."""
+"""Changes that each fact about a task makes in it, besides its stage and phase.
+
+Which facts count is for the fold, and where they lead for `lifecycle`. Effects come before the move.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,11 +19,6 @@ from interlock.model.usage import Usage
 
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
-
-
-def back_to(task: TaskState, index: int, time: float) -> None:
-    """The task begins a phase again."""
-    task.phase_index, task.since, task.ready_since = index, time, time
 
 
 def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
@@ -49,7 +47,7 @@ def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> 
     task.permissions = [*task.permissions[1 - PERMISSIONS_KEPT :], asked]
 
 
-def _question_asked(task: TaskState, fact: f.QuestionAsked, row: Recorded) -> None:
+def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None:
     """No failure: neither the breaker nor the limit of retries hear of it."""
     asked = Question(fact.attempt, fact.text, fact.message)
     task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
@@ -58,14 +56,11 @@ def _question_asked(task: TaskState, fact: f.QuestionAsked, row: Recorded) -> No
     task.busy_seconds += fact.seconds
     task.losses = task.deferrals = task.waits = 0
     task.why = "its agent asked a question"
-    back_to(task, task.phase_index, row.time)
 
 
-def _question_answered(task: TaskState, fact: f.QuestionAnswered, row: Recorded) -> None:
-    if task.asks and task.asks.attempt == fact.attempt:
-        close_question(task, fact.text)
-        task.why = "a person answered its question"
-        back_to(task, task.phase_index, row.time)
+def _question_answered(task: TaskState, fact: f.QuestionAnswered, _: Recorded) -> None:
+    close_question(task, fact.text)
+    task.why = "a person answered its question"
 
 
 def close_question(task: TaskState, answer: str = "") -> None:
@@ -86,7 +81,6 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.losses = task.deferrals = task.waits = 0
     task.cut_off = None
     task.on_main_only = False
-    task.phase_index += 1
 
 
 def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
@@ -94,7 +88,6 @@ def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> 
     task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
     spend(task, fact.attempt, fact.usage)
     task.busy_seconds += fact.seconds
-    task.phase_index = len(task.spec.pipeline)
     what = "its change is already on main" if fact.on_main else "nothing to change"
     task.why = what + ("; its checks pass on main as it is" if fact.checks else "")
 
@@ -107,14 +100,12 @@ def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> 
     task.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
     task.losses = task.deferrals = 0
     task.on_main_only = False
-    task.phase_index += 1
 
 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
     evidence = task.candidate.evidence if task.candidate else UNCHECKED
     task.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
     task.candidate = None
-    task.phase_index = task.spec.phase_index(fact.phase) + 1
     task.why = f"landed as {fact.commit[:12]}"
 
 
@@ -127,18 +118,13 @@ def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
     task.landed = known or Candidate(fact.commit, fact.tree, fact.base)
     task.candidate = task.cut_off = None
     close_question(task)
-    task.phase_index = len(task.spec.pipeline)
     task.why = f"landed as {fact.commit[:12]}, found on main"
 
 
-def _stale(task: TaskState, fact: f.CandidateStale, row: Recorded) -> None:
+def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
     task.candidate = None
     task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; retrying"
-    if task.phase.kind is PhaseKind.CHECK:
-        task.on_main_only = True
-        back_to(task, task.phase_index, row.time)
-    else:
-        back_to(task, task.spec.phase_index(task.phase.back_to), row.time)
+    task.on_main_only = task.on_main_only or task.phase.kind is PhaseKind.CHECK
 
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
@@ -156,7 +142,6 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
         task.busy_seconds += fact.seconds
-    back_to(task, task.spec.phase_index(task.phase.back_to or task.phase.name), row.time)
 
 
 def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
@@ -218,22 +203,20 @@ def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
     task.why = fact.why
 
 
-def _retried(task: TaskState, fact: f.TaskRetried, row: Recorded) -> None:
+def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
     # What went wrong last is still worth telling, but the breaker must not count it.
     task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
     task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task, fact.note)
     task.why = "retried by a person"
-    back_to(task, 0, row.time)
 
 
-def _reset(task: TaskState, fact: f.TaskReset, row: Recorded) -> None:
+def _reset(task: TaskState, fact: f.TaskReset, _: Recorded) -> None:
     task.failures, task.losses, task.not_before = [], 0, 0.0
     task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task)
     task.why = fact.why or "reset by a person"
-    back_to(task, 0, row.time)
 
 
 def _cancelled(task: TaskState, fact: f.TaskCancelled, _: Recorded) -> None:

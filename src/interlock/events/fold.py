@@ -17,10 +17,10 @@ from interlock.events.asked import Said, SessionEnd
 from interlock.events.baselines import advance, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, back_to, close_question, spend
+from interlock.events.effects import EFFECTS, close_question, spend
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.learning import HANDLERS, credit
-from interlock.events.lifecycle import NEXT, Stage, next_stage
+from interlock.events.lifecycle import Place, Stage, next_move
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import RunState, State, TaskState
@@ -191,10 +191,10 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         _forget_needs(state, known)
         known.spec, known.cut_off = spec, None
         close_question(known)  # whoever asked it had another task
-        if known.stage in (Stage.FAILED, Stage.REMOVED):
+        place = _next_place(known, fact) or Place(known.stage, known.phase_index)
+        if place.begins:
             known.failures, known.losses, known.waits = [], 0, 0
-            back_to(known, 0, row.time)
-        _move(state, known, NEXT[known.stage, f.TaskAccepted], row.time)
+        _move(state, known, place, row.time)
     known.origin, known.parent = origin, fact.parent
     _remember_needs(state, known)
     (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
@@ -253,8 +253,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
     if task is None or not _counts(task, fact):
         return set()
-    stage = next_stage(task.stage, type(fact))
-    if stage is None:
+    place = _next_place(task, fact)
+    if place is None:
         return _started_too_late(state, task, fact)
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.leftover = task.attempt
@@ -271,9 +271,11 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     credit(state, task, fact)
     warm_up(state, task, fact, row)
     observe(state, task, fact)
-    if isinstance(fact, f.PhasePassed) and task.phase_index >= len(task.spec.pipeline):
-        stage = Stage.DONE
-    return {task.spec.id} | _move(state, task, stage, row.time)
+    return {task.spec.id} | _move(state, task, place, row.time)
+
+
+def _next_place(task: TaskState, fact: f.Fact) -> Place | None:
+    return next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact))
 
 
 def _note_times(state: State, checks: Sequence[CheckResult]) -> None:
@@ -303,6 +305,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
         return task.candidate is not None and task.candidate.commit == fact.commit
     if isinstance(fact, f.LandingLost):
         return task.landed is not None and task.landed.commit == fact.commit
+    if isinstance(fact, f.QuestionAnswered):
+        return task.asks is not None and task.asks.attempt == fact.attempt
     if isinstance(fact, f.PhaseStarted):
         return fact.epoch > task.epoch and fact.phase == task.phase.name
     if isinstance(fact, f.PhaseFact):
@@ -310,9 +314,12 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
     return True
 
 
-def _move(state: State, task: TaskState, stage: Stage, time: float) -> set[TaskId]:
-    """Put a task into a stage and keep the indexes; the dependents this frees."""
-    before, task.stage = task.stage, stage
+def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskId]:
+    """Put a task into a stage and a phase and keep the indexes; the dependents this frees."""
+    before, stage = task.stage, place.stage
+    task.stage, task.phase_index = stage, place.phase_index
+    if place.begins:
+        task.since = task.ready_since = time
     if stage is not Stage.RUNNING:
         task.built = None
     if stage is not before:

@@ -1,14 +1,23 @@
-"""The life of a task as one table. If a move is not in it, it cannot happen.
+"""The life of a task as one table of stages and phases. If a move is not in it, it cannot happen.
 
-Facts that have no row for the task's stage are kept in the log and ignored. `docs/reference/lifecycle.md` and
-the tests are made from this table.
+Rules:
+1. A task begins as waiting, in the first phase of its pipeline. The fold asks `next_move` for every change of
+   its stage or phase, and nothing else changes them.
+2. A fact without a row for where the task is stays in the log and changes nothing.
+3. Rows name kinds of phases. Which phase comes next, and which one a failure goes back to, is in the pipeline
+   of the task; after its last phase the task is done.
+
+`docs/reference/lifecycle.md`, the picture in `docs/architecture.md` and the tests are made from this table.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from interlock.events.facts import (
     AgentExited,
     CandidateBuilt,
+    CandidatePassed,
     CandidateStale,
     Fact,
     Landed,
@@ -19,7 +28,6 @@ from interlock.events.facts import (
     PhaseDeferred,
     PhaseFailed,
     PhaseLost,
-    PhasePassed,
     PhaseStarted,
     QuestionAnswered,
     QuestionAsked,
@@ -30,7 +38,9 @@ from interlock.events.facts import (
     TaskRemoved,
     TaskReset,
     TaskRetried,
+    WorkFinished,
 )
+from interlock.model.task import Phase, PhaseKind
 
 
 class Stage(StrEnum):
@@ -44,58 +54,110 @@ class Stage(StrEnum):
     REMOVED = "removed"
 
 
-NEXT: dict[tuple[Stage, type[Fact]], Stage] = {
-    (Stage.WAITING, TaskAccepted): Stage.WAITING,
-    (Stage.WAITING, PhaseStarted): Stage.RUNNING,
-    (Stage.WAITING, QuestionAnswered): Stage.WAITING,
-    (Stage.WAITING, TaskReset): Stage.WAITING,
-    (Stage.WAITING, TaskFailed): Stage.FAILED,
-    (Stage.WAITING, TaskCancelled): Stage.CANCELLED,
-    (Stage.WAITING, TaskRemoved): Stage.REMOVED,
-    (Stage.RUNNING, TaskAccepted): Stage.RUNNING,
-    (Stage.RUNNING, SessionOpened): Stage.RUNNING,
-    (Stage.RUNNING, PermissionAsked): Stage.RUNNING,
-    (Stage.RUNNING, AgentExited): Stage.RUNNING,
-    (Stage.RUNNING, CandidateBuilt): Stage.RUNNING,
-    (Stage.RUNNING, PhasePassed): Stage.WAITING,  # DONE after the last phase
-    (Stage.RUNNING, CandidateStale): Stage.WAITING,
-    (Stage.RUNNING, QuestionAsked): Stage.WAITING,
-    (Stage.RUNNING, NoChangeNeeded): Stage.DONE,
-    (Stage.RUNNING, PhaseFailed): Stage.WAITING,
-    (Stage.RUNNING, PhaseLost): Stage.WAITING,
-    (Stage.RUNNING, PhaseDeferred): Stage.WAITING,
-    (Stage.RUNNING, TaskReset): Stage.WAITING,
-    (Stage.RUNNING, TaskCancelled): Stage.CANCELLED,
-    (Stage.RUNNING, TaskRemoved): Stage.REMOVED,
-    (Stage.FAILED, TaskAccepted): Stage.WAITING,  # it was edited: worth a new try
-    (Stage.FAILED, TaskRetried): Stage.WAITING,
-    (Stage.FAILED, TaskReset): Stage.WAITING,
-    (Stage.FAILED, TaskCancelled): Stage.CANCELLED,
-    (Stage.FAILED, TaskRemoved): Stage.REMOVED,
-    (Stage.CANCELLED, TaskAccepted): Stage.CANCELLED,
-    (Stage.CANCELLED, TaskRetried): Stage.WAITING,
-    (Stage.CANCELLED, TaskReset): Stage.WAITING,
-    (Stage.CANCELLED, TaskRemoved): Stage.REMOVED,
-    (Stage.REMOVED, TaskAccepted): Stage.WAITING,
-    (Stage.DONE, TaskAccepted): Stage.DONE,
+class Go(StrEnum):
+    """The phase that a move leads to, as seen from the one that the task is in."""
+
+    HERE = "the same phase"
+    AGAIN = "the same phase, from its beginning"
+    ON = "the next phase"
+    BACK = "the phase that failures go back to"
+    FIRST = "the first phase"
+    END = "the end"
+
+
+class Row(NamedTuple):
+    """From a stage, in any of these kinds of phases, a fact leads to a stage and a phase."""
+
+    stage: Stage
+    kinds: tuple[PhaseKind, ...]
+    fact: type[Fact]
+    to: Stage
+    go: Go = Go.HERE
+
+
+class Place(NamedTuple):
+    """Where a move leads."""
+
+    stage: Stage
+    phase_index: int
+    begins: bool = False
+    """The phase begins again: it is dated from now."""
+
+
+_ANY = tuple(PhaseKind)
+_AGENT, _CHECK, _LAND = ((kind,) for kind in PhaseKind)
+
+TABLE: tuple[Row, ...] = (
+    Row(Stage.WAITING, _ANY, TaskAccepted, Stage.WAITING),
+    Row(Stage.WAITING, _ANY, PhaseStarted, Stage.RUNNING),
+    Row(Stage.WAITING, _ANY, QuestionAnswered, Stage.WAITING, Go.AGAIN),
+    Row(Stage.WAITING, _ANY, TaskReset, Stage.WAITING, Go.FIRST),
+    Row(Stage.WAITING, _ANY, TaskFailed, Stage.FAILED),
+    Row(Stage.WAITING, _ANY, TaskCancelled, Stage.CANCELLED),
+    Row(Stage.WAITING, _ANY, TaskRemoved, Stage.REMOVED),
+    Row(Stage.RUNNING, _ANY, TaskAccepted, Stage.RUNNING),
+    Row(Stage.RUNNING, _AGENT, SessionOpened, Stage.RUNNING),
+    Row(Stage.RUNNING, _AGENT, PermissionAsked, Stage.RUNNING),
+    Row(Stage.RUNNING, _AGENT, AgentExited, Stage.RUNNING),
+    Row(Stage.RUNNING, _AGENT, WorkFinished, Stage.WAITING, Go.ON),
+    Row(Stage.RUNNING, _AGENT, QuestionAsked, Stage.WAITING, Go.AGAIN),
+    Row(Stage.RUNNING, (*_AGENT, *_CHECK), NoChangeNeeded, Stage.DONE, Go.END),
+    Row(Stage.RUNNING, _CHECK, CandidateBuilt, Stage.RUNNING),
+    Row(Stage.RUNNING, _CHECK, CandidatePassed, Stage.WAITING, Go.ON),
+    Row(Stage.RUNNING, _CHECK, CandidateStale, Stage.WAITING, Go.AGAIN),
+    Row(Stage.RUNNING, _LAND, CandidateStale, Stage.WAITING, Go.BACK),
+    Row(Stage.RUNNING, _ANY, PhaseFailed, Stage.WAITING, Go.BACK),
+    Row(Stage.RUNNING, _ANY, PhaseLost, Stage.WAITING),
+    Row(Stage.RUNNING, _ANY, PhaseDeferred, Stage.WAITING),
+    Row(Stage.RUNNING, _ANY, TaskReset, Stage.WAITING, Go.FIRST),
+    Row(Stage.RUNNING, _ANY, TaskCancelled, Stage.CANCELLED),
+    Row(Stage.RUNNING, _ANY, TaskRemoved, Stage.REMOVED),
+    Row(Stage.FAILED, _ANY, TaskAccepted, Stage.WAITING, Go.FIRST),  # it was edited: worth a new try
+    Row(Stage.FAILED, _ANY, TaskRetried, Stage.WAITING, Go.FIRST),
+    Row(Stage.FAILED, _ANY, TaskReset, Stage.WAITING, Go.FIRST),
+    Row(Stage.FAILED, _ANY, TaskCancelled, Stage.CANCELLED),
+    Row(Stage.FAILED, _ANY, TaskRemoved, Stage.REMOVED),
+    Row(Stage.CANCELLED, _ANY, TaskAccepted, Stage.CANCELLED),
+    Row(Stage.CANCELLED, _ANY, TaskRetried, Stage.WAITING, Go.FIRST),
+    Row(Stage.CANCELLED, _ANY, TaskReset, Stage.WAITING, Go.FIRST),
+    Row(Stage.CANCELLED, _ANY, TaskRemoved, Stage.REMOVED),
+    Row(Stage.REMOVED, _ANY, TaskAccepted, Stage.WAITING, Go.FIRST),
+    Row(Stage.DONE, _ANY, TaskAccepted, Stage.DONE),
     # Main has moved, whatever a person said meanwhile: the log follows what is true.
-    (Stage.WAITING, Landed): Stage.DONE,
-    (Stage.RUNNING, Landed): Stage.DONE,
-    (Stage.FAILED, Landed): Stage.DONE,
-    (Stage.CANCELLED, Landed): Stage.DONE,
-    (Stage.REMOVED, Landed): Stage.DONE,
-    (Stage.WAITING, LandingSeen): Stage.DONE,
-    (Stage.RUNNING, LandingSeen): Stage.DONE,
-    (Stage.FAILED, LandingSeen): Stage.DONE,
-    (Stage.CANCELLED, LandingSeen): Stage.DONE,
-    (Stage.REMOVED, LandingSeen): Stage.DONE,
-    (Stage.DONE, LandingLost): Stage.FAILED,
+    *(
+        Row(stage, _ANY, fact, Stage.DONE, Go.END)
+        for fact in (Landed, LandingSeen)
+        for stage in Stage
+        if stage is not Stage.DONE
+    ),
+    Row(Stage.DONE, _ANY, LandingLost, Stage.FAILED),
+)
+
+MOVES: dict[tuple[Stage, PhaseKind, type[Fact]], tuple[Stage, Go]] = {
+    (row.stage, kind, row.fact): (row.to, row.go) for row in TABLE for kind in row.kinds
 }
 
 
-def next_stage(stage: Stage, kind: type[Fact]) -> Stage | None:
-    """Where `kind` leads from `stage`; None when it changes nothing."""
-    for ancestor in kind.__mro__:
-        if (stage, ancestor) in NEXT:
-            return NEXT[stage, ancestor]
-    return None
+def next_move(stage: Stage, pipeline: Sequence[Phase], index: int, fact: type[Fact]) -> Place | None:
+    """Return where `fact` leads from a stage and a phase; None when it changes nothing."""
+    here = min(index, len(pipeline) - 1)
+    if (move := MOVES.get((stage, pipeline[here].kind, fact))) is None:
+        return None
+    to, go = move
+    match go:
+        case Go.ON:
+            return Place(to if here + 1 < len(pipeline) else Stage.DONE, here + 1)
+        case Go.BACK:
+            back = pipeline[here].back_to or pipeline[here].name
+            return Place(to, _index_of(pipeline, back), True)
+        case Go.FIRST:
+            return Place(to, 0, True)
+        case Go.END:
+            return Place(to, len(pipeline))
+        case _:
+            return Place(to, index, go is Go.AGAIN)
+
+
+def _index_of(pipeline: Sequence[Phase], name: str) -> int:
+    """The position of a phase; the beginning, for one that is not in the pipeline."""
+    return next((i for i, phase in enumerate(pipeline) if phase.name == name), 0)

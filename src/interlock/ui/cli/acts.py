@@ -6,7 +6,7 @@ import click
 
 from interlock.engine.loading import load_state
 from interlock.events.facts import Fact, StopRequested, TaskCancelled, TaskReset, TaskRetried
-from interlock.events.lifecycle import Stage, next_stage
+from interlock.events.lifecycle import Stage, next_move
 from interlock.events.state import TaskState
 from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
@@ -114,7 +114,7 @@ def _must_be_possible(task: TaskState, fact: Fact) -> None:
             why = f"{task.spec.id} waits for your answer: {task.asks.text}"
             raise UsageError(why, f'interlock answer {task.spec.id} "..."')
         return
-    if next_stage(task.stage, type(fact)) is not None:
+    if next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact)):
         return
     name = task.spec.id
     instead = INSTEAD.get((type(fact), task.stage), f"is {task.stage.value}")
