@@ -59,8 +59,7 @@ class Desk:
         return asyncio.run(self._work(agent, prompt, person))
 
     async def _work(self, agent: Agent, prompt: str, person: Person) -> Report:
-        now = asyncio.get_running_loop().time()
-        order = Order(TASK, 1, 1, self.base, agent, prompt, "minted", 60.0, 30.0, 60.0, now)
+        order = Order(TASK, 1, 1, self.base, agent, prompt, "minted", 60.0, 30.0)
         return await self.executor.carry_out(
             order, AttemptCallbacks(person.opened, person.exited, person.hear)
         )

@@ -38,9 +38,8 @@ class Desk:
         return asyncio.run(self._work(agent, session, idle_seconds))
 
     async def _work(self, agent: Agent, session: str, idle_seconds: float) -> Report:
-        now = asyncio.get_running_loop().time()
         prompt = "Do the scripted work."
-        order = Order(TaskId("a"), 1, 1, self.base, agent, prompt, session, 60.0, idle_seconds, 60.0, now)
+        order = Order(TaskId("a"), 1, 1, self.base, agent, prompt, session, 60.0, idle_seconds)
         return await self.executor.carry_out(order)
 
     def git(self, *words: str) -> str:

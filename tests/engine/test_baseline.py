@@ -40,7 +40,7 @@ class Hands:
 def found(*answers: list[CheckResult], promised: tuple[str, ...] = ()) -> tuple[CheckResult, Script]:
     script = Script(list(answers))
     env = cast(Env, Hands(script))  # the other hands are not touched
-    facts = asyncio.run(tried_on_main(env, Trial(MAIN, 9.0, 9.0, "here"), ("make",), promised))
+    facts = asyncio.run(tried_on_main(env, Trial(MAIN, 9.0, "here"), ("make",), promised))
     assert all(fact.tree == "t" and fact.environment == "here" for fact in facts)
     assert facts[0].result is not None
     return facts[0].result, script

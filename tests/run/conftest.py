@@ -27,8 +27,11 @@ def desk(tmp_path: Path) -> Desk:
     workspaces = GitWorkspaces(place)
     # Not in a sandbox: these agents show by their traces outside of it that they ran, and that they ended.
     processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
+    processes.lease.renew(60.0)
     executor = LocalExecutor(workspaces, processes, place.state)
-    return Desk(folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor)
+    return Desk(
+        folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor, processes.lease
+    )
 
 
 @pytest.fixture

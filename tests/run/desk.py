@@ -2,13 +2,13 @@
 
 import asyncio
 import subprocess
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.git.place import Place
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
+from interlock.model.lease import Lease
 from interlock.model.outcome import Order, Report
 from interlock.model.task import Agent, Commit, TaskId
 from interlock.run import LocalExecutor
@@ -25,6 +25,7 @@ class Desk:
     base: Commit
     workspaces: GitWorkspaces
     executor: LocalExecutor[Workspace]
+    lease: Lease
 
     def git(self, *words: str) -> str:
         return git(self.folder, *words)
@@ -40,8 +41,6 @@ class Desk:
             session="00000000-0000-0000-0000-000000000001",
             timeout_seconds=60.0,
             idle_seconds=0.0,
-            lease_seconds=60.0,
-            given_at=time.monotonic(),
         )
         own = {key: changed.pop(key) for key in [*changed] if key.startswith("agent_")}
         agent = replace(order.agent, **{key.removeprefix("agent_"): value for key, value in own.items()})  # type: ignore[arg-type] # as below

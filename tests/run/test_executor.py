@@ -1,7 +1,6 @@
 """One attempt from order to report, with real git, real processes and a real workspace (W5, D10)."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -95,7 +94,7 @@ def test_an_attempt_whose_lease_ends_says_so_and_its_work_is_kept(desk: Desk) ->
     async def scenario() -> Report:
         running = asyncio.create_task(desk.executor.carry_out(desk.order(f"{HALF}sleep 600")))
         await asyncio.to_thread(until, lambda: desk.executor.last_line(TASK, 1) == "working")
-        desk.executor.extend(TASK, 1, 0.2)
+        desk.lease.renew(0.2)
         return await running
 
     report = asyncio.run(scenario())
@@ -222,8 +221,9 @@ def test_a_base_that_does_not_exist_is_reported_and_not_raised(desk: Desk) -> No
 
 def test_an_engine_that_was_paused_longer_than_its_lease_does_not_start_the_agent(desk: Desk) -> None:
     """D4: whoever is in charge by now may have an agent on this task."""
+    desk.lease.renew(60.0, since=desk.lease.now() - 61.0)
     with pytest.raises(StaleEpoch):
-        desk.carry_out("echo late > file", given_at=time.monotonic() - 61.0)
+        desk.carry_out("echo late > file")
     workspace = desk.left()
     assert workspace is None or "late" not in (workspace.path / "file").read_text()
 
@@ -238,11 +238,10 @@ def test_an_attempt_that_was_recovered_never_starts_any_more(desk: Desk) -> None
 
 def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) -> None:
     async def renewed() -> Report:
-        running = asyncio.create_task(
-            desk.executor.carry_out(desk.order("echo new > file", lease_seconds=0.001))
-        )
+        desk.lease.renew(0.001)
+        running = asyncio.create_task(desk.executor.carry_out(desk.order("echo new > file")))
         await asyncio.sleep(0)
-        desk.executor.extend(TASK, 1, 60.0)
+        desk.lease.renew(60.0)
         return await running
 
     assert asyncio.run(renewed()).error is None

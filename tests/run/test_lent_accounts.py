@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ class Desk:
         path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
         agent = Agent("mine", "codex", login=True, env={"PATH": path})
         base = Commit(git(self._folder, "rev-parse", "HEAD"))
-        return Order(TASK, 1, 1, base, agent, "p", "s", 60.0, 0.0, 60.0, time.monotonic())
+        return Order(TASK, 1, 1, base, agent, "p", "s", 60.0, 0.0)
 
     @property
     def executor(self) -> LocalExecutor[Workspace]:

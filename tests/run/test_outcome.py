@@ -14,7 +14,7 @@ from interlock.run.network import ProxyRecord
 from interlock.run.outcome import how_it_went, reconciled
 
 AGENT = Agent("c", "claude-code")
-ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0, 60.0, 0.0)
+ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0)
 BUSY = CallError(ErrorClass.RATE_LIMIT, "too many requests", 7.0)
 
 

@@ -107,23 +107,21 @@ def test_a_program_that_writes_too_much_is_stopped(here: Marked) -> None:
 
 def leased(here: Marked, script: str, lease_seconds: float) -> Command:
     words = ("sh", "-c", script)
-    return Command(
-        words, str(here.folder), str(here.log), here.env, lease_seconds=lease_seconds, name="leased"
-    )
+    return Command(words, str(here.folder), str(here.log), here.env, lease_seconds=lease_seconds)
 
 
 @pytest.mark.slow
 def test_a_lease_that_is_renewed_does_not_end_the_program(processes: LocalProcesses, here: Marked) -> None:
     """The first lease is over before the program is; what keeps it alive is the renewal."""
     command = leased(here, "echo started; sleep 2.5", lease_seconds=2.4)
-    ended = asyncio.run(processes.run(command, lambda _: processes.extend("leased", 60.0)))
+    ended = asyncio.run(processes.run(command, lambda _: processes.lease.renew(60.0)))
     assert ended.ended is Ended.EXITED
 
 
 @pytest.mark.slow
 def test_a_lease_that_is_not_renewed_ends_the_program(processes: LocalProcesses, here: Marked) -> None:
     command = leased(here, "echo started; sleep 600", lease_seconds=3600.0)
-    ended = asyncio.run(processes.run(command, lambda _: processes.extend("leased", 0.2)))
+    ended = asyncio.run(processes.run(command, lambda _: processes.lease.renew(0.2)))
     assert (ended.ended, ended.code) == (Ended.LEASE, -signal.SIGKILL)
 
 

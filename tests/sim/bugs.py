@@ -22,6 +22,7 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
+from interlock.model.lease import Lease
 from interlock.model.outcome import Landing, Move, Order
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import board
@@ -30,6 +31,7 @@ from interlock.schedule.holds import COUNTED, Demand, Holds
 from interlock.train import Verdict, judge, lane, message, retry
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeExecutor, Machine, Seat
+from tests.sim.graph import LEASE_SECONDS
 from tests.sim.memory_store import MemoryStore
 
 # Any: what a bug replaces can be of any kind, here and below.
@@ -285,9 +287,11 @@ def _hold_places_only(self: Holds, demand: Demand, task: TaskId) -> set[TaskId] 
 _real_hard = Holds.hard
 
 
-def _lease_counts_from_the_start(self: Machine, order: Order) -> Seat:
+def _lease_counts_from_the_start(self: Machine, order: Order, _lease: Lease) -> Seat:
     """The executor gives an agent a whole lease, however long ago its engine had one."""
-    return _real_launch(self, replace(order, given_at=self.simulation.now()))
+    whole = Lease(self.simulation.now)
+    whole.renew(LEASE_SECONDS)
+    return _real_launch(self, order, whole)
 
 
 _real_launch = Machine.launch

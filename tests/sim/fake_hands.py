@@ -16,6 +16,7 @@ from random import Random
 from interlock.engine.experience import Gathered
 from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
+from interlock.model.lease import Lease
 from interlock.model.outcome import Asking, AttemptCallbacks, CheckResult, ErrorClass, Order, Report
 from interlock.model.session import SessionNotes
 from interlock.model.suite import SuiteResult, Unable
@@ -71,15 +72,12 @@ class Machine:
         """Attempts that were recovered here: they never start any more."""
         self._processes: list[asyncio.Task[None]] = []
 
-    def launch(self, order: Order) -> Seat:
+    def launch(self, order: Order, lease: Lease) -> Seat:
         """Start an agent, unless its lease is over or it was given up: then whoever asks is a zombie."""
         if (order.task, order.attempt) in self.given_up:
             raise StaleEpoch(f"{order.task}/{order.attempt} was given up before its agent started")
-        now = self.simulation.now()
-        lease_ends = order.given_at + order.lease_seconds
-        if lease_ends <= now:
-            raise StaleEpoch(f"the lease of {order.task}/{order.attempt} was over before its agent started")
-        seat = Seat(order, now, now + (lease_ends - now) * LEASE_SHARE)
+        now, left = self.simulation.now(), lease.left(f"{order.task}/{order.attempt}")
+        seat = Seat(order, now, now + left * LEASE_SHARE)
         seat.usage = Usage(len(self.seats) + 1, 1, calls=1, cost_usd=1.0)
         self.simulation.note(f"agent {order.task}/{order.attempt} starts on {order.base[:8]}")
         self.on_start(seat)
@@ -152,10 +150,13 @@ class FakeExecutor:
 
     def __init__(self, machine: Machine, step: Step, is_alive: Callable[[], bool], dice: Random) -> None:
         self.machine, self._step, self._is_alive, self._dice = machine, step, is_alive, dice
+        self.lease = Lease(machine.simulation.now, self._renewed)
+        self._seats: list[Seat] = []
 
     async def carry_out(self, order: Order, news: AttemptCallbacks) -> Report:
         await news.opened(order.session, "none", order.base)
-        seat = self.machine.launch(order)
+        seat = self.machine.launch(order, self.lease)
+        self._seats.append(seat)
         try:
             await seat.over.wait()
         except asyncio.CancelledError:
@@ -172,10 +173,10 @@ class FakeExecutor:
             await asyncio.sleep(self._dice.uniform(0, LATE_SECONDS))
         return self._report(seat)
 
-    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
-        seat = self.machine.find(task, attempt)
-        if seat is not None and seat.alive:
-            seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
+    def _renewed(self, seconds: float) -> None:
+        for seat in self._seats:
+            if seat.alive:
+                seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
 
     def last_line(self, task: TaskId, attempt: int) -> str:
         seat = self.machine.find(task, attempt)
@@ -286,8 +287,6 @@ class FakeChecker:
 
     def running(self) -> Sequence[RunningCheck]:
         return ()
-
-    def extend(self, seconds: float) -> None: ...
 
     async def _run(self, order: CheckOrder, command: str) -> CheckResult:
         seconds = self._dice.uniform(0.1, 4.0)

@@ -213,16 +213,17 @@ class World:
         gate.on_trouble = self._trouble
         self._gates.append(gate)
         dice = self.simulation.dice(f"hands of {who.name}")
+        executor = FakeExecutor(self.machine, gate.step, lambda: who.alive, dice)
         hands: dict[str, Any] = {  # Any: the gate stands in for hands of every kind
             "store": self.store,
             "repository": self.repository,
-            "executor": FakeExecutor(self.machine, gate.step, lambda: who.alive, dice),
+            "executor": executor,
             "checker": FakeChecker(self.machine, gate.step, dice),
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         experience = FakeExperience(gate.step, self.simulation.dice("another project"))
         own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
-        return Env(**gated, **own, experience=experience)
+        return Env(**gated, **own, lease=executor.lease, experience=experience)
 
     def _is_dead(self, holder: str) -> bool:
         return holder in self._incarnations and not self._incarnations[holder].alive

@@ -19,10 +19,12 @@ from tests.verify.rooms import OpenRooms
 
 async def main(repository: Path, tree: Tree, lease_seconds: float, commands: tuple[str, ...]) -> None:
     place = await discover(repository)
-    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(), place.state)
-    now = asyncio.get_running_loop().time()
+    processes = LocalProcesses()
+    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), processes, place.state)
+    if lease_seconds:
+        processes.lease.renew(lease_seconds)
     try:
-        results = await checker.check(CheckOrder("old/1", tree, commands, 600.0, {}, lease_seconds, now))
+        results = await checker.check(CheckOrder("old/1", tree, commands, 600.0, {}, leased=True))
         print("verdict", [result.exit_code for result in results])  # noqa: T201 - the test reads it
     except InterlockError as problem:
         print(type(problem).__name__)  # noqa: T201 - the test reads it

@@ -19,6 +19,7 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
+from interlock.model.lease import Lease
 from interlock.model.task import Tree
 from interlock.process import LocalProcesses
 from interlock.verify import LocalChecker
@@ -40,9 +41,10 @@ class Bench:
     state: Path
     tree: Tree
     checker: LocalChecker
+    lease: Lease
 
-    def order(self, *commands: str, lease_seconds: float = 0.0, given_at: float = 0.0) -> CheckOrder:
-        return CheckOrder("new/1", self.tree, commands, 600.0, {}, lease_seconds, given_at)
+    def order(self, *commands: str, leased: bool = False) -> CheckOrder:
+        return CheckOrder("new/1", self.tree, commands, 600.0, {}, leased)
 
     def litters(self, name: str = "dirt") -> Callable[[], bool]:
         return lambda: any((self.state / "check").glob(f"*/tree/{name}"))
@@ -71,8 +73,10 @@ def bench(tmp_path: Path) -> Bench:
     git(tmp_path, "add", "file")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
-    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(grace_seconds=3600.0), place.state)
-    return Bench(tmp_path, place.state, Tree(git(tmp_path, "rev-parse", "HEAD^{tree}")), checker)
+    processes = LocalProcesses(grace_seconds=3600.0)
+    checker = LocalChecker(OpenRooms(GitWorkspaces(place)), processes, place.state)
+    tree = Tree(git(tmp_path, "rev-parse", "HEAD^{tree}"))
+    return Bench(tmp_path, place.state, tree, checker, processes.lease)
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -252,11 +256,9 @@ def test_a_check_whose_controller_is_stopped_ends_with_its_lease(bench: Bench) -
 
 def test_a_lease_that_is_over_starts_no_command_and_ends_nobodys_check(bench: Bench) -> None:
     async def story() -> None:
-        late = bench.order(
-            "touch late", lease_seconds=10.0, given_at=asyncio.get_running_loop().time() - 11.0
-        )
+        bench.lease.renew(10.0, since=bench.lease.now() - 11.0)
         with pytest.raises(StaleEpoch):
-            await bench.checker.check(late)
+            await bench.checker.check(bench.order("touch late", leased=True))
 
     asyncio.run(story())
     assert not (bench.state / "check").exists()
@@ -264,11 +266,11 @@ def test_a_lease_that_is_over_starts_no_command_and_ends_nobodys_check(bench: Be
 
 def test_a_lease_that_is_renewed_goes_on_also_for_a_check_that_waits(bench: Bench) -> None:
     async def story() -> list[bool]:
-        now = asyncio.get_running_loop().time()
-        orders = [bench.order("echo", "true", lease_seconds=0.001, given_at=now) for _ in range(2)]
+        bench.lease.renew(0.001)
+        orders = [bench.order("echo", "true", leased=True) for _ in range(2)]
         checks = [asyncio.create_task(bench.checker.check(order)) for order in orders]
         await asyncio.sleep(0)
-        bench.checker.extend(60.0)
+        bench.lease.renew(60.0)
         return [result.passed for results in await asyncio.gather(*checks) for result in results]
 
     assert asyncio.run(story()) == [True] * 4
@@ -277,12 +279,11 @@ def test_a_lease_that_is_renewed_goes_on_also_for_a_check_that_waits(bench: Benc
 def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Bench) -> None:
     async def story() -> list[bool]:
         now = asyncio.get_running_loop().time()
-        order = bench.order(
-            "touch dirt; while [ -e dirt ]; do sleep 0.01; done", lease_seconds=4.0, given_at=now
-        )
+        bench.lease.renew(4.0)
+        order = bench.order("touch dirt; while [ -e dirt ]; do sleep 0.01; done", leased=True)
         check = asyncio.create_task(bench.checker.check(order))
         await asyncio.to_thread(wait_until, bench.litters())
-        bench.checker.extend(3600.0)
+        bench.lease.renew(3600.0)
         await asyncio.to_thread(wait_until, lambda: time.monotonic() > now + 4.0)
         bench.clean()
         return [result.passed for result in await check]
@@ -292,11 +293,11 @@ def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Be
 
 def test_a_lease_that_ends_is_no_red_check(bench: Bench) -> None:
     async def story() -> None:
-        now = asyncio.get_running_loop().time()
-        order = bench.order("touch dirt; sleep 600", lease_seconds=3600.0, given_at=now)
+        bench.lease.renew(3600.0)
+        order = bench.order("touch dirt; sleep 600", leased=True)
         check = asyncio.create_task(bench.checker.check(order))
         await asyncio.to_thread(wait_until, bench.litters())
-        bench.checker.extend(0.2)
+        bench.lease.renew(0.2)
         with pytest.raises(EnvironmentProblem, match="lease"):
             await check
 
@@ -309,7 +310,7 @@ def test_renewing_gives_no_lease_to_a_check_without_one(bench: Bench) -> None:
             bench.checker.check(bench.order("touch dirt; while [ -e dirt ]; do sleep 0.01; done"))
         )
         await asyncio.to_thread(wait_until, bench.litters())
-        bench.checker.extend(0.2)
+        bench.lease.renew(0.2)
         began = time.monotonic()
         await asyncio.to_thread(wait_until, lambda: time.monotonic() > began + 1.0)
         bench.clean()

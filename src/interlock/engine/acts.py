@@ -66,8 +66,7 @@ class Acts:
         self._ledger = ledger
         self._stale_seconds = options.stale_seconds
         self._done = done
-        self._lease_ends = 0.0
-        self._performer = Performer(env, ledger, main, claim, options.stale_seconds, self._lease_left)
+        self._performer = Performer(env, ledger, main, claim, options.stale_seconds)
         self._acts: dict[TaskId, Act] = {}
         self._troubles: dict[TaskId, int] = {}
         """The number of unexpected failures in a row, for each task."""
@@ -149,14 +148,6 @@ class Acts:
         for name in ended:
             del self._acts[name]
 
-    def extend(self, seconds: float) -> None:
-        """The controller's lease was renewed: its agents may live on."""
-        self._lease_ends = asyncio.get_running_loop().time() + seconds
-        self._env.checker.extend(seconds)
-        for name, act in self._acts.items():
-            if act.claim is not None:
-                self._env.executor.extend(name, act.view.attempt, seconds)
-
     async def renew(self) -> None:
         """Heartbeats, for ever, of the tasks under way."""
         while True:
@@ -218,6 +209,3 @@ class Acts:
                 told=frozenset(message.seq for message in turn.task.said),
             )
             self._go(step.task, self._performer.perform(turn), view, turn.claim)
-
-    def _lease_left(self) -> float:
-        return self._lease_ends - asyncio.get_running_loop().time()

@@ -1,6 +1,5 @@
 """How checks end on main itself, as facts that changes are judged by."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +23,6 @@ class Trial:
 
     main: Tip
     timeout_seconds: float
-    lease_seconds: float
     environment: str
 
 
@@ -65,8 +63,7 @@ async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Se
             tuple(commands),
             trial.timeout_seconds,
             {},
-            trial.lease_seconds,
-            given_at=asyncio.get_running_loop().time(),
+            leased=True,
         )
     )
 

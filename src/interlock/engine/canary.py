@@ -103,9 +103,8 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
         commands,
         turn.task.spec.check_seconds,
         {"INTERLOCK_TASK_ID": turn.task.spec.id},
-        lease_seconds=max(turn.lease_left(), 1e-6),  # one that is over still is a lease
+        leased=True,
         pace={command: pace for command in commands if (pace := turn.pace(command))},
-        given_at=asyncio.get_running_loop().time(),
     )
 
 

@@ -35,6 +35,7 @@ async def take_charge(
     row = await _holder(env)
     dead = await _known_dead(env, row, tell) if row else None
     await _go_on_above_fence(env, tell)
+    asked = env.lease.now()
     taken = await env.store.claim(CONTROLLER, holder, lease_seconds, facts, takeover=dead)
     if taken is None:
         row = await _holder(env)
@@ -42,6 +43,7 @@ async def take_charge(
             return await take_charge(env, holder, lease_seconds, facts, tell)
         raise refuse_second(row)
     claim, _ = taken
+    env.lease.renew(lease_seconds, since=asked)
     await env.repository.raise_fence(claim.epoch)
     return claim
 
@@ -97,21 +99,15 @@ def refuse_second(row: Held) -> AlreadyRunning:
     return AlreadyRunning(f"another run is in charge of this project: {who} (its lease ends in {ends:.0f} s)")
 
 
-async def stay_in_charge(
-    env: Env, claim: Claim, lease_seconds: float, renewed: Callable[[float], object]
-) -> None:
-    """Renew for ever, at a quarter of the lease, and tell `renewed` how long that is good for.
-
-    Raises `StaleEpoch` when somebody else is in charge.
-    """
-    loop = asyncio.get_running_loop()
+async def stay_in_charge(env: Env, claim: Claim, lease_seconds: float) -> None:
+    """Renew for ever, at a quarter of the lease. `StaleEpoch` when another controller is in charge."""
     while True:
         await asyncio.sleep(lease_seconds / 4)
-        before = loop.time()
+        asked = env.lease.now()
         try:
             kept = await env.store.renew(claim, lease_seconds)
         except StoreUnavailable:
             continue  # the lease runs on; if it runs out, the agents end by themselves
         if not kept:
             raise StaleEpoch("another controller took over this project")
-        renewed(lease_seconds - (loop.time() - before))
+        env.lease.renew(lease_seconds, since=asked)

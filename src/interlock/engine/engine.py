@@ -89,14 +89,12 @@ class Engine:
         await self._ledger.open()
         refuse_unknown(self.state)
         lease = self._options.controller_lease_seconds
-        began = asyncio.get_running_loop().time()
         claim = await take_charge(self._env, self.holder, lease, self._opening, self._tell)
         main = Mainline(self._env, self._ledger, claim, self._tell)
         acts = Acts(self._env, self._ledger, main, claim, self._options, self._wake.set)
-        acts.extend(lease - (asyncio.get_running_loop().time() - began))
         await self._decided(await found_servers(self._env, self.state), claim)
         aides = [
-            asyncio.create_task(stay_in_charge(self._env, claim, lease, acts.extend)),
+            asyncio.create_task(stay_in_charge(self._env, claim, lease)),
             asyncio.create_task(acts.renew()),
             asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds)),

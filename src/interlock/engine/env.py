@@ -13,6 +13,7 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
+from interlock.model.lease import Lease
 from interlock.model.pace import HangLimits
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
@@ -46,6 +47,8 @@ class Env:
     checker: Checker
     new_id: Callable[[], str]
     """A fresh identity, never handed out twice."""
+    lease: Lease
+    """How long this controller is sure to be in charge, on the one clock that agents and checks go by."""
     is_dead: Callable[[str], bool]
     """Is this incarnation known to be gone for good. False when it cannot be known."""
     template: str = field(default_factory=shipped)

@@ -4,7 +4,6 @@ Every act here may be repeated: a workspace is opened anew, a merge happens in m
 already on main counts as landed.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -70,8 +69,6 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             prompt=await brief(env.repository, env.template, _scene(turn)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
-            lease_seconds=turn.lease_left(),
-            given_at=asyncio.get_running_loop().time(),
             session=_session_id(turn),
             resume=_resumed(turn),
             expected=expected_paths(turn.task),

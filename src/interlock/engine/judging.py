@@ -52,7 +52,7 @@ async def _judge(
     verdict = judge(results, spec, known, last)
     if not verdict.unknown:
         return verdict
-    trial = Trial(main, spec.check_seconds, max(turn.lease_left(), 1e-6), turn.check_environment)
+    trial = Trial(main, spec.check_seconds, turn.check_environment)
     facts = await tried_on_main(env, trial, verdict.unknown)
     await turn.note(facts)
     found = {fact.command: fact.result for fact in facts if fact.result}

@@ -59,7 +59,6 @@ class Performer:
     main: Mainline
     controller: Claim
     stale_seconds: float
-    lease_left: Callable[[], float]
     offering: Offering = field(default_factory=Offering)
 
     async def claim(self, step: Start) -> Turn | None:
@@ -101,7 +100,6 @@ class Performer:
             lessons=offer.given,
             branch=self.ledger.state.branch,
             generation=self.controller.epoch,
-            lease_left=self.lease_left,
             see_main=self.main.see,
             on_main=lambda tree, command: on_main(self.ledger.state, task.spec, command, tree),
             on_main_last=self._on_main_last,
@@ -247,10 +245,9 @@ class Performer:
     async def check_main(self, step: CheckMain) -> None:
         """Find out how checks end on main, for the tasks that are to start on top of it."""
         main = await self.main.see()
-        lease = max(self.lease_left(), 1e-6)
         listed = ", ".join(f"`{command}`" for command in (*step.commands, *step.promised))
         self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
-        trial = Trial(main, step.timeout_seconds, lease, self._environment)
+        trial = Trial(main, step.timeout_seconds, self._environment)
         await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
 
     def _on_main_last(self, command: str) -> CheckResult | None:

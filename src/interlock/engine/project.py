@@ -223,6 +223,7 @@ class Project(Calls):
             executor,
             self.checker,
             new_incarnation,
+            self.processes.lease,
             is_dead,
             self.template,
             Reserved(self.reserved, self.screening.read),

@@ -30,8 +30,6 @@ class Turn:
     branch: str
     generation: int
     """The controller's epoch, which a landing must name."""
-    lease_left: Callable[[], float]
-    """How long this controller is sure to be in charge."""
     see_main: Callable[[], Awaitable[Tip]]
     """Look where main is, and write it down if it moved."""
     on_main: Callable[[Tree, str], CheckResult | None]

@@ -104,10 +104,6 @@ class Order:
     """A fresh id (a UUID) for the agent's session."""
     timeout_seconds: float
     idle_seconds: float
-    lease_seconds: float
-    """The seconds left of the controller's lease at `given_at`. The agent ends before it does."""
-    given_at: float
-    """On the clock of the event loop. An engine that was paused meanwhile must not start the agent late."""
     resume: Resume | None = None
     expected: tuple[str, ...] = ()
     """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""

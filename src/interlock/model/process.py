@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from interlock.model.lease import Lease
 from interlock.model.sandbox import Grant
 
 
@@ -36,9 +37,9 @@ class Command:
     idle_seconds: float = 0.0
     """0: silence is allowed."""
     lease_seconds: float = 0.0
-    """Not renewed by `Processes.extend` for this long: the whole tree ends by itself. 0: no lease."""
+    """Not renewed (`Processes.lease`) for this long: the whole tree ends by itself. 0: no lease."""
     name: str = ""
-    """The key for `extend`."""
+    """The key for `send` and `hang_up`."""
     pid_file: str = ""
     """The file that names the process to end while it runs, for a cleanup after a crash."""
     grant: Grant | None = None
@@ -72,9 +73,10 @@ class Exit:
 class Processes(Protocol):
     """Runs programs so that their whole process tree ends with them. Cancelling `run` ends the tree too."""
 
-    async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
+    lease: Lease
+    """Keeps all programs with a lease alive."""
 
-    def extend(self, name: str, seconds: float) -> None: ...
+    async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
     def send(self, name: str, text: str) -> bool:
         """Write to the standard input of a program that listens; False if it is not there to hear it."""

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
+from interlock.model.lease import Lease
 from interlock.model.process import Command, Exit
 from interlock.model.sandbox import NO_LIMITS
 from interlock.process.choice import choose_confinement
 from interlock.process.containment import Containment, strongest
 from interlock.process.output import ProgramOutput
 from interlock.process.probe import probe_overlay
-from interlock.process.supervised import Bounds, Supervised
+from interlock.process.supervised import Bounds, Supervised, lease_clock
 from interlock.process.survivors import end_survivors
 from interlock.sandbox.confinement import Confinement
 
@@ -39,6 +40,7 @@ class LocalProcesses:
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
         self._running: dict[str, Supervised] = {}
+        self.lease = Lease(lease_clock, self._extend)
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
         """Run it to its end, or to the end of its limits. Nothing of it is left when this is over."""
@@ -59,9 +61,9 @@ class LocalProcesses:
             ended, code = program.outcome()
             return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
 
-    def extend(self, name: str, seconds: float) -> None:
+    def _extend(self, seconds: float) -> None:
         """The lease was renewed: it ends this long from now. A program that has ended does not care."""
-        if program := self._running.get(name):
+        for program in self._running.values():
             program.extend(seconds)
 
     def send(self, name: str, text: str) -> bool:

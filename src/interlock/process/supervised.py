@@ -205,8 +205,9 @@ class Supervised:
         return Ended(ended), code
 
     def extend(self, seconds: float) -> None:
-        """The lease ends this long from now; earlier than that, the tree does."""
-        self._say(f"until {lease_clock() + seconds - lease_margin(seconds)!r}")
+        """The lease, if it has one, ends this long from now; earlier than that, the tree does."""
+        if self._command.lease_seconds:
+            self._say(f"until {lease_clock() + seconds - lease_margin(seconds)!r}")
 
     def send(self, text: str) -> bool:
         """Write to its standard input; False if it has none, or has closed it."""

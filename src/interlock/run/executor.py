@@ -21,7 +21,6 @@ from interlock.model.session import SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
-from interlock.process.supervised import lease_clock
 from interlock.run.conversation import Conversation
 from interlock.run.homes import Homes
 from interlock.run.launch_context import PID_FILE, attempt_name, goes_on
@@ -92,16 +91,12 @@ class LocalExecutor(Generic[W]):
         self._homes = Homes(state_dir)
         self._recovered = RecoveredAttempts(state_dir)
         self._driver = SessionDriver(self._options.hooks, state_dir, self._options.clean)
-        self._lease_ends: dict[str, float] = {}
-        """By attempt, on the lease clock: a lease goes on while the workspace is made."""
         self._talks: dict[str, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         fresh, order = order.session, _as_it_will_be(order)
         name = attempt_name(order)
-        passed = asyncio.get_running_loop().time() - order.given_at
-        self._lease_ends[name] = lease_clock() + order.lease_seconds - passed
         start = order.resume.start if order.resume else ""
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
@@ -114,17 +109,9 @@ class LocalExecutor(Generic[W]):
         except (UserError, OSError) as problem:
             report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
-            self._lease_ends.pop(name, None)
             self._talks.pop(name, None)
         await self._driver.close(report)
         return report
-
-    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
-        """The claim was renewed: it ends this long from now."""
-        name = _name(task, attempt)
-        if name in self._lease_ends:
-            self._lease_ends[name] = lease_clock() + seconds
-            self._processes.extend(name, seconds)
 
     def last_line(self, task: TaskId, attempt: int) -> str:
         """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
@@ -198,12 +185,9 @@ class LocalExecutor(Generic[W]):
 
     def _about_to_start(self, order: Order) -> float:
         """The last look before the agent starts: how long its lease is."""
-        left = self._lease_ends[attempt_name(order)] - lease_clock()
         if self._recovered.has(order.task, order.attempt):
             raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")
-        if left <= 0:
-            raise StaleEpoch(f"{attempt_name(order)}: its lease was over before the agent started")
-        return left
+        return self._processes.lease.left(attempt_name(order))
 
     async def _bring_home(self, report: Report, workspace: W) -> Report:
         """Import what the agent made, and only then give its directory up."""

@@ -15,13 +15,9 @@ class Executor(Protocol):
         """Workspace, agent, import, in that order.
 
         `news.opened` is awaited before the agent starts, `news.exited` once when its process tree has ended.
-        Cancelling ends the whole tree; what it wrote is still archived by `recover`. An order whose lease is
-        over is refused with `StaleEpoch`: another engine may be in charge by now.
+        Cancelling ends the whole tree; what it wrote is still archived by `recover`. When the controller's
+        lease is over the agent is not started (`StaleEpoch`): another engine may be in charge by now.
         """
-        ...
-
-    def extend(self, task: TaskId, attempt: int, seconds: float) -> None:
-        """The claim was renewed: the attempt may live this much longer. Without it, it ends by itself."""
         ...
 
     def last_line(self, task: TaskId, attempt: int) -> str:

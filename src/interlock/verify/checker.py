@@ -14,7 +14,6 @@ from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.suite import Unable
 from interlock.verify.breaking import SAID
 from interlock.verify.folder import Folders, abandoned, note
-from interlock.verify.lease import Lease
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.reading import mark_unread, notes_accesses, still_unread
 from interlock.verify.report_files import watch
@@ -55,33 +54,21 @@ class LocalChecker:
         self._folders = Folders(state_dir / "check")
         self._turn = asyncio.Semaphore(at_once)
         self._moving_in = asyncio.Lock()
-        self._leases: dict[str, Lease] = {}
-        """Of all orders at hand, by the name that their commands run under."""
         self._running: dict[str, RunningCheck] = {}
-        """By the same name."""
+        """By the name that their commands run under."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         """All commands in order, each in a fresh checkout, also after a red one."""
         name = f"check {order.name} {uuid.uuid4().hex}"
-        self._leases[name] = Lease(order)
-        try:
-            async with self._turn:
-                return await self._check(order, name)
-        finally:
-            del self._leases[name]
+        async with self._turn:
+            return await self._check(order, name)
 
     def running(self) -> Sequence[RunningCheck]:
         """The commands that run now."""
         return tuple(self._running.values())
 
-    def extend(self, seconds: float) -> None:
-        """The controller's lease was renewed: all checks with a lease may live this much longer from now."""
-        for name, lease in self._leases.items():
-            if lease.extend(seconds):
-                self._processes.extend(name, seconds)
-
     async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:
-        self._leases[name].left()  # whoever is in charge by now must not lose its own check to a late one
+        self._lease_left(order)  # whoever is in charge by now must not lose its own check to a late one
         async with self._moving_in:
             for folder in self._folders.others():
                 await self._processes.end_survivors(str(note(folder)))
@@ -104,20 +91,23 @@ class LocalChecker:
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
                 reports = await asyncio.to_thread(watch, room, folder / "began")
-                ran = await self._run(order, command, number, self._command(name, room, folder))
+                ran = await self._run(order, command, number, self._command(order, name, room, folder))
                 unread = still_unread(written, marked)
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
                 return replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
             finally:
                 await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
 
-    def _command(self, name: str, room: Room, folder: Path) -> Command:
+    def _lease_left(self, order: CheckOrder) -> float:
+        return self._processes.lease.left(f"the check {order.name}") if order.leased else 0.0
+
+    def _command(self, order: CheckOrder, name: str, room: Room, folder: Path) -> Command:
         """A command that is still to be named."""
         return Command(
             argv=(),
             directory=str(room.path),
             log="",
-            lease_seconds=self._leases[name].left(),
+            lease_seconds=self._lease_left(order),
             name=name,
             pid_file=str(note(folder)),
             grant=room.grant,

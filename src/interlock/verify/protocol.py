@@ -21,10 +21,8 @@ class CheckOrder:
     commands: tuple[str, ...]
     timeout_seconds: float
     env: dict[str, str]
-    lease_seconds: float = 0.0
-    """How much of the controller's lease was left at `given_at`. Commands end before it does. 0: no lease."""
-    given_at: float = 0.0
-    """On the clock of the event loop. An engine that was paused meanwhile must not start a command late."""
+    leased: bool = False
+    """It is the controller's: no command starts when its lease is over, and each ends before that."""
     pace: Mapping[str, Pace] = field(default_factory=dict)
     """By command, how long it usually takes and when it hangs, as far as that is known."""
     watched: tuple[str, ...] = ()
@@ -88,8 +86,4 @@ class Checker(Protocol):
 
     def running(self) -> Sequence[RunningCheck]:
         """The commands that run now."""
-        ...
-
-    def extend(self, seconds: float) -> None:
-        """The controller's lease was renewed: all checks with a lease may live this much longer from now."""
         ...
