@@ -12,7 +12,7 @@ from interlock.git.discover import discover
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
-from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.task import Agent, AttemptKey, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.sandbox.confinement import Unconfined
@@ -35,10 +35,10 @@ class Person:
     async def hear(self, call: str, tool: str, text: str) -> None:
         self.asked.append((call, tool, text))
         if self.say:
-            assert self.executor.say(TASK, 1, self.say)
+            assert self.executor.say(AttemptKey(TASK, 1), self.say)
         if self.allow is not None:
-            assert self.executor.answer(TASK, 1, call, self.allow)
-            assert not self.executor.answer(TASK, 1, call, self.allow), "it was answered before"
+            assert self.executor.answer(AttemptKey(TASK, 1), call, self.allow)
+            assert not self.executor.answer(AttemptKey(TASK, 1), call, self.allow), "it was answered before"
 
     async def opened(self, session: str, _sandbox: str, _base: Commit) -> None:
         self.sessions.append(session)

@@ -10,10 +10,11 @@ from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.lease import Lease
 from interlock.model.outcome import Order, Report
-from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.task import Agent, AttemptKey, Commit, TaskId
 from interlock.run import LocalExecutor
 
 TASK = TaskId("a")
+FIRST = AttemptKey(TASK, 1)
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Desk:
 
         workspace = asyncio.run(self.workspaces.open(TASK, 1, self.base))
         subprocess.run(["sh", "-c", script], cwd=workspace.path, check=True)
-        return asyncio.run(self.executor.recover(TASK, 1))
+        return asyncio.run(self.executor.recover(FIRST))
 
     def evidence(self) -> Path:
         (left,) = self.workspaces.listing()

@@ -7,12 +7,12 @@ import pytest
 
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.outcome import ErrorClass, Report
-from interlock.model.task import Commit
+from interlock.model.task import AttemptKey, Commit
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.run.options import ExecutorOptions
 from interlock.sandbox.confinement import Unconfined
-from tests.run.desk import TASK, Desk
+from tests.run.desk import FIRST, TASK, Desk
 from tests.run.tree import DAEMON, linux, marked, until
 
 pytestmark = [linux, pytest.mark.slow]
@@ -93,7 +93,7 @@ def kept(desk: Desk, report: Report) -> None:
 def test_an_attempt_whose_lease_ends_says_so_and_its_work_is_kept(desk: Desk) -> None:
     async def scenario() -> Report:
         running = asyncio.create_task(desk.executor.carry_out(desk.order(f"{HALF}sleep 600")))
-        await asyncio.to_thread(until, lambda: desk.executor.last_line(TASK, 1) == "working")
+        await asyncio.to_thread(until, lambda: desk.executor.last_line(FIRST) == "working")
         desk.lease.renew(0.2)
         return await running
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_recovered_is_evidence_and_the_task_goes_on(desk: Desk) -
     script = "echo new > file; rm -rf ../index"
     assert desk.recovered_after(script) == ""
     assert (desk.evidence() / "tree" / "file").read_text() == "new\n"
-    assert asyncio.run(desk.executor.recover(TASK, 1)) == ""
+    assert asyncio.run(desk.executor.recover(FIRST)) == ""
     assert desk.carry_out("echo again > file", attempt=2).error is None
 
 
@@ -178,12 +178,12 @@ def test_a_full_disk_is_raised_so_that_recovering_is_tried_again(desk: Desk) -> 
     workspace = desk.left()
     assert workspace is not None
     (workspace.home / "trusted.git/objects/info/alternates").unlink()
-    assert desk.git("show", f"{asyncio.run(desk.executor.recover(TASK, 1))}:file") == "new"
+    assert desk.git("show", f"{asyncio.run(desk.executor.recover(FIRST))}:file") == "new"
 
 
 def test_marks_of_attempts_that_were_given_up_go_when_a_later_one_comes_home(desk: Desk) -> None:
     for attempt in (1, 2, 4):
-        asyncio.run(desk.executor.recover(TASK, attempt))
+        asyncio.run(desk.executor.recover(AttemptKey(TASK, attempt)))
     desk.carry_out("echo new > file", attempt=3)
     assert [mark.name for mark in (desk.place.state / "given-up" / TASK).iterdir()] == ["4"]
     desk.carry_out("echo new > file", attempt=5)
@@ -205,11 +205,11 @@ def test_the_last_line_of_a_running_agent_can_be_asked_for(desk: Desk, tmp_path:
             agent_env=here.env,
         )
         running = asyncio.create_task(desk.executor.carry_out(order))
-        await asyncio.to_thread(here.wait_until, lambda: desk.executor.last_line(TASK, 1).startswith("red"))
-        said = desk.executor.last_line(TASK, 1)
+        await asyncio.to_thread(here.wait_until, lambda: desk.executor.last_line(FIRST).startswith("red"))
+        said = desk.executor.last_line(FIRST)
         running.cancel()
         await asyncio.wait([running])
-        return said, desk.executor.last_line(TASK, 1)
+        return said, desk.executor.last_line(FIRST)
 
     assert asyncio.run(scenario()) == (f"red {long}"[:200], "")
 
@@ -230,7 +230,7 @@ def test_an_engine_that_was_paused_longer_than_its_lease_does_not_start_the_agen
 
 def test_an_attempt_that_was_recovered_never_starts_any_more(desk: Desk) -> None:
     """D4: a clock that jumps replaces an engine early; what it was about to start must not start then."""
-    assert asyncio.run(desk.executor.recover(TASK, 1)) == ""
+    assert asyncio.run(desk.executor.recover(FIRST)) == ""
     with pytest.raises(StaleEpoch):
         desk.carry_out("echo new > file")
     assert desk.carry_out("echo new > file", attempt=2).error is None

@@ -11,7 +11,7 @@ from interlock.git.place import Place
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order
-from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.task import Agent, AttemptKey, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.run.homes import Homes
@@ -91,5 +91,5 @@ def test_an_attempt_that_nobody_saw_the_end_of_keeps_no_account_either(desk: Des
     """The engine died when the account was lent, and the next one finds the attempt."""
     homes = Homes(desk.place.state)
     homes.lend(homes.open(TASK, 1), (".codex/auth.json",), desk.user)
-    asyncio.run(desk.executor.recover(TASK, 1))
+    asyncio.run(desk.executor.recover(AttemptKey(TASK, 1)))
     assert desk.copies() == []

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.task import TaskId
+from interlock.model.task import AttemptKey, TaskId
 from interlock.process import LocalProcesses
 from interlock.process.survivors import end_survivors, take_note
 from interlock.run.launch_context import PID_FILE
-from tests.run.desk import TASK, Desk
+from tests.run.desk import FIRST, TASK, Desk
 from tests.run.tree import DAEMON, Marked, children, driver, linux, marked
 
 pytestmark = [linux, pytest.mark.slow]
@@ -43,7 +43,12 @@ def test_what_a_cancelled_attempt_wrote_is_archived_by_recover_and_only_once(
 
     async def recover() -> None:
         assert here.alive() == []
-        refs.extend([await desk.executor.recover(TASK, 1), await desk.executor.recover(TASK, 1)])
+        refs.extend(
+            [
+                await desk.executor.recover(FIRST),
+                await desk.executor.recover(FIRST),
+            ]
+        )
 
     cancelled_when_up(desk, here, recover)
     assert desk.git("show", f"{refs[0]}:file") == "half"
@@ -52,7 +57,7 @@ def test_what_a_cancelled_attempt_wrote_is_archived_by_recover_and_only_once(
 
 
 def test_recovering_what_never_was_gives_nothing(desk: Desk) -> None:
-    assert asyncio.run(desk.executor.recover(TaskId("other"), 7)) == ""
+    assert asyncio.run(desk.executor.recover(AttemptKey(TaskId("other"), 7))) == ""
 
 
 @pytest.mark.crash
@@ -65,7 +70,7 @@ def test_survivors_of_an_attempt_end_before_it_is_archived(desk: Desk, tmp_path:
         engine = driver("", str(here.folder), here.mark, "0", "while :; do sleep 600; done")
         await asyncio.to_thread(here.wait_until, lambda: (here.folder / "pid").exists() and here.alive())
         (here.folder / "pid").rename(workspace.home / PID_FILE)
-        ref = await desk.executor.recover(TASK, 1)
+        ref = await desk.executor.recover(FIRST)
         assert here.alive() == []
         engine.communicate()
         return ref

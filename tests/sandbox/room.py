@@ -54,7 +54,7 @@ class Room:
             str(self.mine),
             str(self.path / "log"),
             {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "MARKED": self.mark, **(env or {})},
-            name="program",
+            key="program",
             grant=replace(grant, **of_grant),  # type: ignore[arg-type]  # fields by name, as the test says
         )
         return replace(command, **changes)  # type: ignore[arg-type]  # the same

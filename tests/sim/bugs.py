@@ -24,7 +24,7 @@ from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
 from interlock.model.lease import Lease
 from interlock.model.outcome import Landing, Move, Order
-from interlock.model.task import PhaseKind, Task, TaskId
+from interlock.model.task import AttemptKey, PhaseKind, Task, TaskId
 from interlock.schedule import board
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, Demand, Holds
@@ -255,7 +255,7 @@ def _could_start_without_needs(state: State, task: TaskState) -> bool:
 _real_could_start = board._could_start
 
 
-async def _recover_nothing(self: FakeExecutor, task: TaskId, attempt: int) -> str:
+async def _recover_nothing(self: FakeExecutor, key: AttemptKey, why: str = "") -> str:
     return ""
 
 

@@ -20,7 +20,7 @@ from interlock.model.lease import Lease
 from interlock.model.outcome import Asking, AttemptCallbacks, CheckResult, ErrorClass, Order, Report
 from interlock.model.session import SessionNotes
 from interlock.model.suite import SuiteResult, Unable
-from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.task import AttemptKey, Commit, Tree
 from interlock.model.usage import Usage
 from interlock.verify.protocol import CheckOrder, RunningCheck
 from tests.sim.fake_git import FakeRepository
@@ -52,10 +52,6 @@ class Seat:
     """What it costs. No two cost the same, so that no two are taken for each other."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
-    @property
-    def key(self) -> tuple[TaskId, int]:
-        return self.order.task, self.order.attempt
-
 
 class Machine:
     """Where agents live: their processes and their workspaces."""
@@ -68,13 +64,13 @@ class Machine:
         self.tested: dict[Tree, dict[str, bool]] = {}
         """Which checks have run on which trees, and whether they ever passed there."""
         self.flake_chance = 0.0
-        self.given_up: set[tuple[TaskId, int]] = set()
+        self.given_up: set[AttemptKey] = set()
         """Attempts that were recovered here: they never start any more."""
         self._processes: list[asyncio.Task[None]] = []
 
     def launch(self, order: Order, lease: Lease) -> Seat:
         """Start an agent, unless its lease is over or it was given up: then whoever asks is a zombie."""
-        if (order.task, order.attempt) in self.given_up:
+        if order.key in self.given_up:
             raise StaleEpoch(f"{order.task}/{order.attempt} was given up before its agent started")
         now, left = self.simulation.now(), lease.left(f"{order.task}/{order.attempt}")
         seat = Seat(order, now, now + left * LEASE_SHARE)
@@ -86,14 +82,14 @@ class Machine:
         self._processes.append(asyncio.create_task(self._live(seat), context=contextvars.Context()))
         return seat
 
-    def give_up(self, task: TaskId, attempt: int) -> None:
-        self.given_up.add((task, attempt))
+    def give_up(self, key: AttemptKey) -> None:
+        self.given_up.add(key)
 
     def alive(self) -> list[Seat]:
         return [seat for seat in self.seats if seat.alive]
 
-    def find(self, task: TaskId, attempt: int) -> Seat | None:
-        return next((seat for seat in reversed(self.seats) if seat.key == (task, attempt)), None)
+    def find(self, key: AttemptKey) -> Seat | None:
+        return next((seat for seat in reversed(self.seats) if seat.order.key == key), None)
 
     def end(self, seat: Seat, how: str) -> None:
         if seat.alive:
@@ -178,34 +174,33 @@ class FakeExecutor:
             if seat.alive:
                 seat.deadline = max(seat.deadline, self.machine.simulation.now() + seconds * LEASE_SHARE)
 
-    def last_line(self, task: TaskId, attempt: int) -> str:
-        seat = self.machine.find(task, attempt)
+    def last_line(self, key: AttemptKey) -> str:
+        seat = self.machine.find(key)
         return "at work" if seat is not None and seat.alive else ""
 
-    def say(self, task: TaskId, attempt: int, text: str) -> bool:
-        seat = self.machine.find(task, attempt)
+    def say(self, key: AttemptKey, text: str) -> bool:
+        seat = self.machine.find(key)
         return bool(text) and seat is not None and seat.alive
 
-    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+    def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
         return False
 
-    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
-        seat = self.machine.find(task, attempt)
+    def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+        seat = self.machine.find(key)
         return bool(paths and why) and seat is not None and seat.alive
 
-    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
-        seat = self.machine.find(task, attempt)
-        return (
-            SessionNotes(str(seat.how or "lost"), "", f"logs/{task}/{attempt}.notes.json") if seat else None
-        )
+    def notes(self, key: AttemptKey) -> SessionNotes | None:
+        seat = self.machine.find(key)
+        path = f"logs/{key.task}/{key.attempt}.notes.json"
+        return SessionNotes(str(seat.how or "lost"), "", path) if seat else None
 
-    def spent(self, task: TaskId, attempt: int) -> Usage | None:
-        seat = self.machine.find(task, attempt)
+    def spent(self, key: AttemptKey) -> Usage | None:
+        seat = self.machine.find(key)
         return seat.usage if seat else None
 
-    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
-        self.machine.give_up(task, attempt)
-        seat = self.machine.find(task, attempt)
+    async def recover(self, key: AttemptKey, why: str = "lost") -> str:
+        self.machine.give_up(key)
+        seat = self.machine.find(key)
         if seat is None:
             return ""
         self.machine.end(seat, "recovered")

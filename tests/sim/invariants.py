@@ -31,7 +31,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.globs import matches, overlap
 from interlock.model.outcome import Landing
-from interlock.model.task import Commit, PhaseKind, Task, TaskId
+from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId
 from tests.sim.fake_git import FakeRepository, trailers
 from tests.sim.fake_hands import Machine, Seat
 from tests.sim.graph import PROVIDER, Graph, passes, runs, tests_of
@@ -202,7 +202,7 @@ class Invariants:
         return replace(task.spec, uses=()) if is_alone else task.spec
 
     def _agent_is_gone(self, fact: f.AgentExited) -> None:
-        seat = self.machine.find(fact.task, fact.attempt)
+        seat = self.machine.find(AttemptKey(fact.task, fact.attempt))
         if seat is None or seat.alive:
             self.violate("I7", f"the agent of {fact.task}/{fact.attempt} is said to have ended, and has not")
         self._exited.add((fact.task, fact.epoch))
@@ -216,11 +216,11 @@ class Invariants:
 
     def agent_started(self, seat: Seat) -> None:
         """An agent process begins."""
-        task, attempt = seat.key
+        task, attempt = seat.order.task, seat.order.attempt
         alive = self.machine.alive()
         if any(other.order.task == task for other in alive):
             self.violate("overlap", f"an agent for {task}/{attempt} started while another works on {task}")
-        lost = self.machine.find(task, attempt)
+        lost = self.machine.find(seat.order.key)
         if lost is not None and lost.made is not None and not lost.ref:
             self.violate("I8", f"the workspace of {task}/{attempt} was opened again before it was archived")
         others = [self.graph.task(other.order.task) for other in alive if other.order.task != task]

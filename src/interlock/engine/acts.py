@@ -34,7 +34,7 @@ from interlock.model.step import (
     UnderWay,
     Widen,
 )
-from interlock.model.task import PhaseKind, TaskId
+from interlock.model.task import AttemptKey, PhaseKind, TaskId
 from interlock.train import retry
 
 HEARTBEAT_SECONDS = 10.0
@@ -106,7 +106,7 @@ class Acts:
             case Tell():
                 await self._tell(step)
             case Answer():
-                self._env.executor.answer(step.task, step.attempt, step.call, step.allow)
+                self._env.executor.answer(AttemptKey(step.task, step.attempt), step.call, step.allow)
             case Widen():
                 await self._performer.widen(step)
 
@@ -117,7 +117,7 @@ class Acts:
         act.task.cancel()
 
     async def _tell(self, step: Tell) -> None:
-        if self._env.executor.say(step.task, step.attempt, step.text):
+        if self._env.executor.say(AttemptKey(step.task, step.attempt), step.text):
             act = self._acts[step.task]
             act.view = replace(act.view, told=act.view.told | {step.message})
             await self._performer.delivered(step)
@@ -155,7 +155,8 @@ class Acts:
             for name, act in list(self._acts.items()):
                 if act.claim is not None:
                     try:
-                        line = self._env.executor.last_line(name, act.view.attempt) or self._check_line(name)
+                        key = AttemptKey(name, act.view.attempt)
+                        line = self._env.executor.last_line(key) or self._check_line(name)
                         await self._env.store.renew(act.claim, self._stale_seconds, line)
                     except StoreUnavailable:
                         continue  # it comes round again; the epoch protects the task, not the lease
@@ -164,7 +165,7 @@ class Acts:
         """The check of a task that runs now, in words."""
         now = asyncio.get_running_loop().time()
         for check in self._env.checker.running():
-            if check.name.startswith(f"{name}/"):
+            if check.task == name:
                 return check_words(check.command, now - check.since, check.pace)
         return ""
 

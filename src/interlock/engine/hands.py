@@ -37,7 +37,7 @@ from interlock.model.outcome import (
     Tip,
 )
 from interlock.model.steering import steering
-from interlock.model.task import Agent, Commit, PhaseKind, TaskId, Tree
+from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
 from interlock.verify.sources import is_source
 
@@ -88,7 +88,7 @@ def _scene(turn: Turn) -> Scene:
 
 def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
     """That a session is over and was written down; nothing if none had begun."""
-    notes = env.executor.notes(task, attempt)
+    notes = env.executor.notes(AttemptKey(task, attempt))
     return [f.NotesSaved(task, attempt, notes.reason, notes.summary, notes.path)] if notes else []
 
 
@@ -242,10 +242,12 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     commands = commands_of(turn)
     if not commands:
         return []
-    name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
+    task = turn.task.spec.id
+    name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
     touched = _there(turn.task.work).touched
     watched = tuple(path for path in touched if is_source(path))
-    return await env.checker.check(replace(check_order(turn, name, tree, commands), watched=watched))
+    order = check_order(turn, name, tree, commands)
+    return await env.checker.check(replace(order, task=task, watched=watched))
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:

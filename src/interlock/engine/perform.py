@@ -31,7 +31,7 @@ from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoc
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Tell, Widen
-from interlock.model.task import PhaseKind, TaskId, Tree
+from interlock.model.task import AttemptKey, PhaseKind, TaskId, Tree
 from interlock.train import retry
 
 ENDS = (
@@ -161,7 +161,7 @@ class Performer:
         await self._end(step.task, step.attempt)
 
     async def _end(self, task: TaskId, attempt: int) -> str:
-        ref = await self.env.executor.recover(task, attempt, "stopped")
+        ref = await self.env.executor.recover(AttemptKey(task, attempt), "stopped")
         archived = f.WorkspaceArchived(task, attempt, ref, why="the attempt was stopped")
         await self._note([*self._paid([archived]), *notes_of(self.env, task, attempt)])
         return ref
@@ -169,13 +169,13 @@ class Performer:
     async def _archive(self, task: TaskState, attempt: int, why: str) -> str:
         if task.phase.kind is not PhaseKind.AGENT:
             return ""
-        return await self.env.executor.recover(task.spec.id, attempt, why)
+        return await self.env.executor.recover(AttemptKey(task.spec.id, attempt), why)
 
     def _paid(self, facts: Sequence[f.Fact]) -> list[f.Fact]:
         """The facts that end an attempt, each with what its agent has used: that is paid for, whatever ended
         it. Where no report says so, the transcript does."""
         return [
-            replace(fact, usage=self.env.executor.spent(fact.task, fact.attempt))
+            replace(fact, usage=self.env.executor.spent(AttemptKey(fact.task, fact.attempt)))
             if isinstance(fact, ENDS) and fact.usage is None
             else fact
             for fact in facts
@@ -226,7 +226,7 @@ class Performer:
         """Answer a request for scope; an agent that takes no messages reads it in its next prompt."""
         answer = (step.paths, step.granted, step.why)
         await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.request)])
-        self.env.executor.widen(step.task, step.attempt, *answer)
+        self.env.executor.widen(AttemptKey(step.task, step.attempt), *answer)
 
     async def give_up(self, step: GiveUp) -> None:
         """Say that a task has waited too long. What it has made so far is kept."""

@@ -193,7 +193,7 @@ class Setups:
                 exited = await self._means.processes.run(
                     Command(
                         ("/bin/sh", "-c", command), str(room.path), str(path), env,
-                        timeout_seconds=SECONDS, name=f"setup {making.name}", grant=grant, grace=False,
+                        timeout_seconds=SECONDS, key=f"setup {making.name}", grant=grant, grace=False,
                     )
                 )  # fmt: skip
                 seconds += exited.seconds

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from interlock.model.durations import precisely
 from interlock.model.suite import SuiteResult, Unable
-from interlock.model.task import Agent, Commit, TaskId, Tree
+from interlock.model.task import Agent, AttemptKey, Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -107,6 +107,11 @@ class Order:
     resume: Resume | None = None
     expected: tuple[str, ...] = ()
     """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""
+
+    @property
+    def key(self) -> AttemptKey:
+        """Names the attempt."""
+        return AttemptKey(self.task, self.attempt)
 
 
 async def _no_question(_call: str, _tool: str, _text: str) -> None:

@@ -1,6 +1,6 @@
 """A command with its limits, its exit, and the Protocol that runs it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -38,8 +38,8 @@ class Command:
     """0: silence is allowed."""
     lease_seconds: float = 0.0
     """Not renewed (`Processes.lease`) for this long: the whole tree ends by itself. 0: no lease."""
-    name: str = ""
-    """The key for `send` and `hang_up`."""
+    key: Hashable = ""
+    """Names it for `send` and `hang_up`."""
     pid_file: str = ""
     """The file that names the process to end while it runs, for a cleanup after a crash."""
     grant: Grant | None = None
@@ -78,11 +78,11 @@ class Processes(Protocol):
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit: ...
 
-    def send(self, name: str, text: str) -> bool:
+    def send(self, key: Hashable, text: str) -> bool:
         """Write to the standard input of a program that listens; False if it is not there to hear it."""
         ...
 
-    def hang_up(self, name: str) -> None:
+    def hang_up(self, key: Hashable) -> None:
         """Close the program's standard input."""
         ...
 

@@ -11,6 +11,18 @@ Tree = NewType("Tree", str)
 TASK_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """Ids become ref names, directory names and argv words, so they are kept this plain."""
 
+
+@dataclass(frozen=True, slots=True)
+class AttemptKey:
+    """Names one attempt at a task, and nothing else ever."""
+
+    task: TaskId
+    attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.task}, attempt {self.attempt}"
+
+
 CRITICAL = 0
 """Tasks of this priority jump the queue."""
 NORMAL = 2

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +39,7 @@ class LocalProcesses:
         self._choose = choose
         self._grace_seconds = grace_seconds
         self._log_limit_bytes = log_limit_bytes
-        self._running: dict[str, Supervised] = {}
+        self._running: dict[Hashable, Supervised] = {}
         self.lease = Lease(lease_clock, self._extend)
 
     async def run(self, command: Command, on_line: Callable[[str], None] | None = None) -> Exit:
@@ -49,14 +49,14 @@ class LocalProcesses:
             program = Supervised(
                 command, self.containment, output, self._grace_seconds, self._bounds_of(command)
             )
-            self._running[command.name] = program
+            self._running[command.key] = program
             try:
                 program.start()
                 program.watch()
                 await program.finished()
             finally:
-                if self._running.get(command.name) is program:
-                    del self._running[command.name]
+                if self._running.get(command.key) is program:
+                    del self._running[command.key]
                 program.close()
             ended, code = program.outcome()
             return Exit(ended, code, time.monotonic() - began, output.tail, output.log_bytes)
@@ -66,14 +66,14 @@ class LocalProcesses:
         for program in self._running.values():
             program.extend(seconds)
 
-    def send(self, name: str, text: str) -> bool:
+    def send(self, key: Hashable, text: str) -> bool:
         """Write to the standard input of a program that listens; False if it is not there to hear it."""
-        program = self._running.get(name)
+        program = self._running.get(key)
         return program is not None and program.send(text)
 
-    def hang_up(self, name: str) -> None:
+    def hang_up(self, key: Hashable) -> None:
         """Close the program's standard input."""
-        if program := self._running.get(name):
+        if program := self._running.get(key):
             program.hang_up()
 
     async def end_survivors(self, pid_file: str) -> None:

@@ -28,7 +28,6 @@ from interlock.run.hooks.listener import RELAY, relays
 from interlock.run.installed import as_installed
 from interlock.run.launch_context import (
     AttemptFolders,
-    attempt_name,
     begin_log,
     command,
     environment,
@@ -62,7 +61,7 @@ class Conversation:
         self._options = options
         self._homes = homes
         self._log = log
-        self._name = attempt_name(order)
+        self._key = order.key
         self._session: Session | None = None
         self._dialogue: Dialogue | None = None
         self._is_over = False
@@ -218,9 +217,9 @@ class Conversation:
 
     def _greet(self, first: str) -> None:
         if first:
-            self._processes.send(self._name, first)
+            self._processes.send(self._key, first)
             if self._dialogue is None and not self._adapter.can_steer:
-                self._processes.hang_up(self._name)
+                self._processes.hang_up(self._key)
         self._reply()
 
     def _reply(self) -> None:
@@ -228,10 +227,10 @@ class Conversation:
         if self._dialogue is None:
             return
         for line in self._dialogue.replies():
-            self._processes.send(self._name, line)
+            self._processes.send(self._key, line)
         if self._dialogue.is_over and not self._is_over:
             self._is_over = True
-            self._processes.hang_up(self._name)
+            self._processes.hang_up(self._key)
             if self._running:
                 asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self._running.cancel)
 
@@ -243,7 +242,7 @@ class Conversation:
             self._dialogue.say(text)
             self._reply()
             return True
-        return self._adapter.can_steer and self._processes.send(self._name, self._adapter.message(text))
+        return self._adapter.can_steer and self._processes.send(self._key, self._adapter.message(text))
 
     def answer(self, call: str, allow: bool) -> bool:
         """A person's answer to what the agent asked; False if that question is not open."""

@@ -19,11 +19,11 @@ from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
 from interlock.model.session import SessionNotes
 from interlock.model.shown import shown
-from interlock.model.task import TaskId
+from interlock.model.task import AttemptKey
 from interlock.model.usage import Usage
 from interlock.run.conversation import Conversation
 from interlock.run.homes import Homes
-from interlock.run.launch_context import PID_FILE, attempt_name, goes_on
+from interlock.run.launch_context import PID_FILE, goes_on
 from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
@@ -43,28 +43,28 @@ class RecoveredAttempts:
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / "given-up"
 
-    def add(self, task: TaskId, attempt: int) -> None:
-        mark = self._mark(task, attempt)
+    def add(self, key: AttemptKey) -> None:
+        mark = self._mark(key)
         try:
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
         except OSError as error:
             raise EnvironmentProblem(f"cannot write {error.filename}: {error.strerror}") from error
 
-    def has(self, task: TaskId, attempt: int) -> bool:
-        return self._mark(task, attempt).exists()
+    def has(self, key: AttemptKey) -> bool:
+        return self._mark(key).exists()
 
-    def forget_before(self, task: TaskId, attempt: int) -> None:
+    def forget_before(self, key: AttemptKey) -> None:
         """Forget the marks before an attempt that was brought home: those that knew of them were replaced."""
-        marks = self._mark(task, attempt).parent
+        marks = self._mark(key).parent
         with contextlib.suppress(OSError):
             for mark in marks.iterdir():
-                if int(mark.name) < attempt:
+                if int(mark.name) < key.attempt:
                     mark.unlink()
             marks.rmdir()
 
-    def _mark(self, task: TaskId, attempt: int) -> Path:
-        return self._folder / task / str(attempt)
+    def _mark(self, key: AttemptKey) -> Path:
+        return self._folder / key.task / str(key.attempt)
 
 
 async def _ignore(*_: object) -> None:
@@ -91,17 +91,16 @@ class LocalExecutor(Generic[W]):
         self._homes = Homes(state_dir)
         self._recovered = RecoveredAttempts(state_dir)
         self._driver = SessionDriver(self._options.hooks, state_dir, self._options.clean)
-        self._talks: dict[str, Conversation] = {}
+        self._talks: dict[AttemptKey, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
         """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
         fresh, order = order.session, _as_it_will_be(order)
-        name = attempt_name(order)
         start = order.resume.start if order.resume else ""
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(order, workspace, news)
-            if _is_gone(order, report, self._talks[name]):
+            if _is_gone(order, report, self._talks[order.key]):
                 self._options.tell(f"{order.task}: cannot resume its session; starting a new one")
                 report = await self._work(_afresh(order, fresh), workspace, news)
             await news.exited()
@@ -109,55 +108,55 @@ class LocalExecutor(Generic[W]):
         except (UserError, OSError) as problem:
             report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
-            self._talks.pop(name, None)
+            self._talks.pop(order.key, None)
         await self._driver.close(report)
         return report
 
-    def last_line(self, task: TaskId, attempt: int) -> str:
+    def last_line(self, key: AttemptKey) -> str:
         """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
-        talk = self._talks.get(_name(task, attempt))
+        talk = self._talks.get(key)
         return shown(talk.last_line) if talk else ""
 
-    def say(self, task: TaskId, attempt: int, text: str) -> bool:
+    def say(self, key: AttemptKey, text: str) -> bool:
         """A person's message to the agent; False if it does not run, or takes none."""
-        talk = self._talks.get(_name(task, attempt))
+        talk = self._talks.get(key)
         return talk is not None and talk.say(text)
 
-    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+    def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
         """A person's answer to what the agent asked leave for; False if that question is not open."""
-        talk = self._talks.get(_name(task, attempt))
+        talk = self._talks.get(key)
         return talk is not None and talk.answer(call, allow)
 
-    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+    def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:
         """The answer to a request for scope; False if it cannot reach the agent."""
-        talk = self._talks.get(_name(task, attempt))
+        talk = self._talks.get(key)
         return talk is not None and talk.widen(paths, granted, why)
 
-    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
+    def notes(self, key: AttemptKey) -> SessionNotes | None:
         """Return the notes on a session that is over."""
-        return self._driver.notes(task, attempt)
+        return self._driver.notes(key.task, key.attempt)
 
-    def spent(self, task: TaskId, attempt: int) -> Usage | None:
+    def spent(self, key: AttemptKey) -> Usage | None:
         """Return what an attempt has used so far, from its transcript; None: it says nothing."""
-        return spent(self._state_dir, task, attempt)
+        return spent(self._state_dir, key.task, key.attempt)
 
-    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
+    async def recover(self, key: AttemptKey, why: str = "lost") -> str:
         """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
         try:
-            ref = await self._end_and_archive(task, attempt)
+            ref = await self._end_and_archive(key)
         finally:
-            await asyncio.to_thread(self._homes.take_back, task, attempt)
-        await self._driver.close_lost(task, attempt, why, ref)
+            await asyncio.to_thread(self._homes.take_back, key.task, key.attempt)
+        await self._driver.close_lost(key.task, key.attempt, why, ref)
         return ref
 
-    async def _end_and_archive(self, task: TaskId, attempt: int) -> str:
-        self._recovered.add(task, attempt)
-        workspace = await self._workspaces.find(task, attempt)
+    async def _end_and_archive(self, key: AttemptKey) -> str:
+        self._recovered.add(key)
+        workspace = await self._workspaces.find(key.task, key.attempt)
         if workspace is None:
             return ""
         await self._processes.end_survivors(str(workspace.home / PID_FILE))
         try:
-            collected = await self._workspaces.collect(workspace, f"{_name(task, attempt)}, recovered")
+            collected = await self._workspaces.collect(workspace, f"{key}, recovered")
         except RejectedObjects:
             # It would be refused for ever. What it holds is kept, and the task goes on without it.
             await self._set_aside(workspace)
@@ -177,7 +176,7 @@ class LocalExecutor(Generic[W]):
         log = self._state_dir / report.log
         talk = Conversation(order, self._processes, self._options, self._homes, log)
         hooks = self._driver.greet(order, workspace.path, workspace.written)
-        self._talks[attempt_name(order)] = talk
+        self._talks[order.key] = talk
         try:
             return await talk.hold(report, workspace, lambda: self._about_to_start(order), news, hooks)
         except UserError as problem:
@@ -185,20 +184,20 @@ class LocalExecutor(Generic[W]):
 
     def _about_to_start(self, order: Order) -> float:
         """The last look before the agent starts: how long its lease is."""
-        if self._recovered.has(order.task, order.attempt):
-            raise StaleEpoch(f"{attempt_name(order)} was given up before the agent started")
-        return self._processes.lease.left(attempt_name(order))
+        if self._recovered.has(order.key):
+            raise StaleEpoch(f"{order.key} was given up before the agent started")
+        return self._processes.lease.left(str(order.key))
 
     async def _bring_home(self, report: Report, workspace: W) -> Report:
         """Import what the agent made, and only then give its directory up."""
         try:
             collected = await _collect(
-                self._workspaces, workspace, _name(report.task, report.attempt), self._options.tell
+                self._workspaces, workspace, str(AttemptKey(report.task, report.attempt)), self._options.tell
             )
         except (InterlockError, OSError) as problem:
             # OSError too: the agent can reach these files, and what it broke must not break the loop.
             return kept(report, problem, str(await self._set_aside(workspace)))
-        self._recovered.forget_before(report.task, report.attempt)
+        self._recovered.forget_before(AttemptKey(report.task, report.attempt))
         report = with_work(report, collected)
         if report.error is None and not report.asks:
             await asyncio.to_thread(self._homes.forget, report.task, report.attempt)
@@ -249,7 +248,3 @@ async def _collect(
             tell(f"{message}: cannot import its work yet: {problem}; retrying in {seconds:g} s")
             await asyncio.sleep(seconds)
     return await workspaces.collect(workspace, message)
-
-
-def _name(task: TaskId, attempt: int) -> str:
-    return f"{task}, attempt {attempt}"

@@ -167,14 +167,10 @@ def command(
         env=env,
         timeout_seconds=order.timeout_seconds,
         idle_seconds=order.idle_seconds,
-        name=attempt_name(order),
+        key=order.key,
         pid_file=str(place.state / PID_FILE),
         grant=grant(place, launch, forwarded_ports, env),
         listens=ADAPTERS[order.agent.use].can_steer or bool(launch.say),
         # The lines of a program of the user's choice mean nothing, and a script may write to /dev/stderr.
         sealed=order.agent.use != "command",
     )
-
-
-def attempt_name(order: Order) -> str:
-    return f"{order.task}, attempt {order.attempt}"

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from interlock.model.outcome import AttemptCallbacks, Order, Report
 from interlock.model.session import SessionNotes
-from interlock.model.task import TaskId
+from interlock.model.task import AttemptKey
 from interlock.model.usage import Usage
 
 
@@ -20,31 +20,31 @@ class Executor(Protocol):
         """
         ...
 
-    def last_line(self, task: TaskId, attempt: int) -> str:
+    def last_line(self, key: AttemptKey) -> str:
         """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
         ...
 
-    def say(self, task: TaskId, attempt: int, text: str) -> bool:
+    def say(self, key: AttemptKey, text: str) -> bool:
         """A person's message to the agent; False if it does not run, or takes none while it runs."""
         ...
 
-    def answer(self, task: TaskId, attempt: int, call: str, allow: bool) -> bool:
+    def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
         """A person's answer to what the agent asked leave for; False if that question is not open."""
         ...
 
-    def widen(self, task: TaskId, attempt: int, paths: tuple[str, ...], granted: bool, why: str) -> bool:
+    def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:
         """The answer to a request for scope; False if it cannot reach the agent."""
         ...
 
-    def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
+    def notes(self, key: AttemptKey) -> SessionNotes | None:
         """Return the notes on a session that is over; None if none had begun."""
         ...
 
-    def spent(self, task: TaskId, attempt: int) -> Usage | None:
+    def spent(self, key: AttemptKey) -> Usage | None:
         """Return what an attempt has used so far, from its transcript; None: it says nothing."""
         ...
 
-    async def recover(self, task: TaskId, attempt: int, why: str = "lost") -> str:
+    async def recover(self, key: AttemptKey, why: str = "lost") -> str:
         """End a lost attempt for ever and archive what it left; return the ref, or ''.
 
         `why` its session ended is for its notes.

@@ -20,7 +20,6 @@ from interlock.model.sandbox import ForwardedPort
 from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.run.hooks.listener import Respond, listen
-from interlock.run.launch_context import attempt_name
 from interlock.run.network import ProxyRecord, Way
 
 MODEL_PORT = 18080
@@ -48,7 +47,7 @@ class ProxyNetwork:
         agent = order.agent
         check_key(agent, self.key_hosts)
         transcript = self.logs / order.task / f"{order.attempt}.model.jsonl"
-        asked = EndpointOrder(attempt_name(order), wire, agent.url, agent.key_env, transcript)
+        asked = EndpointOrder(str(order.key), wire, agent.url, agent.key_env, transcript)
         async with self.models.open(asked) as endpoint:
             port = self._port(MODEL_PORT)
             yield Way(
@@ -60,7 +59,7 @@ class ProxyNetwork:
 
     @asynccontextmanager
     async def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
-        async with self.to(attempt_name(order), (*self.allow_hosts, *hosts)) as way:
+        async with self.to(str(order.key), (*self.allow_hosts, *hosts)) as way:
             yield way
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class LocalChecker:
         self._folders = Folders(state_dir / "check")
         self._turn = asyncio.Semaphore(at_once)
         self._moving_in = asyncio.Lock()
-        self._running: dict[str, RunningCheck] = {}
+        self._running: dict[Hashable, RunningCheck] = {}
         """By the name that their commands run under."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
@@ -108,7 +108,7 @@ class LocalChecker:
             directory=str(room.path),
             log="",
             lease_seconds=self._lease_left(order),
-            name=name,
+            key=name,
             pid_file=str(note(folder)),
             grant=room.grant,
             grace=False,  # its end is worth nothing to anybody
@@ -121,7 +121,7 @@ class LocalChecker:
         pace = order.pace.get(command)
         limits = (order.timeout_seconds, pace.limit_seconds if pace else 0.0)
         now = asyncio.get_running_loop().time()
-        with self._shown(how.name, RunningCheck(order.name, command, now, pace)):
+        with self._shown(how.key, RunningCheck(order.name, order.task, command, now, pace)):
             exited = await self._processes.run(
                 replace(
                     how,
@@ -137,13 +137,13 @@ class LocalChecker:
         return _Ran(exited, log, _written(path, began), pace.usual_seconds if pace and hung else 0.0)
 
     @contextlib.contextmanager
-    def _shown(self, name: str, check: RunningCheck) -> Iterator[None]:
+    def _shown(self, key: Hashable, check: RunningCheck) -> Iterator[None]:
         """Let others see that it runs."""
-        self._running[name] = check
+        self._running[key] = check
         try:
             yield
         finally:
-            del self._running[name]
+            del self._running[key]
 
 
 def _layer(room: Room) -> Path:

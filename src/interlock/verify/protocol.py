@@ -8,7 +8,7 @@ from typing import Protocol
 from interlock.model.outcome import CheckResult
 from interlock.model.pace import Pace
 from interlock.model.sandbox import Grant
-from interlock.model.task import Tree
+from interlock.model.task import TaskId, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class CheckOrder:
     """It is the controller's: no command starts when its lease is over, and each ends before that."""
     pace: Mapping[str, Pace] = field(default_factory=dict)
     """By command, how long it usually takes and when it hangs, as far as that is known."""
+    task: TaskId = TaskId("")
+    """The task whose change it is about, if there is one."""
     watched: tuple[str, ...] = ()
     """Files of which to say whether the commands read them."""
 
@@ -34,7 +36,8 @@ class RunningCheck:
     """A command that runs now."""
 
     name: str
-    """Of its order."""
+    task: TaskId
+    """Both of its order."""
     command: str
     since: float
     """On the clock of the event loop."""

@@ -57,11 +57,11 @@ def _is_dumb() -> bool:
 
 def running_checks(project: Project, now: float) -> Iterator[tuple[TaskId, str, float | None]]:
     """The checks of tasks that run now: the task, the check in words, and of a late one when it began."""
-    for check in project.checker.running():
+    for check in (check for check in project.checker.running() if check.task):
         seconds = now - check.since
         is_late = check.pace is not None and check.pace.is_overdue(seconds)
         words = check_words(check.command, seconds, check.pace)
-        yield TaskId(check.name.partition("/")[0]), words, check.since if is_late else None
+        yield check.task, words, check.since if is_late else None
 
 
 class PlainLines:
