@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from interlock.git.discover import discover
-from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId
@@ -26,7 +25,7 @@ TASK = TaskId("a")
 class Person:
     """Hears what the agent asks, and answers."""
 
-    executor: LocalExecutor[Workspace]
+    executor: LocalExecutor
     allow: bool | None = None
     say: str = ""
     asked: list[tuple[str, str, str]] = field(default_factory=list)
@@ -52,7 +51,7 @@ class Desk:
     """A repository with one commit, and an executor on it."""
 
     base: Commit
-    executor: LocalExecutor[Workspace]
+    executor: LocalExecutor
 
     def work(self, prompt: str, person: Person, permissions: str = "ask", *options: str) -> Report:
         agent = Agent("fake", "acp", (sys.executable, str(FAKE), *options), permissions=permissions)

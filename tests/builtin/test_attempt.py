@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from interlock.git.discover import discover
-from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.session import Usage
@@ -31,7 +30,7 @@ class Desk:
 
     folder: Path
     base: Commit
-    executor: LocalExecutor[Workspace]
+    executor: LocalExecutor
 
     def work(self, url: str, *args: str, session: str = "s1", idle_seconds: float = 30.0) -> Report:
         agent = Agent("local", "built-in", model="tiny", url=url, args=(*FAST, *args))

@@ -25,7 +25,7 @@ class Desk:
     place: Place
     base: Commit
     workspaces: GitWorkspaces
-    executor: LocalExecutor[Workspace]
+    executor: LocalExecutor
     lease: Lease
 
     def git(self, *words: str) -> str:

@@ -8,7 +8,6 @@ import pytest
 
 from interlock.git.discover import discover
 from interlock.git.place import Place
-from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId
@@ -46,7 +45,7 @@ class Desk:
         return Order(TASK, 1, 1, base, agent, "p", "s", 60.0, 0.0)
 
     @property
-    def executor(self) -> LocalExecutor[Workspace]:
+    def executor(self) -> LocalExecutor:
         # Not in a sandbox: the program shows by a trace outside of it that it had the account.
         processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
         return LocalExecutor(GitWorkspaces(self.place), processes, self.place.state)

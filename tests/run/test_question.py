@@ -1,30 +1,16 @@
 """What counts as a question to a person at the end of a session: rules only (5: a question is a question)."""
 
-from dataclasses import dataclass
-
 import pytest
 
+from interlock.git.protocol import Collected
 from interlock.model.outcome import Asking, ErrorClass, Report
 from interlock.model.session import Event, EventKind
 from interlock.model.task import Commit, TaskId
 from interlock.run.outcome import with_work
 from interlock.run.question import MESSAGE_CHARS, TEXT_CHARS, Closing
 
-
-@dataclass(frozen=True)
-class Held:
-    """What a workspace held."""
-
-    commit: Commit
-    touched: tuple[str, ...] = ()
-    ref: str = "refs/kept"
-
-    @property
-    def changed(self) -> bool:
-        return bool(self.touched)
-
-
-UNCHANGED, CHANGED = Held(Commit("b")), Held(Commit("c"), ("a.py",))
+UNCHANGED = Collected(Commit("b"), "refs/kept", changed=False)
+CHANGED = Collected(Commit("c"), "refs/kept", changed=True, touched=("a.py",))
 
 
 def said(text: str) -> Event:

@@ -162,11 +162,3 @@ class Workspaces(Protocol):
     async def find(self, task: TaskId, attempt: int) -> Workspace | None:
         """A workspace that an earlier process left. One that was still being made is removed."""
         ...
-
-    async def check_out(self, tree: Tree, home: Path) -> CheckRoom:
-        """A clean directory with exactly this tree, for one check. `home` is a folder for it alone."""
-        ...
-
-    async def clear(self, home: Path) -> None:
-        """Remove what a check left."""
-        ...

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from interlock.agents import ADAPTERS
 from interlock.agents.adapter import Dialogue, Launch
+from interlock.git.protocol import Workspace
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
@@ -41,7 +42,6 @@ from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import how_it_went
 from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.session import Session
-from interlock.run.workspaces import AttemptWorkspace
 
 FAREWELL_SECONDS = 5.0
 """For a program that has said all, and does not end by itself."""
@@ -84,7 +84,7 @@ class Conversation:
     async def hold(
         self,
         report: Report,
-        workspace: AttemptWorkspace,
+        workspace: Workspace,
         lease_left: Callable[[], float],
         news: AttemptCallbacks,
         hooks: SessionHooks,

@@ -12,8 +12,8 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic
 
+from interlock.git.protocol import Collected, Workspaces
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
@@ -28,7 +28,6 @@ from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.session_driver import SessionDriver
-from interlock.run.workspaces import AttemptWorkspaces, CollectedWork, W
 
 PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
 """Between tries to import what an agent made: some ten minutes for a person to make room."""
@@ -74,12 +73,12 @@ async def _ignore(*_: object) -> None:
 NO_NEWS = AttemptCallbacks(opened=_ignore, exited=_ignore)
 
 
-class LocalExecutor(Generic[W]):
+class LocalExecutor:
     """Carries attempts out on this machine."""
 
     def __init__(
         self,
-        workspaces: AttemptWorkspaces[W],
+        workspaces: Workspaces,
         processes: Processes,
         state_dir: Path,
         options: ExecutorOptions | None = None,
@@ -164,7 +163,7 @@ class LocalExecutor(Generic[W]):
         await self._set_aside(workspace)
         return collected.ref
 
-    async def _work(self, order: Order, workspace: W, news: AttemptCallbacks) -> Report:
+    async def _work(self, order: Order, workspace: Workspace, news: AttemptCallbacks) -> Report:
         """Run the agent, and say how it went as seen from outside."""
         report = Report(
             order.task,
@@ -188,7 +187,7 @@ class LocalExecutor(Generic[W]):
             raise StaleEpoch(f"{order.key} was given up before the agent started")
         return self._processes.lease.left(str(order.key))
 
-    async def _bring_home(self, report: Report, workspace: W) -> Report:
+    async def _bring_home(self, report: Report, workspace: Workspace) -> Report:
         """Import what the agent made, and only then give its directory up."""
         try:
             collected = await _collect(
@@ -208,7 +207,7 @@ class LocalExecutor(Generic[W]):
             return noted(report, f"its workspace {workspace.home} could not be removed: {problem}")
         return report
 
-    async def _set_aside(self, workspace: W) -> Path:
+    async def _set_aside(self, workspace: Workspace) -> Path:
         """Give the workspace up; where what is left of it can be found."""
         try:
             return await self._workspaces.discard(workspace) or workspace.home
@@ -238,8 +237,8 @@ def _afresh(order: Order, session: str) -> Order:
 
 
 async def _collect(
-    workspaces: AttemptWorkspaces[W], workspace: W, message: str, tell: Callable[[str], None]
-) -> CollectedWork:
+    workspaces: Workspaces, workspace: Workspace, message: str, tell: Callable[[str], None]
+) -> Collected:
     """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
     for seconds in PATIENCE_SECONDS:
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from interlock.agents import ADAPTERS
 from interlock.agents.adapter import Launch, LaunchContext
+from interlock.git.protocol import Workspace
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
@@ -15,7 +16,6 @@ from interlock.model.sandbox import ForwardedPort, Grant
 from interlock.run.network import Way
 from interlock.run.private_files import open_private
 from interlock.run.program import folders_of
-from interlock.run.workspaces import AttemptWorkspace
 
 PROMPT = "prompt.md"
 PID_FILE = "supervisor.pid"
@@ -51,7 +51,7 @@ class AttemptFolders:
     log: Path
 
 
-def folders_for(workspace: AttemptWorkspace, home: Path, log: Path) -> AttemptFolders:
+def folders_for(workspace: Workspace, home: Path, log: Path) -> AttemptFolders:
     return AttemptFolders(workspace.path, workspace.grant, workspace.home, home, log)
 
 

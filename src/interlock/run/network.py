@@ -6,29 +6,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from interlock.model.kinds import Wire
-from interlock.model.outcome import ErrorClass, Order
+from interlock.model.outcome import Order
 from interlock.model.sandbox import ForwardedPort
 from interlock.model.session import Usage
-
-
-class ModelTrouble(Protocol):
-    """The fault of the latest call of a model."""
-
-    @property
-    def error(self) -> ErrorClass: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def retry_after_seconds(self) -> float: ...
+from interlock.proxy import CallError
 
 
 class ProxyRecord(NamedTuple):
     """The proxy's view of a session so far."""
 
     usage: Usage
-    trouble: ModelTrouble | None = None
+    trouble: CallError | None = None
 
 
 def _nothing() -> None:

@@ -8,13 +8,14 @@
 from dataclasses import replace
 
 from interlock.agents.adapter import SessionVerdict
+from interlock.git.protocol import Collected
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
-from interlock.run.network import ModelTrouble, ProxyRecord
-from interlock.run.workspaces import CollectedWork
+from interlock.proxy import CallError
+from interlock.run.network import ProxyRecord
 
 ENDED_BY = {
     Ended.TIMEOUT: ErrorClass.TIMEOUT,
@@ -65,7 +66,7 @@ def _limited(order: Order, exited: Exit, verdict: SessionVerdict) -> SessionVerd
     return verdict
 
 
-def _explained(verdict: SessionVerdict, trouble: ModelTrouble) -> SessionVerdict:
+def _explained(verdict: SessionVerdict, trouble: CallError) -> SessionVerdict:
     """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
@@ -107,7 +108,7 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
     return report
 
 
-def with_work(report: Report, collected: CollectedWork) -> Report:
+def with_work(report: Report, collected: Collected) -> Report:
     """Judge by what the agent made. Ending well without a change is a failure of its own, unless it asks a
     person. With a change only an explicit question counts; what was denied does not, as checks decide."""
     report = replace(report, archived=collected.ref)
