@@ -25,7 +25,6 @@ from interlock.events.baselines import on_main
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
-from interlock.model.canary import PLACES
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import CheckResult, ErrorClass
@@ -131,7 +130,7 @@ class Performer:
         await self._record(turn, facts)
 
     async def _attempt(self, turn: Turn) -> Sequence[f.Fact]:
-        limit = _patience(turn.task) + self.stale_seconds
+        limit = retry.longest_seconds(turn.task) + self.stale_seconds
         try:
             async with asyncio.timeout(limit):
                 return await HANDS[turn.task.phase.kind](self.env, turn)
@@ -257,15 +256,6 @@ class Performer:
     @property
     def _environment(self) -> str:
         return self.ledger.state.run.environment if self.ledger.state.run else ""
-
-
-def _patience(task: TaskState) -> float:
-    """The longest a phase may take by its own limits. What goes on beyond that hangs."""
-    spec = task.spec
-    if task.phase.kind is PhaseKind.AGENT:
-        return spec.timeout_seconds
-    # Every command once on the change, up to twice on main itself, and three times for each canary.
-    return spec.check_seconds * (3 + 3 * PLACES) * len({*spec.done_when, *spec.verify})
 
 
 def said(problem: Exception) -> str:

@@ -15,11 +15,8 @@ from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
 from interlock.model.task import Tree
-from interlock.train import judge
+from interlock.train import judge, retry
 from interlock.verify.protocol import CheckOrder
-
-TRIES = 3
-"""A change may land while the merge is checked. Then it is merged and checked anew."""
 
 
 class Upstream:
@@ -37,7 +34,7 @@ class Upstream:
     async def follow(self) -> str:
         """Fetch and bring main along; why main moved, or nothing."""
         self._tell_once(await self._env.repository.fetch())
-        for _ in range(TRIES):
+        for _ in range(retry.UPSTREAM_TRIES):
             found = await self._env.repository.divergence()
             if found is None or self._refused == (found.main.commit, found.theirs):
                 return ""

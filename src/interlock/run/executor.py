@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from interlock.git.protocol import Collected, Workspaces
+from interlock.git.protocol import Collected, Workspace, Workspaces
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
@@ -28,9 +28,7 @@ from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.session_driver import SessionDriver
-
-PATIENCE_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, *(30.0,) * 18)
-"""Between tries to import what an agent made: some ten minutes for a person to make room."""
+from interlock.train import retry
 
 
 class RecoveredAttempts:
@@ -240,7 +238,7 @@ async def _collect(
     workspaces: Workspaces, workspace: Workspace, message: str, tell: Callable[[str], None]
 ) -> Collected:
     """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
-    for seconds in PATIENCE_SECONDS:
+    for seconds in retry.import_pauses():
         try:
             return await workspaces.collect(workspace, message)
         except EnvironmentProblem as problem:

@@ -1,4 +1,4 @@
-"""Retries, pauses between them, deferrals and giving up: every such rule of Interlock stands here.
+"""Retries, pauses between them, deferrals and giving up: every such rule of the loop and its hands.
 
 Rules (a pause doubles each time up to its limit; `task` is always the state before the setback):
 1. An agent that fails tries again after 1 s, up to 60 s. A red check or a conflict goes back at once: it
@@ -19,7 +19,12 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 8. What goes wrong on top of a change that is not on main yet is no failure: it is built again on main.
 9. An act that fails unexpectedly is left alone for 5 s, up to 5 min, so that the loop does not spin on it.
 10. A log that cannot be used is tried again after 0.5 s (a round of the loop: after 1 s), up to 10 s.
-11. A task that waits for a lease of another is given up when its `lease_timeout` is over (`engine.decide`).
+11. What an agent made is paid for: while a full disk keeps it from being imported, that is tried again after
+    1 s, up to 30 s, 23 times. These ten minutes are for a person to make room.
+12. A phase that goes on beyond its own limits hangs, and has failed: an agent's after its timeout, a check's
+    when every command could have run once on the change, twice on main and three times for each canary.
+13. A change may land while a merge with the upstream is checked: it is merged and checked anew, three times.
+14. A task that waits for a lease of another is given up when its `lease_timeout` is over (`engine.decide`).
 """
 
 from collections.abc import Sequence
@@ -27,8 +32,9 @@ from collections.abc import Sequence
 from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.model.backoff import grown
+from interlock.model.canary import PLACES
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
-from interlock.model.task import Commit, TaskId
+from interlock.model.task import Commit, PhaseKind, TaskId
 
 FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
 MAX_WAIT_SECONDS, MAX_ASKED_SECONDS, MAX_WAITS = 600.0, 3600.0, 12
@@ -39,6 +45,8 @@ LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
 WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
 TROUBLE_SECONDS, MAX_TROUBLE_SECONDS = 5.0, 300.0
 WRITE_SECONDS, ROUND_SECONDS, MAX_LOG_SECONDS = 0.5, 1.0, 10.0
+IMPORT_SECONDS, MAX_IMPORT_SECONDS, MAX_IMPORTS = 1.0, 30.0, 23
+UPSTREAM_TRIES = 3
 
 PhaseKey = tuple[TaskId, int, str, int]
 """The first fields of every fact about a phase: task, attempt, phase, epoch."""
@@ -115,6 +123,19 @@ def trouble_delay(times: int) -> float:
 def log_delay(first: float, times: int) -> float:
     """Return the pause after the log could not be used, so many times before (rule 10)."""
     return grown(first, MAX_LOG_SECONDS, times)
+
+
+def import_pauses() -> list[float]:
+    """Return the pauses between tries to import what an agent made (rule 11)."""
+    return [grown(IMPORT_SECONDS, MAX_IMPORT_SECONDS, times) for times in range(MAX_IMPORTS)]
+
+
+def longest_seconds(task: TaskState) -> float:
+    """Return the longest that a phase may take by its own limits (rule 12)."""
+    spec = task.spec
+    if task.phase.kind is PhaseKind.AGENT:
+        return spec.timeout_seconds
+    return spec.check_seconds * (3 + 3 * PLACES) * len({*spec.done_when, *spec.verify})
 
 
 def endings(task: TaskState, facts: Sequence[f.Fact], agent: str = "") -> list[f.TaskFailed]:
