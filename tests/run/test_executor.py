@@ -238,7 +238,7 @@ def test_an_attempt_that_was_recovered_never_starts_any_more(desk: Desk) -> None
 
 def test_a_lease_that_is_renewed_while_the_workspace_is_made_counts(desk: Desk) -> None:
     async def renewed() -> Report:
-        desk.lease.renew(0.001)
+        desk.lease.renew(0.1)
         running = asyncio.create_task(desk.executor.carry_out(desk.order("echo new > file")))
         await asyncio.sleep(0)
         desk.lease.renew(60.0)

@@ -266,7 +266,7 @@ def test_a_lease_that_is_over_starts_no_command_and_ends_nobodys_check(bench: Be
 
 def test_a_lease_that_is_renewed_goes_on_also_for_a_check_that_waits(bench: Bench) -> None:
     async def story() -> list[bool]:
-        bench.lease.renew(0.001)
+        bench.lease.renew(0.1)
         orders = [bench.order("echo", "true", leased=True) for _ in range(2)]
         checks = [asyncio.create_task(bench.checker.check(order)) for order in orders]
         await asyncio.sleep(0)
