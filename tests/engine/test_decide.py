@@ -10,6 +10,7 @@ from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.record import GENESIS, Recorded, seal
 from interlock.events.state import State
+from interlock.events.versions import Unknown
 from interlock.model.claim import Claim, Held
 from interlock.model.step import (
     Answer,
@@ -25,6 +26,7 @@ from interlock.model.step import (
     UnderWay,
     Watch,
     Widen,
+    WindDown,
 )
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.schedule import Board
@@ -155,6 +157,17 @@ def test_one_scope_is_widened_at_a_time_and_no_agent_starts_meanwhile() -> None:
     told = [f.ScopeAnswered(A, 1, (path,), True, request=seq) for path, seq in (("x.py", 5), ("y.py", 6))]
     assert [type(step) for step in reached(state_of(*facts, told[0]))] == [Widen]
     assert [type(step) for step in reached(state_of(*facts, *told))] == [Start]
+
+
+def test_a_fact_that_only_a_newer_version_understands_stops_the_run_and_nothing_starts() -> None:
+    state = state_of(task(A), task(B), RUN, *TESTED)
+    state.unknown = Unknown(9, "Teleported", "9.0")
+    found = steps(state)
+    assert [type(step) for step in found] == [WindDown, Start]
+    assert isinstance(found[1], Start) and found[1].phase == "land"
+    assert state.run
+    state.run.stopping = True
+    assert [type(step) for step in steps(state)] == [Start]
 
 
 def test_the_run_ends_when_nothing_is_possible_without_a_person_but_not_during_a_pause() -> None:

@@ -33,6 +33,7 @@ from interlock.model.step import (
     Tell,
     UnderWay,
     Widen,
+    WindDown,
 )
 from interlock.model.task import AttemptKey, PhaseKind, TaskId
 from interlock.train import retry
@@ -109,6 +110,8 @@ class Acts:
                 self._env.executor.answer(AttemptKey(step.task, step.attempt), step.call, step.allow)
             case Widen():
                 await self._performer.widen(step)
+            case WindDown():
+                await self._performer.wind_down()
 
     def stop(self, step: Stop) -> None:
         """End an act."""

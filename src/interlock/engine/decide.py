@@ -8,7 +8,8 @@ Rules:
 3. The train goes before new work: what is nearly done frees leases and moves the base.
 4. An agent starts when it is known how its checks end on main. Until then they are tried there, all at once.
 5. One scope is widened at a time, and no agent starts meanwhile: what is granted is held against the others.
-6. When the run is stopping no agent starts, but work that is under way goes through to main.
+6. When the run is stopping no agent starts, but work that is under way goes through to main. A fact that
+   only a newer Interlock understands stops the run like that.
 7. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
    "wait", and no end.
 """
@@ -38,6 +39,7 @@ from interlock.model.step import (
     UnderWay,
     Watch,
     Widen,
+    WindDown,
 )
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
@@ -49,8 +51,8 @@ Acts = Mapping[TaskId, UnderWay]
 def decide(state: State, board: Board, now: float, acts: Acts, strict_scope: bool = False) -> list[Step]:
     """Return the steps to take now. `acts` is what this process has under way."""
     steps: list[Step] = [*_stops(state, acts), *_tells(state, acts), *_answers(state, acts)]
-    widen = _widen(state, board, acts, strict_scope)
-    steps += [*widen, *_one_a_task(_next_steps(state, board, now, acts, may_start=not widen))]
+    first: list[Step] = [*_wind_down(state), *_widen(state, board, acts, strict_scope)]
+    steps += [*first, *_one_a_task(_next_steps(state, board, now, acts, may_start=not first))]
     if not steps and not acts and _is_at_rest(state, board, now):
         return [End("stopped" if state.run and state.run.stopping else "at rest")]
     return steps
@@ -139,6 +141,11 @@ def _widen(state: State, board: Board, acts: Acts, strict: bool) -> list[Widen]:
         if asked.attempt == act.attempt and not asked.is_answered
     )
     return [answer for answer, _ in zip(requests, range(1), strict=False)]
+
+
+def _wind_down(state: State) -> list[WindDown]:
+    is_going_on = state.run is not None and not state.run.stopping
+    return [WindDown()] if state.unknown and is_going_on else []
 
 
 def _next_steps(state: State, board: Board, now: float, acts: Acts, may_start: bool) -> list[Step]:

@@ -20,7 +20,7 @@ from interlock.engine.estimates import Estimates
 from interlock.engine.graph_watch import GraphWatch
 from interlock.engine.ledger import Ledger, Tell, Watch
 from interlock.engine.lessons import lessons_due
-from interlock.engine.loading import refuse_unknown, unknown_text
+from interlock.engine.loading import refuse_unknown
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
@@ -185,7 +185,6 @@ class Engine:
         """Read, fold, decide and carry out once; the end of the run if that is what was decided."""
         self._wake.clear()
         await acts.catch_up()
-        await self._stop_at_unknown(claim)
         await self._pass_on_stop(claim)
         await self._estimates.refresh(self._ledger, claim)
         await self._decided(await lessons_due(self._env, self.state), claim)
@@ -209,13 +208,6 @@ class Engine:
         if facts:
             await self._ledger.append(facts, claim)
             await self._ledger.catch_up()
-
-    async def _stop_at_unknown(self, claim: Claim) -> None:
-        """A newer Interlock wrote what this one must not decide without: finish what runs, start nothing."""
-        run, why = self.state.run, unknown_text(self.state)
-        if why and run and not run.stopping:
-            self._tell(f"{why}: nothing new starts, and the run ends when what runs now is finished")
-            await self._decided([f.StopRequested(run.run, why=why)], claim)
 
     async def _pass_on_stop(self, claim: Claim) -> None:
         """A person's Ctrl-C is a fact like any other."""

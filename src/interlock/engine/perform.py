@@ -17,6 +17,7 @@ from interlock.engine.env import Env
 from interlock.engine.hands import HANDS, CutShort, landed, notes_of, stale
 from interlock.engine.ledger import Ledger
 from interlock.engine.lessons import Offering, offer_facts
+from interlock.engine.loading import unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
@@ -226,6 +227,12 @@ class Performer:
         answer = (step.paths, step.granted, step.why)
         await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.request)])
         self.env.executor.widen(AttemptKey(step.task, step.attempt), *answer)
+
+    async def wind_down(self) -> None:
+        """Stop the run for a fact that this version does not understand."""
+        why, run = unknown_text(self.ledger.state), self.ledger.state.run
+        self.ledger.tell(f"{why}: nothing new starts, and the run ends when what runs now is finished")
+        await self._note([f.StopRequested(run.run if run else "", why=why)])
 
     async def give_up(self, step: GiveUp) -> None:
         """Say that a task has waited too long. What it has made so far is kept."""

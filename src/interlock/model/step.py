@@ -119,6 +119,13 @@ class Widen:
 
 
 @dataclass(frozen=True, slots=True)
+class WindDown:
+    """A newer Interlock wrote what this one must not decide without: finish what runs, start nothing."""
+
+    task: TaskId = PROJECT
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """Nothing is under way, and nothing becomes possible without a person: the run is over."""
 
@@ -126,7 +133,9 @@ class End:
     task: TaskId = PROJECT
 
 
-Step = Start | CheckMain | Recover | Archive | Reconcile | GiveUp | Stop | Tell | Answer | Widen | End
+Step = (
+    Start | CheckMain | Recover | Archive | Reconcile | GiveUp | Stop | Tell | Answer | Widen | WindDown | End
+)
 
 
 @dataclass(frozen=True, slots=True)
