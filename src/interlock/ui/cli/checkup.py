@@ -17,6 +17,7 @@ from interlock.events.record import verify_chain
 from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
+from interlock.git.lineage import read_lineage
 from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.process.choice import SandboxRequest
@@ -29,7 +30,7 @@ from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
-from interlock.ui.cli.session import actor, opened, opened_fully
+from interlock.ui.cli.session import actor, identify, opened, opened_fully
 from interlock.ui.cli.trust import trust_finding
 from interlock.ui.reading import all_rows, read
 from interlock.ui.words.plain import counted
@@ -62,7 +63,7 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
     try:
         place = await discover(invocation.project)
         findings.append(Finding("repository", Health.OK, f"{place.work_tree or place.common_dir}"))
-        async with opened_fully(invocation) as project:
+        async with opened_fully(invocation, is_owner=False) as project:
             findings += [finding async for finding in _examine(project)]
             if depth.checks:
                 findings += [finding async for finding in _checks(project, depth, tell, keep)]
@@ -166,6 +167,7 @@ async def _disk(project: Project) -> list[Finding]:
 
 
 async def _log(project: Project) -> list[Finding]:
+    await identify(project.store, read_lineage(project.state_dir))
     reading = await read(project.store)
     count = verify_chain([row async for row in all_rows(project.store)])
     address = store_address(project.settings, project.state_dir)

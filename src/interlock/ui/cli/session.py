@@ -58,8 +58,13 @@ def _wait_for_children_without_threads() -> None:
 
 
 @asynccontextmanager
-async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[ProjectLog]:
-    """The project around us. Without `create`, a repository without a log looks empty and stays untouched."""
+async def opened(
+    invocation: Invocation, create: bool = False, is_owner: bool = True
+) -> AsyncIterator[ProjectLog]:
+    """The project around us. Without `create`, a repository without a log looks empty and stays untouched.
+
+    Without `is_owner` the log is not touched yet: the caller asks whose it is, and reports its problems.
+    """
     place = await locate(invocation.project)
     await _finish_move(invocation.project, place)
     root = place.work_tree or place.common_dir
@@ -71,14 +76,20 @@ async def opened(invocation: Invocation, create: bool = False) -> AsyncIterator[
     address, lineage = _log_of(settings, place, create)
     store = open_store(address, project_name(settings, lineage))
     try:
-        await store.identify(lineage)
-        if store.notice:
-            note(store.notice)
+        if is_owner:
+            await identify(store, lineage)
         if former:
             await store.append([StateMoved(str(former), str(place.state))], actor())
         yield ProjectLog(root, place.state, settings, store, place.work_tree is None, loaded)
     finally:
         await store.close()
+
+
+async def identify(store: Store, lineage: str) -> None:
+    """Make sure that the log is this repository's. A person hears if its tables were migrated by that."""
+    await store.identify(lineage)
+    if store.notice:
+        note(store.notice)
 
 
 async def _finish_move(path: Path, place: "Place") -> None:
@@ -113,12 +124,12 @@ def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]
 
 
 @asynccontextmanager
-async def opened_fully(invocation: Invocation) -> AsyncIterator["Project"]:
+async def opened_fully(invocation: Invocation, is_owner: bool = True) -> AsyncIterator["Project"]:
     """The project with its repository, for commands that look but leave nothing behind."""
     from interlock.engine.project import Project
     from interlock.git.discover import discover
 
-    async with opened(invocation) as project:
+    async with opened(invocation, is_owner=is_owner) as project:
         place = await discover(invocation.project, project.settings.branch)
         loaded = project.loaded
         yield Project(
