@@ -12,7 +12,7 @@ from interlock.events.facts import RunStarted
 from interlock.model.session import EventKind
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import Attempt, Growing, money, short_count
-from interlock.ui.words.plain import inert
+from interlock.ui.plain import inert
 from tests.ui.conftest import Lab, task
 from tests.warm import INTERLOCK, pieces, start_on_terminal
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.ui.cli.logs import CHUNK_BYTES, Printer
-from interlock.ui.words.plain import inert
+from interlock.ui.plain import inert
 from tests.ui.conftest import Lab, task
 
 

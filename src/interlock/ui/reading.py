@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state, unknown_text
+from interlock.engine.loading import load_state
+from interlock.events.asked import Permission
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.claim import Held, task_resource
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
-from interlock.ui.cli.output import note, paint
 
 PAGE = 5_000
 LOOK_AGAIN_SECONDS = 5.0
@@ -40,11 +40,8 @@ class Reading:
 
 
 async def read(store: Store) -> Reading:
-    """Everything, as it is now. A person hears if this version cannot read all of it."""
-    state = await load_state(store)
-    if text := unknown_text(state):
-        note(f"{paint('warning:', 'yellow')} {text}; what it says is left out here, and `run` is refused")
-    return await look(store, state)
+    """Everything, as it is now."""
+    return await look(store, await load_state(store))
 
 
 async def look(store: Store, state: State) -> Reading:
@@ -71,36 +68,6 @@ async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
         after = rows[-1].seq
 
 
-def agent_log(task: str, attempt: int) -> str:
-    """Where an agent's output is being written, in the state folder. Facts say so only at the end."""
-    return f"logs/{task}/{attempt}.log"
-
-
-def agent_prompt(task: str, attempt: int) -> str:
-    """Where it is kept what an attempt was told, in the state folder."""
-    return f"logs/{task}/{attempt}.prompt.md"
-
-
-def agent_events(task: str, attempt: int) -> str:
-    """Where the events of an agent's session are, in the state folder."""
-    return f"logs/{task}/{attempt}.events.jsonl"
-
-
-def model_calls(task: str, attempt: int) -> str:
-    """Where the calls of the agent's model are recorded, in the state folder."""
-    return f"logs/{task}/{attempt}.model.jsonl"
-
-
-def agent_home(task: str, attempt: int) -> str:
-    """The home folder of an agent, which outlives an attempt that came to no good end."""
-    return f"homes/{task}/{attempt}"
-
-
-def agent_pid(task: str, attempt: int) -> str:
-    """Where it is noted which process watches over a running agent, in the state folder."""
-    return f"workspaces/{task}/{attempt}/supervisor.pid"
-
-
 async def history(store: Store, task: TaskId) -> list[Recorded]:
     """The facts that name a task, oldest first."""
     # The text is searched before it is decoded: most facts of a long log are about other tasks.
@@ -111,3 +78,10 @@ async def history(store: Store, task: TaskId) -> list[Recorded]:
 def _is_about(row: Recorded, task: TaskId) -> bool:
     named = getattr(row.fact, "task", None)
     return getattr(named, "id", named) == task
+
+
+def open_permissions(task: TaskState) -> list[Permission]:
+    """What the agent at work waits to be allowed or denied."""
+    if not task.has_agent:
+        return []
+    return [asked for asked in task.permissions if asked.allow is None and asked.attempt == task.attempt]

@@ -1,39 +1,24 @@
 """What a person does to a task: `retry`, `reset`, `cancel`. Each adds a fact; the running loop acts on it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import click
 
 from interlock.engine.loading import load_state
-from interlock.events.facts import Fact, StopRequested, TaskCancelled, TaskReset, TaskRetried
-from interlock.events.lifecycle import Stage, next_move
+from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
-from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
-from interlock.model.task import TaskId
 from interlock.store.protocol import Store
-from interlock.ui.cli.answer import answer_question
+from interlock.ui.actions.tasks import cancel, reset, retry, stop_run
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.session import actor, opened, run_async
-from interlock.ui.cli.status import run_name
+from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, catch_up, read
+from interlock.ui.reading import Reading, catch_up
 
-MakeFact = Callable[[TaskId], Fact]
-
-INSTEAD = {
-    (TaskRetried, Stage.RUNNING): "is running; `interlock reset {0}` stops it and starts it again",
-    (
-        TaskRetried,
-        Stage.WAITING,
-    ): "is waiting and starts by itself; `interlock explain {0}` says for what it waits",
-    (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
-    (TaskReset, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
-    (TaskCancelled, Stage.DONE): "has landed and cannot be taken back by this",
-    (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
-}
+Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 
 
 @click.command("retry", cls=Command)
@@ -47,7 +32,7 @@ def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> 
 
     For example: interlock retry login -m "use the new table"
     """
-    run_async(_act(invocation, tasks, lambda task: TaskRetried(task, note), "starts again"))
+    run_async(_act(invocation, tasks, retry, note, "starts again"))
 
 
 @click.command("reset", cls=Command)
@@ -59,7 +44,7 @@ def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> N
 
     For example: interlock reset login -m "it waits for a server that is gone"
     """
-    run_async(_act(invocation, tasks, lambda task: TaskReset(task, why), "was released and starts again"))
+    run_async(_act(invocation, tasks, reset, why, "was released and starts again"))
 
 
 @click.command("cancel", cls=Command)
@@ -81,44 +66,17 @@ def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: b
     if everything or run_async(_is_run(invocation, tasks)):
         run_async(_stop_run(invocation, why))
     else:
-        run_async(_act(invocation, tasks, lambda task: TaskCancelled(task, why), "is cancelled"))
+        run_async(_act(invocation, tasks, cancel, why, "is cancelled"))
 
 
-async def _act(invocation: Invocation, names: Sequence[str], fact: MakeFact, done: str) -> None:
-    """Check all of the tasks first, then write the facts."""
+async def _act(invocation: Invocation, names: Sequence[str], act: Act, why: str, done: str) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         await note_lost_landings(project, reading)
         chosen = [find(reading.state, name) for name in names]
-        for task in chosen:
-            _must_be_possible(task, fact(task.spec.id))
-        for task in chosen:
-            await _write(project.store, task, fact(task.spec.id))
+        await act(project.store, chosen, why, actor())
         await catch_up(project.store, reading.state)
     _report(invocation, reading, chosen, done)
-
-
-async def _write(store: Store, task: TaskState, fact: Fact) -> None:
-    if isinstance(fact, TaskRetried) and task.asks:
-        await answer_question(store, task, fact.note)
-    elif isinstance(fact, TaskReset | TaskCancelled):
-        # With the claim, so that whoever holds the task is fenced in the same moment.
-        await store.revoke(task_resource(fact.task), [fact], actor())
-    else:
-        await store.append([fact], actor())
-
-
-def _must_be_possible(task: TaskState, fact: Fact) -> None:
-    if isinstance(fact, TaskRetried) and task.asks:
-        if not fact.note:
-            why = f"{task.spec.id} waits for your answer: {task.asks.text}"
-            raise UsageError(why, f'interlock answer {task.spec.id} "..."')
-        return
-    if next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact)):
-        return
-    name = task.spec.id
-    instead = INSTEAD.get((type(fact), task.stage), f"is {task.stage.value}")
-    raise UsageError(f"{name} {instead.format(name)}", f"interlock show {name}")
 
 
 def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState], done: str) -> None:
@@ -149,13 +107,9 @@ async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
 
 async def _stop_run(invocation: Invocation, why: str) -> None:
     async with opened(invocation) as project:
-        reading = await read(project.store)
-        run = reading.state.run
-        if run is None or not reading.is_live:
-            raise UsageError("no run is going on", "interlock status")
-        await project.store.append([StopRequested(run.run, agents=True, why=why)], actor())
+        run = await stop_run(project.store, await read(project.store), why, actor())
     if invocation.json:
-        say_json({"run": run.run, "stopping": True})
+        say_json({"run": run, "stopping": True})
     else:
-        say(f"run {run_name(run.run)} stops its agents and archives what they wrote")
+        say(f"run {run_name(run)} stops its agents and archives what they wrote")
         say("next: interlock wait, then interlock run to go on")

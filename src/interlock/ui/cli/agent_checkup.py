@@ -18,7 +18,7 @@ from interlock.model.task import Agent
 from interlock.run.program import folders_of
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.found import INSTALL
-from interlock.ui.words.plain import inert
+from interlock.ui.plain import inert
 
 VERSION_SECONDS = 30.0
 """Some are large programs on a cold disk."""

@@ -2,48 +2,21 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
-from interlock.model.usage import Usage
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.at_work import Watcher
+from interlock.ui.cli.attempt_files import agent_pid
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.cli.status import sandbox_warning
-from interlock.ui.queries.tasks import in_short, open_permissions
-from interlock.ui.reading import Reading, agent_pid, read
-from interlock.ui.words.plain import inert
+from interlock.ui.queries.agents import AgentRow, agent_row
+from interlock.ui.reading import Reading
 from interlock.ui.words.sessions import tokens
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """One agent at work."""
-
-    task: str
-    attempt: int
-    agent: str
-    use: str
-    model: str
-    sandbox: str
-    """'' as long as it has not started."""
-    session: str
-    pid: int | None
-    """Of the process that watches over it and all it started."""
-    last: str
-    """Its last action in words."""
-    quiet_seconds: float | None
-    """Since then."""
-    running_seconds: float
-    usage: Usage
-    """Of all its task's attempts, as far as they have been counted."""
-    asks: str
-    """What it waits to be allowed; '' if nothing."""
 
 
 @click.command("agents", cls=Command)
@@ -73,33 +46,15 @@ async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
     async with opened(invocation) as project:
         reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
         at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
-        rows = [_row(reading, task, watcher, project.state_dir) for task in at_work if task.has_agent]
-        return reading, rows
+        return reading, [
+            agent_row(reading, task, watcher.look(task), _pid(project.state_dir, task))
+            for task in at_work
+            if task.has_agent
+        ]
 
 
-def _row(reading: Reading, task: TaskState, watcher: Watcher, state_dir: Path) -> AgentRow:
-    spec, seen = task.spec, watcher.look(task)
-    session = task.opened if task.opened and task.opened.attempt == task.attempt else None
-    asked = open_permissions(task) if reading.is_live else []
-    claim = reading.claim_on(spec.id)
-    return AgentRow(
-        task=spec.id,
-        attempt=task.attempt,
-        agent=task.who.name,
-        use=task.who.use,
-        model=seen.model or task.who.model,
-        sandbox=session.sandbox if session else "",
-        session=session.session if session else "",
-        pid=_pid(state_dir / agent_pid(spec.id, task.attempt)),
-        last=seen.words or inert(claim.note if claim else ""),
-        quiet_seconds=seen.quiet_seconds,
-        running_seconds=reading.now - task.since,
-        usage=seen.usage,
-        asks=in_short(asked) if asked else "",
-    )
-
-
-def _pid(path: Path) -> int | None:
+def _pid(state_dir: Path, task: TaskState) -> int | None:
+    path = state_dir / agent_pid(task.spec.id, task.attempt)
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(path.read_text())["pid"])
     return None

@@ -5,19 +5,14 @@ from collections.abc import Sequence
 import click
 
 from interlock.events.asked import Permission
-from interlock.events.facts import PermissionAnswered, QuestionAnswered
 from interlock.events.state import TaskState
-from interlock.model.errors import UsageError
-from interlock.store.protocol import Store
+from interlock.ui.actions.answers import WORDS, answer_permissions, answer_question
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.session import actor, opened, run_async
-from interlock.ui.queries.tasks import find, open_permissions
-from interlock.ui.reading import Reading, read
-from interlock.ui.words.plain import inert
-
-MOST_CHARS = 4_000
-WORDS = {"allow": True, "deny": False}
+from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.plain import inert
+from interlock.ui.queries.tasks import find
+from interlock.ui.reading import Reading
 
 
 @click.command("answer", cls=Command)
@@ -38,34 +33,11 @@ async def _answer(invocation: Invocation, name: str, text: str) -> None:
         reading = await read(project.store)
         task = find(reading.state, name)
         if task.asks:
-            await answer_question(project.store, task, text)
+            await answer_question(project.store, task, text, actor())
             _report_answer(invocation, reading, task, text)
             return
-        asked = open_permissions(task) if reading.is_live else []
-        if not asked:
-            raise UsageError(f"the agent of {task.spec.id} asks nothing", f"interlock show {task.spec.id}")
-        if text not in WORDS:
-            raise UsageError(
-                f"the agent of {task.spec.id} asks for permission: answer with one of {', '.join(WORDS)}",
-                f"interlock answer {task.spec.id} allow",
-            )
-        allow = WORDS[text]
-        await project.store.append(
-            [PermissionAnswered(task.spec.id, each.attempt, each.call, allow) for each in asked], actor()
-        )
-    _report_leave(invocation, task, asked, allow)
-
-
-async def answer_question(store: Store, task: TaskState, text: str) -> None:
-    """Write down what a person answers to the open question of a task."""
-    name = task.spec.id
-    if not text or len(text) > MOST_CHARS:
-        raise UsageError(
-            f"an answer to the question of {name} has 1 to {MOST_CHARS} characters, this one has {len(text)}",
-            f'interlock answer {name} "..."',
-        )
-    if task.asks:
-        await store.append([QuestionAnswered(name, task.asks.attempt, text)], actor())
+        asked = await answer_permissions(project.store, reading, task, text, actor())
+    _report_leave(invocation, task, asked, WORDS[text])
 
 
 def _report_answer(invocation: Invocation, reading: Reading, task: TaskState, text: str) -> None:

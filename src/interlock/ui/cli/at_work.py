@@ -6,7 +6,7 @@ four times a second.
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,8 @@ from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
 from interlock.model.usage import Usage
-from interlock.ui.reading import agent_events, agent_log, model_calls
+from interlock.ui.cli.attempt_files import agent_events, agent_log, model_calls
+from interlock.ui.queries.agents import AtWork
 from interlock.ui.words.sessions import decode
 
 READ_BYTES = 4 << 20
@@ -34,19 +35,6 @@ class _Call(msgspec.Struct):
 
 
 _CALLS = msgspec.json.Decoder(_Call, strict=False)
-
-
-@dataclass(frozen=True, slots=True)
-class AtWork:
-    """What an agent does, and what it has used."""
-
-    words: str = ""
-    """Its last action; of a program that tells no events, its last line of output."""
-    model: str = ""
-    usage: Usage = field(default_factory=Usage)
-    """Of all attempts of its task so far."""
-    quiet_seconds: float | None = None
-    """Since it last printed anything; None: it has printed nothing."""
 
 
 class Growing:

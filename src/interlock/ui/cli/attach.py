@@ -10,12 +10,13 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempt_files import agent_home
 from interlock.ui.cli.logs import Wanted, show_log
 from interlock.ui.cli.output import Invocation, note, say, say_json
-from interlock.ui.cli.session import ProjectLog, opened, run_async
+from interlock.ui.cli.session import ProjectLog, opened, read, run_async
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import agent_home, history, read
+from interlock.ui.reading import history
 
 RESUME = {
     "claude-code": ("claude", "--resume", "{session}"),

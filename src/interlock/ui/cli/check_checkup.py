@@ -12,9 +12,9 @@ from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
 from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.plain import counted
 from interlock.ui.words.checks import inability, last_lines, main_text, mend
 from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
-from interlock.ui.words.plain import counted
 
 Keep = Callable[[CanaryTried], Awaitable[None]]
 

@@ -30,10 +30,10 @@ from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
-from interlock.ui.cli.session import actor, identify, opened, opened_fully
+from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
-from interlock.ui.reading import all_rows, read
-from interlock.ui.words.plain import counted
+from interlock.ui.plain import counted
+from interlock.ui.reading import all_rows
 
 LOW_BYTES = 1 << 30
 """Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""

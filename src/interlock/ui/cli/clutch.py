@@ -1,73 +1,35 @@
 """`interlock clutch`: how many agents may work on what, which brake says so, and what would change it."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
-from interlock.engine.clutch import CategoryView, category_views
+from interlock.engine.clutch import CategoryView
 from interlock.engine.host import LocalHost, Reading
-from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
-from interlock.events.state import Limit, Provider
 from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, run_async
-from interlock.ui.reading import PAGE, read
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.plain import inert
+from interlock.ui.queries.clutch import (
+    SHOWN,
+    ClutchView,
+    Decision,
+    Machine,
+    ProviderView,
+    clutch_view,
+    decision_of,
+)
+from interlock.ui.reading import PAGE
 from interlock.ui.words.facts import clock
-from interlock.ui.words.plain import inert
 
-SHOWN = 10
-"""Decisions, the newest last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One of the clutch's answers."""
-
-    time: float
-    about: str
-    limit: int
-    brake: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderView:
-    """A provider, as its brake and the clutch see it."""
-
-    provider: str
-    calls_at_once: float
-    calls: int
-    refused: int
-    agents: int | None
-    """How many may work; None: as many as there are."""
-    until: float | None
-    """When it opens again; None: it is open."""
-    why: str
-    under_way: int
-    """Calls right now, and those that wait for their turn: of all runs of this user."""
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClutchView:
-    """Everything that decides how many agents work."""
-
-    is_running: bool
-    limit: int
-    """Of all agents together."""
-    brake: str
-    why: str
-    at_work: int
-    categories: tuple[CategoryView, ...]
-    providers: tuple[ProviderView, ...]
-    host: Reading
-    decisions: tuple[Decision, ...]
+if TYPE_CHECKING:
+    from interlock.proxy.brake import Account
 
 
 @click.command("clutch", cls=Command)
@@ -90,40 +52,16 @@ def clutch_command(invocation: Invocation) -> None:
 async def _look(invocation: Invocation) -> ClutchView:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        state, brake = reading.state, reading.state.run.brake if reading.state.run else None
-        return ClutchView(
-            reading.is_live,
-            state.run.limit if state.run else 0,
-            brake.brake if brake else "",
-            brake.why if brake else "",
-            agents_at_work(state),
-            tuple(category_views(state, project.settings.clutch_per)),
-            tuple(
-                _provider(name, provider, state.provider_limits.get(name))
-                for name, provider in sorted(state.providers.items())
-            ),
-            LocalHost().read(),
-            await _decisions(project.store),
-        )
+        machine = Machine(LocalHost().read(), _accounts(reading.state.providers))
+        return clutch_view(reading, project.settings.clutch_per, machine, await _decisions(project.store))
 
 
-def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
+def _accounts(providers: Iterable[str]) -> "dict[str, Account]":
     from interlock.engine.trust import state_home  # what runs agents takes long to import
     from interlock.proxy.brake import Account, look_up
 
-    agents = limit.limit if limit else None
-    account = look_up(state_home(os.environ) / "providers", name) or Account()
-    return ProviderView(
-        name,
-        provider.limit,
-        provider.calls,
-        provider.refused,
-        agents,
-        provider.until or None,
-        provider.why,
-        account.under_way,
-        account.waiting,
-    )
+    folder = state_home(os.environ) / "providers"
+    return {name: look_up(folder, name) or Account() for name in providers}
 
 
 async def _decisions(store: Store) -> tuple[Decision, ...]:
@@ -134,14 +72,9 @@ async def _decisions(store: Store) -> tuple[Decision, ...]:
         start = max(0, end - PAGE)
         rows = [row for row in await store.read(start, PAGE) if row.seq <= end]
         said = [(row.time, row.fact) for row in rows if row.kind == ClutchDecided.__name__]
-        found = [*(_decision(time, fact) for time, fact in said if isinstance(fact, ClutchDecided)), *found]
+        found = [*(decision_of(time, fact) for time, fact in said if isinstance(fact, ClutchDecided)), *found]
         end = start
     return tuple(found[-SHOWN:])
-
-
-def _decision(time: float, fact: ClutchDecided) -> Decision:
-    about = fact.provider or fact.category or "all"
-    return Decision(time, about, fact.limit, fact.brake, fact.why)
 
 
 def _lines(view: ClutchView) -> Iterator[str]:

@@ -8,11 +8,11 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import run_async
+from interlock.ui.cli.session import read, run_async
+from interlock.ui.plain import inert
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import history, read
-from interlock.ui.words.plain import inert
+from interlock.ui.reading import history
 
 COLORS = {"+": "green", "-": "red", "@": "cyan"}
 

@@ -13,6 +13,7 @@ from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
 from interlock.ui.cli.session import opened, run_async
+from interlock.ui.queries.facts import fact_document
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, all_rows
 from interlock.ui.words.facts import line
 
@@ -52,7 +53,7 @@ async def _show(invocation: Invocation, since: int, follow: bool) -> None:
     async with opened(invocation) as project:
         async for row in _stream(project.store, since, follow):
             if as_json:
-                say_line(as_object(row))
+                say_line(fact_document(row))
             else:
                 say(line(row))
 
@@ -65,20 +66,6 @@ async def _stream(store: Store, after: int, follow: bool) -> AsyncIterator[Recor
         if not follow:
             return
         await store.wait(after, LOOK_AGAIN_SECONDS)
-
-
-def as_object(row: Recorded) -> dict[str, object]:
-    """A row as programs get it; the fact's own text goes through untouched."""
-    import msgspec
-
-    return {
-        "seq": row.seq,
-        "time": row.time,
-        "actor": row.actor,
-        "kind": row.kind,
-        "fact": msgspec.Raw(row.body.encode()),
-        "hash": row.hash,
-    }
 
 
 async def _verify(invocation: Invocation) -> None:

@@ -1,22 +1,19 @@
 """`interlock footprints`: where tasks are expected to edit, why, and how that compares with what they did."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import click
 
-from interlock.events.asked import ScopeRequest
 from interlock.events.state import State, TaskState
-from interlock.learn.drift import Drift, drift_of, drifts, forecast_of
+from interlock.learn.drift import drift_of, drifts, forecast_of
 from interlock.model.forecast import Chance
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.plain import counted, inert
+from interlock.ui.queries.footprints import drift_document, footprint_document, total_drift
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import read
-from interlock.ui.words.plain import counted, inert
-
-NAMED = 3
-"""Surprises that are named in a line of their task."""
+from interlock.ui.words.footprints import NAMED, drift_line, request_line
 
 
 @click.command("footprints", cls=Command)
@@ -31,8 +28,8 @@ def footprints_command(invocation: Invocation, task: str | None) -> None:
     state = run_async(_read(invocation))
     tasks = [find(state, task)] if task else list(state.tasks.values())
     if invocation.wants_json():
-        total = _total(drifts(tasks).values())
-        say_json({"tasks": [_document(one) for one in tasks], "drift": drift_document(total)})
+        total = total_drift(drifts(tasks).values())
+        say_json({"tasks": [footprint_document(one) for one in tasks], "drift": drift_document(total)})
         return
     for line in _one(tasks[0]) if task else _all(tasks):
         say(line)
@@ -52,7 +49,7 @@ def _all(tasks: list[TaskState]) -> Iterator[str]:
         note("no task says what it touches, and nothing was edited yet: a first `interlock run` teaches it")
         return
     if found := drifts(tasks):
-        yield f"in all: {drift_line(_total(found.values()))}"
+        yield f"in all: {drift_line(total_drift(found.values()))}"
     yield f"next: {paint(f'interlock footprints {shown[-1].spec.id}', 'cyan')}"
 
 
@@ -90,54 +87,6 @@ def _one(task: TaskState) -> Iterator[str]:
         for path in drift.idle:
             yield f"    {paint('not edited', 'yellow')}  {inert(path)}"
     yield f"next: {paint(f'interlock show {task.spec.id}', 'cyan')}"
-
-
-def request_line(asked: ScopeRequest) -> str:
-    """What an agent wanted to edit, and what it was told."""
-    verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
-    answer = f": {asked.answer}" if asked.answer else ""
-    why = f" ({inert(asked.why)})" if asked.why else ""
-    return f"  attempt {asked.attempt} asked for {inert(', '.join(asked.paths))}{why}: {verdict}{answer}"
-
-
-def drift_line(drift: Drift) -> str:
-    """Forecast and fact in one line."""
-    also = ", ".join(map(inert, drift.surprises[:NAMED])) + (", ..." if len(drift.surprises) > NAMED else "")
-    foreseen = f"{drift.foreseen} of {counted(drift.touched, 'edited file')} expected"
-    edited = f"{drift.edited} of {counted(drift.expected, 'expected path')} edited"
-    return f"{foreseen}, {edited}" + (f"; also {also}" if also else "")
-
-
-def drift_document(drift: Drift | None) -> dict[str, object] | None:
-    """The same for programs."""
-    if drift is None:
-        return None
-    return {
-        "expected": drift.expected,
-        "edited": drift.edited,
-        "touched": drift.touched,
-        "foreseen": drift.foreseen,
-        "precision": drift.precision,
-        "recall": drift.recall,
-        "surprises": drift.surprises,
-        "idle": drift.idle,
-    }
-
-
-def _document(task: TaskState) -> dict[str, object]:
-    return {
-        "id": task.spec.id,
-        "stage": task.stage,
-        "forecast": forecast_of(task),
-        "touched": task.work.touched if task.work else None,
-        "scope": task.scope,
-        "requests": task.requests,
-        "drift": drift_document(drift_of(task)),
-    }
-
-
-def _total(found: Iterable[Drift]) -> Drift:
-    return sum(found, Drift())
 
 
 def _with_percent(chance: Chance) -> str:

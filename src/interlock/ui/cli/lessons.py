@@ -1,24 +1,18 @@
 """`interlock lessons`: what attempts taught, where it holds, where it comes from, and whether it helps."""
 
 from collections.abc import Iterator
-from hashlib import sha256
 
 import click
 
-from interlock.events.facts import Fact, LessonLearned, LessonRetired
 from interlock.events.state import LessonState
 from interlock.learn.usefulness import figures, is_better
-from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
-from interlock.model.redact import Redactor
+from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import actor, opened, run_async
-from interlock.ui.reading import read
-from interlock.ui.words.plain import counted, inert
-
-MOST_CHARS = 2_000
-"""It goes into many prompts."""
+from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.plain import counted, inert
+from interlock.ui.queries.lessons import find_lesson, lesson_document
 
 
 class Lessons(CommandGroup):
@@ -53,9 +47,9 @@ def show(invocation: Invocation, lesson: str) -> None:
 
     For example: interlock lessons show 4f1c09ab
     """
-    known = _pick(run_async(_read(invocation)), lesson)
+    known = find_lesson(run_async(_read(invocation)), lesson)
     if invocation.wants_json():
-        say_json(_document(known))
+        say_json(lesson_document(known))
         return
     for line in _full(known):
         say(line)
@@ -74,19 +68,13 @@ def add(
 
     For example: interlock lessons add --category api "The test database needs --reset."
     """
-    words = Redactor().clean(" ".join(text).strip())
-    if not 0 < len(words) <= MOST_CHARS:
-        raise UsageError(
-            f"a lesson has 1 to {MOST_CHARS} characters, this one has {len(words)}", "make it shorter"
-        )
-    name = sha256("\0".join((words, category, command, *paths)).encode()).hexdigest()[:8]
-    lesson = Lesson(name, "", words, "", category, paths, command=command, author=actor())
-    run_async(_write(invocation, LessonLearned(lesson)))
+    lesson = new_lesson(" ".join(text).strip(), category, paths, command, actor())
+    run_async(_add(invocation, lesson))
     if invocation.json:
-        say_json({"id": name})
+        say_json({"id": lesson.id})
     else:
-        say(f"{name}: every attempt {_scope(lesson)} is told from now on")
-        say(f"next: interlock lessons {name}")
+        say(f"{lesson.id}: every attempt {_scope(lesson)} is told from now on")
+        say(f"next: interlock lessons {lesson.id}")
 
 
 @lessons_command.command("retire")
@@ -98,11 +86,7 @@ def retire(invocation: Invocation, lesson: str, why: str) -> None:
 
     For example: interlock lessons retire 4f1c09ab -m "we changed the check"
     """
-    known = _pick(run_async(_read(invocation)), lesson)
-    name = known.lesson.id
-    if known.retired:
-        raise UsageError(f"{name} is retired already: {known.retired}", f"interlock lessons {name}")
-    run_async(_write(invocation, LessonRetired(name, why or f"taken away by {actor()}")))
+    name = run_async(_retire(invocation, lesson, why))
     if invocation.json:
         say_json({"id": name, "retired": True})
     else:
@@ -114,17 +98,16 @@ async def _read(invocation: Invocation) -> dict[str, LessonState]:
         return (await read(project.store)).state.lessons
 
 
-async def _write(invocation: Invocation, fact: Fact) -> None:
+async def _add(invocation: Invocation, lesson: Lesson) -> None:
     async with opened(invocation, create=True) as project:
-        await project.store.append([fact], actor())
+        await add_lesson(project.store, lesson)
 
 
-def _pick(lessons: dict[str, LessonState], name: str) -> LessonState:
-    fitting = [known for key, known in lessons.items() if key.startswith(name)]
-    if len(fitting) != 1:
-        many = "more than one lesson begins" if fitting else "no lesson begins"
-        raise UsageError(f"{many} with `{name}`", "`interlock lessons --all` lists them")
-    return fitting[0]
+async def _retire(invocation: Invocation, name: str, why: str) -> str:
+    async with opened(invocation) as project:
+        known = find_lesson((await read(project.store)).state.lessons, name)
+        await retire_lesson(project.store, known, why, actor())
+    return known.lesson.id
 
 
 def _list(invocation: Invocation, everything: bool) -> None:
@@ -132,7 +115,7 @@ def _list(invocation: Invocation, everything: bool) -> None:
     shown = [known for known in lessons.values() if everything or not known.retired]
     shown.sort(key=lambda known: (bool(known.retired), -is_better(known), known.lesson.id))
     if invocation.wants_json():
-        say_json([_document(known) for known in shown])
+        say_json([lesson_document(known) for known in shown])
         return
     for known in shown:
         lesson = known.lesson
@@ -182,28 +165,3 @@ def _full(known: LessonState) -> Iterator[str]:
         yield f"  {inert(line)}"
     if not known.retired:
         yield f"next: {paint(f'interlock lessons retire {lesson.id}', 'cyan')}, if it is wrong"
-
-
-def _document(known: LessonState) -> dict[str, object]:
-    lesson = known.lesson
-    return {
-        "id": lesson.id,
-        "state": "retired" if known.retired else "in use",
-        "retired_why": known.retired or None,
-        "mechanism": lesson.mechanism,
-        "symptom": lesson.symptom,
-        "text": lesson.text,
-        "fix": lesson.fix,
-        "scope": {"category": lesson.category, "paths": lesson.paths, "check": lesson.command},
-        "from": {
-            "task": lesson.task,
-            "failed_attempt": lesson.failed_attempt,
-            "attempt": lesson.attempt,
-            "commit": lesson.commit,
-            "author": lesson.author,
-            "landings": known.learned,
-        },
-        "with": {"tried": known.with_tried, "landed": known.with_landed},
-        "without": {"tried": known.without_tried, "landed": known.without_landed},
-        "helps": round(is_better(known), 3),
-    }

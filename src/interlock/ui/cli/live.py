@@ -17,11 +17,13 @@ from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
-from interlock.ui.cli.at_work import AtWork, Watcher, money, short_count
+from interlock.ui.cli.at_work import Watcher, money, short_count
 from interlock.ui.cli.output import stdout_color
-from interlock.ui.cli.status import COLORS, ETA, sandbox_warning
+from interlock.ui.cli.status import COLORS, sandbox_warning
+from interlock.ui.plain import inert
+from interlock.ui.queries.agents import AtWork
+from interlock.ui.queries.status import ETA
 from interlock.ui.words.limits import brake_line
-from interlock.ui.words.plain import inert
 from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25

@@ -15,12 +15,13 @@ from interlock.model.errors import UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempt_files import agent_events, agent_log
 from interlock.ui.cli.output import Invocation, note, say, say_line
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.plain import inert
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, agent_events, agent_log, catch_up, history, read
-from interlock.ui.words.plain import inert
+from interlock.ui.reading import Reading, catch_up, history
 from interlock.ui.words.sessions import decode, event_line
 
 CHUNK_BYTES = 1 << 16

@@ -6,11 +6,11 @@ from interlock.model.pool import PoolFigures
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say_json
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.plain import inert
 from interlock.ui.queries.metrics import exposition
 from interlock.ui.queries.pool import pool_object, slots_now
-from interlock.ui.reading import Reading, read
-from interlock.ui.words.plain import inert
+from interlock.ui.reading import Reading
 
 
 @click.command("metrics", cls=Command)

@@ -22,7 +22,7 @@ _OBEYED = re.compile(
 """Escape sequences and control characters in a line that we have coloured: a name in it may come from
 anywhere."""
 _RAW_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-"""The characters of `words.plain.CONTROL` that JSON may hold as they are. They occur in texts only."""
+"""The characters of `ui.plain.CONTROL` that JSON may hold as they are. They occur in texts only."""
 
 
 class OutputLost(EnvironmentProblem):

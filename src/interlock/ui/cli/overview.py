@@ -5,9 +5,9 @@ from pathlib import Path
 from interlock.events.lifecycle import Stage
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.cli.status import show
-from interlock.ui.reading import Reading, read
+from interlock.ui.reading import Reading
 
 
 def overview(invocation: Invocation) -> int:

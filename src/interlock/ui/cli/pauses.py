@@ -2,14 +2,13 @@
 
 import click
 
-from interlock.events.facts import Paused, Unpaused
-from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
+from interlock.ui.actions.pauses import pause, unpause
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, say, say_json
-from interlock.ui.cli.session import actor, opened, run_async
+from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, read
+from interlock.ui.reading import Reading
 
 
 @click.command("pause", cls=Command)
@@ -39,10 +38,7 @@ async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
     async with opened(invocation, create=True) as project:
         reading = await read(project.store)
         task = _named(reading, name)
-        if task and reading.state.tasks[task].is_over:
-            raise UsageError(f"{task} is {reading.state.tasks[task].stage.value}", f"interlock show {task}")
-        _must_be_news(reading, task, why)
-        await project.store.append([Paused(task, why)], actor())
+        await pause(project.store, reading, task, why, actor())
     _report(invocation, task, paused=True)
     if not invocation.json:
         say(f"next: interlock unpause{f' {task}' if task else ''}, when it may go on")
@@ -52,26 +48,10 @@ async def _unpause(invocation: Invocation, name: str | None) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = _named(reading, name)
-        paused = reading.state.tasks[task].paused if task else reading.state.paused
-        if not paused:
-            others = [name for name, one in reading.state.tasks.items() if one.paused]
-            raise UsageError(
-                f"{task or 'the project'} is not paused",
-                f"interlock unpause {others[0]}" if others else "interlock status",
-            )
-        await project.store.append([Unpaused(task)], actor())
+        await unpause(project.store, reading, task, actor())
     _report(invocation, task, paused=False)
     if not invocation.json and not reading.is_live:
         say("next: interlock run")
-
-
-def _must_be_news(reading: Reading, task: TaskId | None, why: str) -> None:
-    """A second pause is news only if it gives a reason."""
-    paused = reading.state.tasks[task].paused if task else reading.state.paused
-    if paused and not why:
-        raise UsageError(
-            f"{task or 'the project'} is paused already", f"interlock unpause{f' {task}' if task else ''}"
-        )
 
 
 def _named(reading: Reading, name: str | None) -> TaskId | None:

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from interlock.engine.loading import load_state
-from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.learn.categories import DECLARED, category
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
-from interlock.plan import Analysis, Graph, Standing, analyse, changes
+from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.programs import missing_programs
 from interlock.ui.cli.session import opened_fully, run_async
-from interlock.ui.queries.drawing import dot, mermaid
-from interlock.ui.words.plain import counted
+from interlock.ui.plain import counted
+from interlock.ui.queries.plan import agents_at_once, dot, foresee_plan, mermaid, standing_of
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
@@ -61,10 +60,10 @@ def plan_command(
     flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
     read, state, many, depth, missing = run_async(_read(flags, graph))
     picked = selected(read, chosen)
-    limit = _at_once(read, state, many)
-    standing = _standing(state, picked)
+    limit = agents_at_once(read, state, many)
+    standing = standing_of(state, picked)
     analysis = analyse(read.tasks, limit, standing)
-    foreseen = _foresee(read, state, (limit, depth), picked) if estimate else None
+    foreseen = foresee_plan(read, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
             "graph": read,
@@ -100,18 +99,6 @@ def _agreement(invocation: Invocation, graph: Path | None) -> str:
 
 def _commands(graph: Graph) -> Iterator[str]:
     return (command for task in graph.tasks for command in (*task.verify, *task.done_when))
-
-
-def _foresee(
-    graph: Graph, state: State, at_once: tuple[int, int], picked: tuple[TaskId, ...] | None
-) -> "Foreseen":
-    """`at_once`: so many agents, so many checks."""
-    from interlock.engine.foresight import Terms, foresee, planned
-
-    return foresee(
-        planned(state, changes(state, graph)),
-        Terms(state.time, at_once[0], picked, lane_depth=at_once[1]),
-    )
 
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
@@ -152,38 +139,8 @@ async def _read(
         return graph, state, many, project.lane_depth, await lacks(project, graph.setup)
 
 
-def _at_once(graph: Graph, state: State, many: "Parallel") -> int:
-    """How many agents there may be on what is to do: the clutch's numbers, or what it would begin with."""
-    if not many.auto:
-        return many.most
-    done = {name for name, task in state.tasks.items() if task.is_over}
-    kinds = {category(task).name for task in graph.tasks if task.id not in done}
-    return max(1, min(sum(_allowed(state, kind, many) for kind in kinds), many.most))
-
-
-def _allowed(state: State, kind: str, many: "Parallel") -> int:
-    from interlock.engine.clutch import past_of
-    from interlock.learn.clutch import beginning
-
-    limit = state.clutch.get(kind)
-    if limit and limit.goodput:
-        return limit.limit
-    return beginning(past_of(state, kind), many.most, cold=many.cold_start).agents
-
-
 def _limit_text(limit: int, many: "Parallel") -> str:
     return f"up to {limit} at once{' (auto: what the clutch allows now)' if many.auto else ''}"
-
-
-def _standing(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
-    stages = {name: task.stage for name, task in state.tasks.items()}
-    return Standing(
-        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE),
-        given_up=frozenset(
-            name for name, stage in stages.items() if stage in (Stage.FAILED, Stage.CANCELLED)
-        ),
-        selected=picked,
-    )
 
 
 def _next(analysis: Analysis, standing: Standing, agreement: str) -> str:

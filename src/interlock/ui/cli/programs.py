@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from interlock.ui.words.plain import inert
+from interlock.ui.plain import inert
 
 
 def missing_programs(commands: Iterable[str], root: Path) -> Iterator[str]:

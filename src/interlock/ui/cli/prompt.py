@@ -16,11 +16,11 @@ from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.launch_context import goes_on, told
 from interlock.ui.cli.app import Command
+from interlock.ui.cli.attempt_files import agent_prompt
 from interlock.ui.cli.output import Invocation, note, say_json
-from interlock.ui.cli.session import run_async
+from interlock.ui.cli.session import read, run_async
+from interlock.ui.plain import inert
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import agent_prompt, read
-from interlock.ui.words.plain import inert
 
 
 @click.command("prompt", cls=Command)

@@ -4,23 +4,28 @@ from datetime import UTC, datetime
 
 import click
 
-from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State
-from interlock.learn.past import PastRun
-from interlock.model.claim import CONTROLLER, Claim, Held
+from interlock.learn.past import PastRun, past_runs
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.numbers import bounded
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.events import as_object
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import opened, run_async
-from interlock.ui.cli.status import document, lines, run_name
-from interlock.ui.queries.runs import find_run, runs_of
-from interlock.ui.reading import Reading, all_rows
-from interlock.ui.words.facts import clock, line
-from interlock.ui.words.plain import counted
+from interlock.ui.cli.status import lines
+from interlock.ui.plain import counted
+from interlock.ui.queries.facts import fact_document
+from interlock.ui.queries.runs import (
+    find_run,
+    position_at,
+    reading_at,
+    run_document,
+    run_name,
+)
+from interlock.ui.queries.status import status_document
+from interlock.ui.reading import all_rows
+from interlock.ui.words.facts import line
 from interlock.ui.words.progress import sentence
 
 
@@ -42,23 +47,23 @@ def replay_command(invocation: Invocation, run: str | None, moment: str | None, 
 
 async def _replay(invocation: Invocation, name: str | None, moment: str | None, facts: bool) -> None:
     async with opened(invocation) as project:
-        runs = await runs_of(project.store)
+        log = [row async for row in all_rows(project.store)]
+        runs = past_runs(log)
         if name is None:
             if moment:
                 raise UsageError("--at needs a run", "interlock replay last --at FACT")
             _list(invocation, runs)
             return
         run = find_run(runs, name)
-        log = [row async for row in all_rows(project.store)]
         if moment is None:
             _again(invocation, log[run.first - 1 : run.last], facts)
         else:
-            _then(invocation, log, _position(log, run, moment))
+            _then(invocation, log, position_at(log, run, moment))
 
 
 def _list(invocation: Invocation, runs: list[PastRun]) -> None:
     if invocation.wants_json():
-        say_json([_as_json(run, number) for number, run in enumerate(runs, 1)])
+        say_json([run_document(run, number) for number, run in enumerate(runs, 1)])
         return
     if not runs:
         note("nothing has run in this repository yet; next: interlock run")
@@ -73,76 +78,22 @@ def _list(invocation: Invocation, runs: list[PastRun]) -> None:
     note("next: interlock replay last, or interlock replay NUMBER --at FACT")
 
 
-def _as_json(run: PastRun, number: int) -> dict[str, object]:
-    return {
-        "number": number,
-        "run": run.run,
-        "first": run.first,
-        "last": run.last,
-        "started": run.started,
-        "seconds": run.seconds,
-        "slots": run.slots,
-        "landed": run.landed,
-        "failed": run.failed,
-        "attempts": run.attempts,
-        "ended": run.why or None,
-    }
-
-
 def _again(invocation: Invocation, log: list[Recorded], facts: bool) -> None:
     """The run from its start to its end, as it was told then."""
     for row in log:
         if invocation.wants_json():
-            say_line(as_object(row))
+            say_line(fact_document(row))
         elif facts:
             say(line(row))
         elif said := sentence(row, State()):
             say(f"{row.seq:>6}  {paint(said[1], said[0]) if said[0] else said[1]}")
 
 
-def _position(log: list[Recorded], run: PastRun, moment: str) -> int:
-    """The last fact at the moment that was asked for."""
-    if moment.isdecimal() and len(moment) < 19:
-        position = int(moment)
-        if run.first <= position <= run.last:
-            return position
-        raise UsageError(
-            f"fact {position} is not of this run, which has {run.first} to {run.last}",
-            "interlock replay lists the runs",
-        )
-    times = [row for row in log[run.first - 1 : run.last] if clock(row.time) <= moment]
-    if not _is_clock(moment) or not times:
-        raise UsageError(
-            f"`{moment}` is no moment of this run ({clock(run.started)} to {clock(run.ended)})",
-            "write the position of a fact, or a time like 14:05:30",
-        )
-    return times[-1].seq
-
-
-def _is_clock(text: str) -> bool:
-    try:
-        datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - only its form matters
-    except ValueError:
-        return False
-    return True
-
-
-def _in_charge_then(state: State) -> Held | None:
-    """The loop that was at work at that moment."""
-    run = state.run
-    if run is None or run.ended is not None:
-        return None
-    return Held(Claim(CONTROLLER, run.generation, run.holder), expires_in_seconds=1.0)
-
-
 def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:
     """Every task as it stood right after a fact."""
-    state = State()
-    for row in log[:position]:
-        apply(state, row)
-    reading = Reading(state, state.time, _in_charge_then(state), {})
+    reading = reading_at(log, position)
     if invocation.wants_json():
-        say_json(document(reading))
+        say_json(status_document(reading))
         return
     say(f"after fact {line(log[position - 1]).strip()}")
     for text in lines(reading, everything=True):

@@ -38,15 +38,15 @@ from interlock.ui.cli.notices import Notices
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.run_view import RunView, run_view
-from interlock.ui.cli.session import actor, run_async
+from interlock.ui.cli.session import actor, read, run_async
 from interlock.ui.cli.setting_up import set_up_main
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
+from interlock.ui.cli.verdict import verdict
 from interlock.ui.cli.wrong_copy import refuse_wrong_copy
-from interlock.ui.queries.tasks import verdict
-from interlock.ui.reading import read
-from interlock.ui.words.checks import obstacle_lines, obstacles
-from interlock.ui.words.plain import counted
+from interlock.ui.plain import counted
+from interlock.ui.queries.status import obstacles
+from interlock.ui.words.checks import obstacle_lines
 
 LEAVE_SECONDS = 30.0
 """After the agents were told to stop. They get five seconds, and what they wrote is archived."""
@@ -159,8 +159,9 @@ async def _run(
 
 def _tell_obstacles(project: Project, state: State) -> None:
     """Checks that keep tasks from starting: said last, where it is read."""
+    graph = project.root / project.settings.graph
     for check in obstacles(state):
-        first, *more = obstacle_lines(check, project.root / project.settings.graph)
+        first, *more = obstacle_lines(check, _line_of(check.command, graph))
         note(f"{paint('error:', 'red')} {first}")
         for line in more:
             note(line)
@@ -303,3 +304,13 @@ def _leave(view: RunView) -> None:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     os._exit(ExitCode.INTERRUPTED)
+
+
+def _line_of(command: str, graph: Path) -> str:
+    """Where the graph says it; empty if that cannot be found."""
+    try:
+        lines = graph.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    number = next((number for number, line in enumerate(lines, start=1) if command in line), 0)
+    return f"{graph.name} line {number}" if number else ""

@@ -12,8 +12,8 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.pace import check_words
 from interlock.model.task import TaskId
-from interlock.ui.cli.events import as_object
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint, say, say_line
+from interlock.ui.queries.facts import fact_document
 from interlock.ui.words.run_lines import Telling
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class JsonLines:
 
     def see(self, row: Recorded, _: State) -> None:
         with even_if_unread():
-            say_line(as_object(row))
+            say_line(fact_document(row))
 
     def tell(self, text: str) -> None:
         with even_if_unread():

@@ -14,11 +14,12 @@ from interlock.engine.settings import Loaded, Settings, load, project_name, stor
 from interlock.events.facts import StateMoved
 from interlock.model.errors import EnvironmentProblem
 from interlock.store import Store, open_store
-from interlock.ui.cli.output import Invocation, note
+from interlock.ui.cli.output import Invocation, note, paint
 
 if TYPE_CHECKING:
     from interlock.engine.project import Project
     from interlock.git.place import Place
+    from interlock.ui.reading import Reading
 
 Result = TypeVar("Result")
 UNFINISHED_MOVES = ("checkout.json", "taken_back")
@@ -174,3 +175,14 @@ def repository_root(invocation: Invocation) -> Path:
 def actor() -> str:
     """Who acts, for the log."""
     return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"
+
+
+async def read(store: Store) -> "Reading":
+    """Everything, as it is now. A person hears if this version cannot read all of it."""
+    from interlock.engine.loading import load_state, unknown_text
+    from interlock.ui.reading import look
+
+    state = await load_state(store)
+    if text := unknown_text(state):
+        note(f"{paint('warning:', 'yellow')} {text}; what it says is left out here, and `run` is refused")
+    return await look(store, state)

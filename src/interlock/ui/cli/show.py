@@ -12,24 +12,19 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent, OriginKind
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.footprints import drift_document, drift_line, request_line
+from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, paint, say, say_json
-from interlock.ui.cli.session import opened, run_async
-from interlock.ui.queries.attempts import (
-    AttemptStory,
-    PhaseStory,
-    attempts_of,
-    in_groups,
-    left_out_lines,
-    located,
-)
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.plain import counted, inert
+from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
 from interlock.ui.queries.explain import waited_text
-from interlock.ui.queries.tasks import Row, find, in_short, open_permissions, rows
-from interlock.ui.reading import history, read
+from interlock.ui.queries.tasks import Row, find, forecast_of, rows
+from interlock.ui.reading import history, open_permissions
 from interlock.ui.words.evidence import evidence_text
-from interlock.ui.words.facts import clock
-from interlock.ui.words.forecasts import expected_text, forecast_of, kind_text
-from interlock.ui.words.plain import counted, inert
+from interlock.ui.words.facts import clock, left_out_lines
+from interlock.ui.words.footprints import drift_line, request_line
+from interlock.ui.words.forecasts import expected_text, kind_text
+from interlock.ui.words.reasons import in_short
 from interlock.ui.words.sessions import tokens
 
 WORDS_CHARS = 160
@@ -46,18 +41,7 @@ def show_command(invocation: Invocation, task: str) -> None:
     """
     found, row, stories, forecast = run_async(_look(invocation, task))
     if invocation.wants_json():
-        say_json(
-            {
-                "task": row,
-                "spec": found.spec,
-                "forecast": forecast,
-                "attempts": stories,
-                "landed": found.landed,
-                "drift": drift_document(drift_of(found)),
-                "requests": found.requests,
-                "questions": found.questions,
-            }
-        )
+        say_json(task_document(found, row, stories, forecast))
         return
     for text in _lines(found, row, stories, forecast):
         say(text)
@@ -161,7 +145,7 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
         on = f" on {phase.base[:12]}" if phase.base else ""
         changed = f", {counted(len(phase.touched), 'file')}" if phase.touched else ""
         yield f"            commit {phase.commit[:12]}{on}{changed}"
-    for line in left_out_lines(phase):
+    for line in left_out_lines(phase.left_out, phase.archived):
         yield f"            {inert(line)}"
     for check in phase.checks:
         yield f"            {check_line(check)}"

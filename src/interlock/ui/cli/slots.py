@@ -6,9 +6,9 @@ from interlock.model.task import ROLES
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say, say_json
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.queries.pool import slots_now
-from interlock.ui.reading import Reading, read
+from interlock.ui.reading import Reading
 from interlock.ui.words.limits import brake_line
 
 

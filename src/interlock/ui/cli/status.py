@@ -9,29 +9,27 @@ import click
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import lasting
-from interlock.model.failure import Symptom
+from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.model.sandbox import Sandbox
-from interlock.model.task import TaskId
-from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, run_async
-from interlock.ui.queries.eta import Eta
-from interlock.ui.queries.pool import pool_line, pool_object
-from interlock.ui.queries.tasks import Row, by_stage, rows, verdict
-from interlock.ui.reading import Reading, read
-from interlock.ui.words.checks import red_main_objects, red_main_text
-from interlock.ui.words.limits import brake_line, brake_object
-from interlock.ui.words.plain import counted, inert
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.verdict import verdict
+from interlock.ui.plain import counted, inert
+from interlock.ui.queries.pool import slots_now
+from interlock.ui.queries.runs import run_name
+from interlock.ui.queries.status import ETA, alike_failures, status_document, used
+from interlock.ui.queries.tasks import Row, by_stage, rows
+from interlock.ui.reading import Reading
+from interlock.ui.words.checks import red_main_text
+from interlock.ui.words.limits import brake_line
 from interlock.ui.words.sessions import tokens
 
 COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
 ALIKE_CHARS = 80
-ETA = Eta()
-"""One for the whole command: a picture that is drawn four times a second asks it each time."""
 MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
@@ -76,7 +74,7 @@ async def _read(invocation: Invocation) -> tuple[Reading, bool]:
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
     """Print the status in the form that was asked for."""
     if invocation.wants_json():
-        say_json(document(reading))
+        say_json(status_document(reading))
         return
     if not by_stage(reading.state):
         note("no task graph was taken in yet")
@@ -119,56 +117,14 @@ def groups(
             yield f"  ... and {len(names) - len(shown)} more: interlock status --all"
 
 
-def _found_alike(state: State) -> list[tuple[Symptom, list[TaskId]]]:
-    """Failures that several tasks share. Nothing has failed most of the time: then nothing is loaded."""
-    if sum(bool(task.failures) for task in state.tasks.values()) < 2:
-        return []
-    from interlock.learn.errors import alike
-
-    return alike(state)
-
-
 def _alike(state: State) -> Iterator[str]:
     """One line when several tasks fail for the same cause: it is worth one look, not many."""
-    if found := _found_alike(state):
+    if found := alike_failures(state):
         seen, names = found[0]
         others = counted(len(found) - 1, "other failure")
         more = f", {others} in several tasks" if len(found) > 1 else ""
         what = paint(f"{len(names)} tasks fail in the same way", "red")
         yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
-
-
-def document(reading: Reading) -> dict[str, object]:
-    """The status as programs get it."""
-    state, run, board = reading.state, reading.state.run, Board(reading.state)
-    return {
-        "tasks": rows(reading, board=board),
-        "running": len(state.running),
-        "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
-        "paused": state.paused,
-        "pool": pool_object(reading, board),
-        "clutch": brake_object(state),
-        "main": {"branch": state.branch, "commit": state.main or None, "red": red_main_objects(state)},
-        "run": None
-        if run is None
-        else {
-            "id": run.run,
-            "live": reading.is_live,
-            "limit": run.limit,
-            "seconds_to_go": ETA.seconds(state, reading.now) if reading.is_live else None,
-            "started": run.started,
-            "ended": run.ended,
-            "ended_why": run.ended_why,
-            "stopping": run.stopping,
-            "sandbox": run.sandbox or None,
-            "selection": None if run.selection is None else sorted(run.selection),
-        },
-        "usage": used(state),
-        "alike": [{"id": seen.id, "what": seen.line, "tasks": names} for seen, names in _found_alike(state)],
-        "unknown": state.unknown,
-        "position": state.seq,
-        "time": reading.now,
-    }
 
 
 def headline(reading: Reading) -> str:
@@ -197,20 +153,10 @@ def headline(reading: Reading) -> str:
     return " | ".join(parts)
 
 
-def used(state: State) -> Usage:
-    """What the attempts of all tasks have used, however they ended."""
-    return sum((task.usage for task in state.tasks.values()), Usage())
-
-
 def sandbox_warning(state: State) -> str:
     """The words that every screen shows if agents of the last run could reach more than they should."""
     kind = state.run.sandbox if state.run else ""
     return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
-
-
-def run_name(run: str) -> str:
-    """The end of an incarnation's name is what tells it from all others."""
-    return run.rpartition("/")[2]
 
 
 def table(members: list[Row], width: int) -> list[str]:
@@ -228,3 +174,34 @@ def table(members: list[Row], width: int) -> list[str]:
 def _fit(text: str, room: int) -> str:
     text = " ".join(text.split())
     return f"{text[: room - 1]}…" if room and len(text) > room else text
+
+
+def pool_line(reading: Reading, board: Board) -> str:
+    """The pool in one line; '' where there is nothing to say. Figures are of the run that goes on, or else of
+    the last one."""
+    slots, measured, run = slots_now(reading, board), reading.state.pool, reading.state.run
+    figures = list(_figures(measured.figures)) if measured and measured.figures.attempts else []
+    if not reading.is_live:
+        return f"pool in the last run: {' | '.join(figures)}" if figures else ""
+    is_of_this_run = measured is not None and run is not None and measured.run == run.run
+    now = f"{slots.in_use} of {slots.limit} slots in use, {slots.queue} in the queue"
+    return f"pool: {' | '.join([now, *(figures if is_of_this_run else [])])}"
+
+
+def _figures(figures: PoolFigures) -> Iterator[str]:
+    waited = (lasting(figures.waiting_p50_seconds), lasting(figures.waiting_p99_seconds))
+    yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median), {waited[1]} (p99)"
+    yield f"{figures.utilization:.0%} of the slots' time used"
+    above = missed(figures)
+    texts = {
+        "retry_rate": f"{figures.retry_rate:.0%} retries",
+        "idle_share": f"{figures.idle_share:.0%} idle",
+        "conflicts": counted(figures.conflicts, "conflict"),
+        "by_hand": f"{figures.by_hand} by hand",
+    }
+    yield ", ".join(_marked(name, text) if name in above else text for name, text in texts.items())
+
+
+def _marked(name: str, text: str) -> str:
+    most = TARGETS[name]
+    return paint(f"{text} (target: {f'{most:.0%}' if most else '0'})", "yellow")

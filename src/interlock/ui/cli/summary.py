@@ -8,14 +8,15 @@ from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
 from interlock.model.reason import Why
-from interlock.ui.cli.footprints import drift_line
 from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.status import COLORS, sandbox_warning, table
-from interlock.ui.queries.tasks import HELPS, Row, rows
+from interlock.ui.plain import inert
+from interlock.ui.queries.tasks import Row, rows
 from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.evidence import grades_text
-from interlock.ui.words.plain import inert
+from interlock.ui.words.footprints import drift_line
+from interlock.ui.words.remedies import HELPS
 
 LISTED = 20
 WORTH_SAYING = 1.1

@@ -17,7 +17,7 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import run_async
-from interlock.ui.words.plain import counted
+from interlock.ui.plain import counted
 
 FIX = "interlock trust"
 

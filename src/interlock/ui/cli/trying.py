@@ -11,8 +11,8 @@ from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
 from interlock.model.setup import Setup
 from interlock.ui.cli.output import Invocation, note
+from interlock.ui.plain import counted
 from interlock.ui.words.checks import inability, last_lines, main_text, mend
-from interlock.ui.words.plain import counted
 
 TRY_SECONDS = 300.0
 """A person waits for it."""

@@ -11,10 +11,12 @@ from interlock.model.task import TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
-from interlock.ui.cli.session import opened, run_async
-from interlock.ui.cli.status import document, headline, table
-from interlock.ui.queries.tasks import find, outcome, rows, verdict
-from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
+from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.status import headline, table
+from interlock.ui.cli.verdict import outcome, verdict
+from interlock.ui.queries.status import status_document
+from interlock.ui.queries.tasks import find, rows
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look
 
 
 @click.command("wait", cls=Command)
@@ -29,7 +31,9 @@ def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | 
     """
     reading, names = run_async(_wait(invocation, tasks, _seconds(timeout)))
     if invocation.json:
-        say_json(document(reading) if not names else {"tasks": rows(reading, names), "time": reading.now})
+        say_json(
+            status_document(reading) if not names else {"tasks": rows(reading, names), "time": reading.now}
+        )
     elif names:
         for line in table(rows(reading, names), 0):
             note(line)

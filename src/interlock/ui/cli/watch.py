@@ -8,10 +8,11 @@ from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, say, say_line
-from interlock.ui.cli.session import ProjectLog, opened
-from interlock.ui.cli.status import document, groups, heading, headline, lines
-from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look, read
-from interlock.ui.words.plain import inert
+from interlock.ui.cli.session import ProjectLog, opened, read
+from interlock.ui.cli.status import groups, heading, headline, lines
+from interlock.ui.plain import inert
+from interlock.ui.queries.status import status_document
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look
 from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
@@ -41,7 +42,7 @@ async def _documents(store: Store, reading: Reading) -> None:
     while True:
         if reading.state.seq != seen:
             seen = reading.state.seq
-            say_line(document(reading))
+            say_line(status_document(reading))
         reading = await _next(store, reading, LOOK_AGAIN_SECONDS)
 
 

@@ -15,8 +15,7 @@ from interlock.git.worktrees import Worktree, Worktrees, folder_bytes, in_words
 from interlock.model.durations import lasting
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened_fully, run_async
-from interlock.ui.reading import read
+from interlock.ui.cli.session import opened_fully, read, run_async
 
 
 @dataclass(frozen=True, slots=True)

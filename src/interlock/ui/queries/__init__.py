@@ -1,1 +1,14 @@
-"""Documents over State: everything that the command line shows, as data. Nothing here writes."""
+"""Documents over State: everything that the command line shows, as data. Pure: they read what they are given.
+
+The names here are what every interface needs. Other documents are imported from their modules, because what
+they load takes a while: `attempts`, `agents`, `explain`, `errors`, `lessons`, `footprints`, `clutch`, `plan`,
+`runs`, `what_if` and `metrics`.
+"""
+
+from interlock.ui.queries.facts import fact_document
+from interlock.ui.queries.inbox import inbox_document
+from interlock.ui.queries.pool import pool_object
+from interlock.ui.queries.status import status_document
+from interlock.ui.queries.tasks import Row, find, rows
+
+__all__ = ["Row", "fact_document", "find", "inbox_document", "pool_object", "rows", "status_document"]

@@ -1,14 +1,18 @@
 """A task's attempts, put together from its facts: what each phase did, said and left behind."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
+from interlock.events.state import TaskState
+from interlock.learn.drift import drift_of
+from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
+from interlock.ui.queries.footprints import drift_document
+from interlock.ui.queries.tasks import Row
 
 
 @dataclass(slots=True)
@@ -60,32 +64,6 @@ class AttemptStory:
     def log(self) -> str:
         """Where the agent's output is."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
-
-
-def openable(state: Path, path: str) -> str:
-    """A file of the state folder, named so that it opens from where the person is."""
-    if not path:
-        return ""
-    whole, here = state / path, Path.cwd()
-    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
-
-
-def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
-    """The attempts with the files that they name as a person can open them."""
-    found = list(stories)
-    for phase in (phase for story in found for phase in story.phases):
-        phase.log, phase.notes = openable(state, phase.log), openable(state, phase.notes)
-        phase.checks = tuple(replace(check, log=openable(state, check.log)) for check in phase.checks)
-    return found
-
-
-def left_out_lines(phase: PhaseStory) -> list[str]:
-    """The files that do not land and why, then where they are kept and how to land them all the same."""
-    if not phase.left_out:
-        return []
-    kept = f"kept in {phase.archived}^; " if phase.archived else ""
-    named = [f"left out: {out.text}" for out in phase.left_out]
-    return [*named, f"{kept}to land such files: land_files in interlock.toml"]
 
 
 def in_groups(stories: Iterable[AttemptStory]) -> list[list[AttemptStory]]:
@@ -165,3 +143,19 @@ def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
         for phase in story.phases:
             if phase.ended is None:
                 phase.outcome, phase.ended = outcome, time
+
+
+def task_document(
+    found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast
+) -> dict[str, object]:
+    """What `interlock show` says."""
+    return {
+        "task": row,
+        "spec": found.spec,
+        "forecast": forecast,
+        "attempts": stories,
+        "landed": found.landed,
+        "drift": drift_document(drift_of(found)),
+        "requests": found.requests,
+        "questions": found.questions,
+    }

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
@@ -13,19 +12,15 @@ from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.train.refusal import refusal
-from interlock.ui.queries.attempts import (
-    AttemptStory,
-    PhaseStory,
-    attempts_of,
-    in_groups,
-    left_out_lines,
-    located,
-)
-from interlock.ui.queries.tasks import in_words, next_command
+from interlock.ui.plain import counted
+from interlock.ui.queries.attempts import AttemptStory, PhaseStory, in_groups
+from interlock.ui.queries.tasks import forecast_of
 from interlock.ui.reading import Reading
-from interlock.ui.words.facts import clock
-from interlock.ui.words.forecasts import expected_text, forecast_of, kind_text
-from interlock.ui.words.plain import counted
+from interlock.ui.words.evidence import evidence_text
+from interlock.ui.words.facts import clock, describe, left_out_lines
+from interlock.ui.words.forecasts import expected_text, kind_text
+from interlock.ui.words.reasons import in_words
+from interlock.ui.words.remedies import next_command
 
 DEPTH = 8
 WIDTH = 3
@@ -51,12 +46,13 @@ class Cause:
     text: str
 
 
-def explain(reading: Reading, task: TaskState, history: list[Recorded], state: Path) -> list[Cause]:
-    """The chain for one task, from where it stands back to what started it. `state`: the state folder."""
+def explain(
+    reading: Reading, task: TaskState, history: list[Recorded], stories: list[AttemptStory]
+) -> list[Cause]:
+    """The chain for one task, from where it stands back to what started it."""
     board = Board(reading.state)
     reason = _reason(reading, board, task)
     head = Cause(0, task.spec.id, _stand(task, reason))
-    stories = located(attempts_of(history), state)
     return [
         head,
         *_past(task, stories, history),
@@ -113,7 +109,7 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
         below.append(f"what the agent printed: interlock logs {name} --attempt {attempt}")
-    below += left_out_lines(phase)
+    below += left_out_lines(phase.left_out, phase.archived)
     if phase.why:
         below.append(f"why it started: {phase.why}")
     head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
@@ -168,3 +164,34 @@ def _root_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return next_command(reading, reading.state.tasks[reason.tasks[0]], reason)
     command = next_command(reading, task, reason)
     return "interlock status -w" if command.startswith("interlock explain") else command
+
+
+def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list[Cause]:
+    """Every fact that names the commit, and what became of the task it belongs to."""
+    about = next((row.fact for row in reversed(found) if isinstance(row.fact, f.PhaseFact)), None)
+    if about is None:
+        return []
+    task = reading.state.tasks.get(about.task)
+    verdict = _fate(task, found, commit) if task else "the task is gone"
+    head = Cause(0, about.task, f"{commit} was made for {about.task}, attempt {about.attempt}; {verdict}")
+    lines = [Cause(1, about.task, f"{clock(row.time)} {describe(row.fact)}") for row in found]
+    return [head, *lines, Cause(0, about.task, f"next: interlock show {about.task}")]
+
+
+def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
+    """Did the commit reach main, itself or merged onto main as another."""
+    if task.landed is None:
+        return f"nothing of the task is on main, it is {task.stage.value}"
+    if task.landed.commit.startswith(commit):
+        return f"it is what landed on main: {evidence_text(task.evidence)}"
+    merged = [row.fact.commit for row in found if isinstance(row.fact, f.CandidatePassed)]
+    if task.landed.commit in merged:
+        return f"merged onto main it landed as {task.landed.commit[:12]}: {evidence_text(task.evidence)}"
+    return f"something else landed: {task.landed.commit[:12]}"
+
+
+def names_commit(row: Recorded, commit: str) -> bool:
+    """Is the commit one that this fact says was made, tested or landed (not merely what it was based on)."""
+    fact = row.fact
+    named = (getattr(fact, "commit", None), getattr(fact, "work", None))
+    return isinstance(fact, f.PhaseFact) and any(value and value.startswith(commit) for value in named)

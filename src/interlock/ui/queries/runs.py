@@ -1,18 +1,19 @@
-"""Finding a past run by what people call it."""
+"""Past runs: found by number or name, as documents, and as they stood at any moment."""
 
-from interlock.learn.past import PastRun, past_runs
+from collections.abc import Sequence
+from datetime import datetime
+
+from interlock.events.fold import apply
+from interlock.events.record import Recorded
+from interlock.events.state import State
+from interlock.learn.past import PastRun
+from interlock.model.claim import CONTROLLER, Claim, Held
 from interlock.model.errors import UsageError
-from interlock.store.protocol import Store
-from interlock.ui.cli.status import run_name
-from interlock.ui.reading import all_rows
-from interlock.ui.words.plain import counted
+from interlock.ui.plain import counted
+from interlock.ui.reading import Reading
+from interlock.ui.words.facts import clock
 
 LAST = "last"
-
-
-async def runs_of(store: Store) -> list[PastRun]:
-    """All runs of the log, oldest first."""
-    return past_runs([row async for row in all_rows(store)])
 
 
 def find_run(runs: list[PastRun], name: str) -> PastRun:
@@ -28,3 +29,68 @@ def find_run(runs: list[PastRun], name: str) -> PastRun:
         return found[0]
     known = f"{len(found)} runs begin with `{name}`" if found else f"there is no run `{name}`"
     raise UsageError(f"{known}; the log has {counted(len(runs), 'run')}", "interlock replay lists them all")
+
+
+def run_name(run: str) -> str:
+    """The end of an incarnation's name is what tells it from all others."""
+    return run.rpartition("/")[2]
+
+
+def run_document(run: PastRun, number: int) -> dict[str, object]:
+    """A past run as programs get it."""
+    return {
+        "number": number,
+        "run": run.run,
+        "first": run.first,
+        "last": run.last,
+        "started": run.started,
+        "seconds": run.seconds,
+        "slots": run.slots,
+        "landed": run.landed,
+        "failed": run.failed,
+        "attempts": run.attempts,
+        "ended": run.why or None,
+    }
+
+
+def position_at(log: list[Recorded], run: PastRun, moment: str) -> int:
+    """The last fact at the moment that was asked for."""
+    if moment.isdecimal() and len(moment) < 19:
+        position = int(moment)
+        if run.first <= position <= run.last:
+            return position
+        raise UsageError(
+            f"fact {position} is not of this run, which has {run.first} to {run.last}",
+            "interlock replay lists the runs",
+        )
+    times = [row for row in log[run.first - 1 : run.last] if clock(row.time) <= moment]
+    if not _is_clock(moment) or not times:
+        raise UsageError(
+            f"`{moment}` is no moment of this run ({clock(run.started)} to {clock(run.ended)})",
+            "write the position of a fact, or a time like 14:05:30",
+        )
+    return times[-1].seq
+
+
+def _is_clock(text: str) -> bool:
+    try:
+        datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - only its form matters
+    except ValueError:
+        return False
+    return True
+
+
+def _in_charge_then(state: State) -> Held | None:
+    """The loop that was at work at that moment."""
+    run = state.run
+    if run is None or run.ended is not None:
+        return None
+    return Held(Claim(CONTROLLER, run.generation, run.holder), expires_in_seconds=1.0)
+
+
+def reading_at(log: Sequence[Recorded], position: int) -> Reading:
+    """Every task as it stood right after a fact."""
+    state = State()
+    for row in log[:position]:
+        apply(state, row)
+    return Reading(state, state.time, _in_charge_then(state), {})

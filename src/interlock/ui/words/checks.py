@@ -1,13 +1,12 @@
 """Checks on main in words: which could not run or fail there, and the command or the line that mends it."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-from interlock.events.baselines import known_failures, obstacle
+from interlock.events.baselines import known_failures
 from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
-from interlock.ui.words.plain import counted, inert
+from interlock.ui.plain import counted, inert
 
 LAST_LINES = 8
 
@@ -78,47 +77,18 @@ def red_main_text(state: State) -> str:
     return f"main is red: {counted(tests, 'known failing test')}" if tests else ""
 
 
-def red_main_objects(state: State) -> list[dict[str, object]]:
-    """The red checks of main, for programs."""
-    return [
-        {
-            "command": check.command,
-            "exit_code": check.exit_code,
-            "unable": check.unable,
-            "about": check.about or None,
-            "failing_tests": list(check.suite.failed) if check.suite else None,
-        }
-        for check in known_failures(state).values()
-    ]
+def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
+    """What is wrong with a check on main, the end of its output, and what mends it.
 
-
-def obstacles(state: State) -> list[CheckResult]:
-    """The checks on main that hold tasks of the run back, each once."""
-    tasks = (task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name))
-    found = (check for task in tasks if (check := obstacle(state, task.spec)))
-    return list({check.command: check for check in found}.values())
-
-
-def obstacle_lines(check: CheckResult, graph: Path) -> Iterator[str]:
-    """What is wrong with a check on main, the end of its output, and what mends it."""
+    `place` is its line in the graph, or empty.
+    """
     yield f"`{inert(check.command)}` {main_text(check)}"
     for line in last_lines(check):
         yield f"  | {line}"
-    place = _line_of(check.command, graph)
     help_ = mend(check) or (
         "correct main first; or say `red_main: allow` in the defaults of the graph to land without this check"
     )
     yield f"to mend it: {help_}{f' ({place})' if place else ''}"
-
-
-def _line_of(command: str, graph: Path) -> str:
-    """Where the graph says it; empty if that cannot be found."""
-    try:
-        lines = graph.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    number = next((number for number, line in enumerate(lines, start=1) if command in line), 0)
-    return f"{graph.name} line {number}" if number else ""
 
 
 def last_lines(check: CheckResult) -> list[str]:

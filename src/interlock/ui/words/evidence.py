@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
-from interlock.ui.words.plain import counted, inert
+from interlock.ui.plain import counted, inert
 
 if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
     from interlock.verify.wrong_copy import WrongCopy

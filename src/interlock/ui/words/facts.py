@@ -1,14 +1,15 @@
 """A fact in one line, for people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded, Unreadable
 from interlock.model.numbers import bounded
+from interlock.model.unwanted import LeftOut
+from interlock.ui.plain import inert
 from interlock.ui.words.forecasts import time_text
-from interlock.ui.words.plain import inert
 
 LEFT_OUT = (
     "task",
@@ -97,3 +98,12 @@ def _plain(value: object) -> str:
 def _short(text: str) -> str:
     text = " ".join(inert(text).split())
     return f"{text[:99]}…" if len(text) > 100 else text
+
+
+def left_out_lines(left_out: Sequence[LeftOut], archived: str) -> list[str]:
+    """The files that do not land and why, then where they are kept and how to land them all the same."""
+    if not left_out:
+        return []
+    kept = f"kept in {archived}^; " if archived else ""
+    named = [f"left out: {out.text}" for out in left_out]
+    return [*named, f"{kept}to land such files: land_files in interlock.toml"]

@@ -1,28 +1,8 @@
 """What is expected of a task, in words for people."""
 
-from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
-from interlock.ui.words.plain import counted, inert
-
-
-def forecast_of(state: State, task: TaskState) -> Forecast:
-    """What the log says is expected of it; before its first run, what it would say now."""
-    if task.forecast:
-        return task.forecast
-    from interlock.learn.estimate import Estimator  # only before the first run
-
-    return Estimator(state).forecast(task.spec)
-
-
-def category_of(task: TaskState) -> tuple[str, str]:
-    """Its kind of work, and what says so."""
-    if task.forecast:
-        return task.forecast.category, task.forecast.category_why
-    from interlock.learn.categories import category  # only before the first run
-
-    found = category(task.spec)
-    return found.name, found.why
+from interlock.ui.plain import counted, inert
 
 
 def kind_text(forecast: Forecast) -> str:

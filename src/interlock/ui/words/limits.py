@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from interlock.events.state import Limit, State
+from interlock.ui.plain import inert
 from interlock.ui.words.facts import clock
-from interlock.ui.words.plain import inert
 
 
 def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
@@ -12,11 +12,6 @@ def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
     Not the providers that are shown `besides`."""
     found = list(_brakes(state, besides))
     return f"clutch: {', '.join(found)}" if found else ""
-
-
-def brake_object(state: State) -> dict[str, object]:
-    """The same for programs: every limit there is."""
-    return {"categories": state.clutch, "providers": state.provider_limits}
 
 
 def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
+from interlock.ui.plain import counted, inert
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
-from interlock.ui.words.plain import counted, inert
 from interlock.ui.words.remedies import after_failure
 
 USUAL, GIVEN = "next in order", "; given to"

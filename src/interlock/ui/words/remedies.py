@@ -5,7 +5,9 @@ from interlock.events.state import TaskState
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.provider import key_variable
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Agent
+from interlock.ui.reading import Reading, open_permissions
 
 LOGINS = {
     "claude-code": "claude auth login",
@@ -35,3 +37,25 @@ def login_command(agent: Agent) -> str:
     wire = agent.wire or KINDS[agent.use].wire
     named = key_variable(Wire(wire), agent.url, agent.key_env) if wire else agent.key_env
     return f"export {named}=..." if named else ""
+
+
+def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
+    """The one command that helps most from here."""
+    name = task.spec.id
+    if task.stage is Stage.RUNNING and reading.is_live:
+        return f"interlock answer {name} allow" if open_permissions(task) else f"interlock logs {name} -f"
+    if task.stage is Stage.RUNNING:
+        return "interlock run"
+    if task.stage in (Stage.FAILED, Stage.CANCELLED):
+        return after_failure(task)
+    if task.stage is Stage.DONE:
+        return f"interlock show {name}"
+    if reason.why is Why.ANSWER:
+        return f'interlock answer {name} "..."'
+    if reason.why is Why.PAUSED:
+        return f"interlock unpause {name}" if task.paused else "interlock unpause"
+    return HELPS.get(reason.why) or f"interlock explain {name}"
+
+
+HELPS = {Why.CHECK: "interlock doctor", Why.NO_RUN: "interlock run", Why.NOT_SELECTED: "interlock run"}
+"""What to type for a reason that is about no task in particular."""

@@ -9,8 +9,8 @@ from interlock.model.durations import lasting
 from interlock.model.outcome import WAITS
 from interlock.model.provider import provider_of
 from interlock.model.task import PhaseKind, TaskId
+from interlock.ui.plain import counted, inert
 from interlock.ui.words.facts import clock
-from interlock.ui.words.plain import counted, inert
 from interlock.ui.words.progress import Line, sentence
 
 

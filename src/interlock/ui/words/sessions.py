@@ -4,7 +4,7 @@ import msgspec
 
 from interlock.model.session import Event, EventKind
 from interlock.model.usage import Usage
-from interlock.ui.words.plain import inert
+from interlock.ui.plain import inert
 
 WIDTH = 160
 

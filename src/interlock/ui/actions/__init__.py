@@ -1,0 +1,26 @@
+"""Checked facts: everything that a person does to a project, for the command line and every other interface.
+
+An action refuses what is not possible with a `UserError`, then writes its facts. The caller opens the store
+and says who acts.
+"""
+
+from interlock.ui.actions.answers import answer_permissions, answer_question
+from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
+from interlock.ui.actions.messages import send_message
+from interlock.ui.actions.pauses import pause, unpause
+from interlock.ui.actions.tasks import cancel, reset, retry, stop_run
+
+__all__ = [
+    "add_lesson",
+    "answer_permissions",
+    "answer_question",
+    "cancel",
+    "new_lesson",
+    "pause",
+    "reset",
+    "retire_lesson",
+    "retry",
+    "send_message",
+    "stop_run",
+    "unpause",
+]

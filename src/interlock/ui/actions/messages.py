@@ -1,0 +1,70 @@
+"""A message to the agent of a task: now if its program takes messages, else with its next prompt."""
+
+import asyncio
+from dataclasses import dataclass
+
+from interlock.events.facts import MessageDelivered, MessageSaid
+from interlock.events.lifecycle import Stage
+from interlock.events.state import TaskState
+from interlock.model.errors import UsageError
+from interlock.store.protocol import Store
+from interlock.ui.reading import Reading
+
+WAIT_SECONDS = 10.0
+"""A loop that is well looks for facts all the time."""
+MOST_CHARS = 4_000
+"""More than a message is a goal: it belongs into the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The fate of a message."""
+
+    attempt: int | None
+    """The attempt that it was delivered to; None: to none yet."""
+    could_hear: bool
+    """An agent was at work whose program takes messages."""
+
+
+async def send_message(store: Store, reading: Reading, task: TaskState, text: str, actor: str) -> Delivery:
+    """Write the message down, and wait a moment until an agent has it."""
+    check_message(text)
+    if task.stage is Stage.DONE:
+        raise UsageError(
+            f"{task.spec.id} has landed, and no agent will work on it any more",
+            "add a new task to the graph for what is still missing",
+        )
+    message = (await store.append([MessageSaid(task.spec.id, text)], actor))[-1].seq
+    can_hear = reading.is_live and task.has_agent and _takes_messages(task)
+    return Delivery(await _delivered_to(store, message) if can_hear else None, can_hear)
+
+
+def check_message(text: str) -> None:
+    """Refuse a message that is empty or too long."""
+    if not text or len(text) > MOST_CHARS:
+        raise UsageError(
+            f"a message has 1 to {MOST_CHARS} characters, this one has {len(text)}",
+            "put what is longer into the task's goal",
+        )
+
+
+def _takes_messages(task: TaskState) -> bool:
+    from interlock.agents import ADAPTERS
+
+    return ADAPTERS[task.who.use].can_steer
+
+
+async def _delivered_to(store: Store, message: int) -> int | None:
+    """Wait until the loop has passed it on: to which attempt; None if that takes too long."""
+    seen = message
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            while True:
+                for row in await store.read(seen, 1_000):
+                    seen = row.seq
+                    fact = row.fact
+                    if isinstance(fact, MessageDelivered) and fact.message == message:
+                        return fact.attempt
+                await store.wait(seen, 1.0)
+    except TimeoutError:
+        return None

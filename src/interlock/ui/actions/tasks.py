@@ -1,0 +1,79 @@
+"""Retry, reset and cancel tasks, and stop a run. All tasks are checked before the first fact is written."""
+
+from collections.abc import Callable, Sequence
+
+from interlock.events.facts import Fact, StopRequested, TaskCancelled, TaskReset, TaskRetried
+from interlock.events.lifecycle import Stage, next_move
+from interlock.events.state import TaskState
+from interlock.model.claim import task_resource
+from interlock.model.errors import UsageError
+from interlock.model.task import TaskId
+from interlock.store.protocol import Store
+from interlock.ui.actions.answers import answer_question
+from interlock.ui.reading import Reading
+
+INSTEAD = {
+    (TaskRetried, Stage.RUNNING): "is running; `interlock reset {0}` stops it and starts it again",
+    (
+        TaskRetried,
+        Stage.WAITING,
+    ): "is waiting and starts by itself; `interlock explain {0}` says for what it waits",
+    (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
+    (TaskReset, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
+    (TaskCancelled, Stage.DONE): "has landed and cannot be taken back by this",
+    (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
+}
+
+
+async def retry(store: Store, tasks: Sequence[TaskState], note: str, actor: str) -> None:
+    """Give failed or cancelled tasks new attempts. `note` answers the question of a task that asks one."""
+    await _act(store, tasks, lambda task: TaskRetried(task, note), actor)
+
+
+async def reset(store: Store, tasks: Sequence[TaskState], why: str, actor: str) -> None:
+    """Release tasks and start them again from the beginning."""
+    await _act(store, tasks, lambda task: TaskReset(task, why), actor)
+
+
+async def cancel(store: Store, tasks: Sequence[TaskState], why: str, actor: str) -> None:
+    """Stop tasks for good."""
+    await _act(store, tasks, lambda task: TaskCancelled(task, why), actor)
+
+
+async def stop_run(store: Store, reading: Reading, why: str, actor: str) -> str:
+    """Ask the run to stop its agents; the run's name."""
+    run = reading.state.run
+    if run is None or not reading.is_live:
+        raise UsageError("no run is going on", "interlock status")
+    await store.append([StopRequested(run.run, agents=True, why=why)], actor)
+    return run.run
+
+
+async def _act(store: Store, tasks: Sequence[TaskState], fact: Callable[[TaskId], Fact], actor: str) -> None:
+    for task in tasks:
+        _must_be_possible(task, fact(task.spec.id))
+    for task in tasks:
+        await _write(store, task, fact(task.spec.id), actor)
+
+
+async def _write(store: Store, task: TaskState, fact: Fact, actor: str) -> None:
+    if isinstance(fact, TaskRetried) and task.asks:
+        await answer_question(store, task, fact.note, actor)
+    elif isinstance(fact, TaskReset | TaskCancelled):
+        # With the claim, so that the holder of the task is fenced in the same moment.
+        await store.revoke(task_resource(fact.task), [fact], actor)
+    else:
+        await store.append([fact], actor)
+
+
+def _must_be_possible(task: TaskState, fact: Fact) -> None:
+    if isinstance(fact, TaskRetried) and task.asks:
+        if not fact.note:
+            why = f"{task.spec.id} waits for your answer: {task.asks.text}"
+            raise UsageError(why, f'interlock answer {task.spec.id} "..."')
+        return
+    if next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact)):
+        return
+    name = task.spec.id
+    instead = INSTEAD.get((type(fact), task.stage), f"is {task.stage.value}")
+    raise UsageError(f"{name} {instead.format(name)}", f"interlock show {name}")

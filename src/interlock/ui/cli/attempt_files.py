@@ -1,0 +1,54 @@
+"""Files of an attempt in the state folder: their names, and paths that a person can open."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from interlock.ui.queries.attempts import AttemptStory
+
+
+def openable(state: Path, path: str) -> str:
+    """A file of the state folder, named so that it opens from where the person is."""
+    if not path:
+        return ""
+    whole, here = state / path, Path.cwd()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+
+
+def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
+    """The attempts with the files that they name as a person can open them."""
+    found = list(stories)
+    for phase in (phase for story in found for phase in story.phases):
+        phase.log, phase.notes = openable(state, phase.log), openable(state, phase.notes)
+        phase.checks = tuple(replace(check, log=openable(state, check.log)) for check in phase.checks)
+    return found
+
+
+def agent_log(task: str, attempt: int) -> str:
+    """Where an agent's output is being written, in the state folder. Facts say so only at the end."""
+    return f"logs/{task}/{attempt}.log"
+
+
+def agent_prompt(task: str, attempt: int) -> str:
+    """Where it is kept what an attempt was told, in the state folder."""
+    return f"logs/{task}/{attempt}.prompt.md"
+
+
+def agent_events(task: str, attempt: int) -> str:
+    """Where the events of an agent's session are, in the state folder."""
+    return f"logs/{task}/{attempt}.events.jsonl"
+
+
+def model_calls(task: str, attempt: int) -> str:
+    """Where the calls of the agent's model are recorded, in the state folder."""
+    return f"logs/{task}/{attempt}.model.jsonl"
+
+
+def agent_home(task: str, attempt: int) -> str:
+    """The home folder of an agent, which outlives an attempt that came to no good end."""
+    return f"homes/{task}/{attempt}"
+
+
+def agent_pid(task: str, attempt: int) -> str:
+    """Where it is noted which process watches over a running agent, in the state folder."""
+    return f"workspaces/{task}/{attempt}/supervisor.pid"

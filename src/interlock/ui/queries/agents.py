@@ -1,0 +1,70 @@
+"""The agents at work, as rows for people and programs."""
+
+from dataclasses import dataclass, field
+
+from interlock.events.state import TaskState
+from interlock.model.usage import Usage
+from interlock.ui.plain import inert
+from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.reasons import in_short
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """What an agent does, and what it has used."""
+
+    words: str = ""
+    """Its last action; of a program that tells no events, its last line of output."""
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of all attempts of its task so far."""
+    quiet_seconds: float | None = None
+    """Since it last printed anything; None: it has printed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent at work."""
+
+    task: str
+    attempt: int
+    agent: str
+    use: str
+    model: str
+    sandbox: str
+    """'' as long as it has not started."""
+    session: str
+    pid: int | None
+    """Of the process that watches over it and all it started."""
+    last: str
+    """Its last action in words."""
+    quiet_seconds: float | None
+    """Since then."""
+    running_seconds: float
+    usage: Usage
+    """Of all its task's attempts, as far as they have been counted."""
+    asks: str
+    """What it waits to be allowed; '' if nothing."""
+
+
+def agent_row(reading: Reading, task: TaskState, seen: AtWork, pid: int | None) -> AgentRow:
+    """The agent of a running task. `seen` and `pid` come from the files of its attempt."""
+    spec = task.spec
+    session = task.opened if task.opened and task.opened.attempt == task.attempt else None
+    asked = open_permissions(task) if reading.is_live else []
+    claim = reading.claim_on(spec.id)
+    return AgentRow(
+        task=spec.id,
+        attempt=task.attempt,
+        agent=task.who.name,
+        use=task.who.use,
+        model=seen.model or task.who.model,
+        sandbox=session.sandbox if session else "",
+        session=session.session if session else "",
+        pid=pid,
+        last=seen.words or inert(claim.note if claim else ""),
+        quiet_seconds=seen.quiet_seconds,
+        running_seconds=reading.now - task.since,
+        usage=seen.usage,
+        asks=in_short(asked) if asked else "",
+    )

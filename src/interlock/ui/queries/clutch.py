@@ -1,0 +1,114 @@
+"""The clutch as programs and people see it: limits, brakes, providers and decisions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from interlock.engine.clutch import CategoryView, category_views
+from interlock.engine.host import Reading as HostReading
+from interlock.engine.slots import agents_at_work
+from interlock.events.facts import ClutchDecided
+from interlock.events.state import Limit, Provider
+from interlock.ui.reading import Reading
+
+if TYPE_CHECKING:  # what runs agents takes long to import
+    from interlock.proxy.brake import Account
+
+SHOWN = 10
+"""Decisions, the newest last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One of the clutch's answers."""
+
+    time: float
+    about: str
+    limit: int
+    brake: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderView:
+    """A provider, as its brake and the clutch see it."""
+
+    provider: str
+    calls_at_once: float
+    calls: int
+    refused: int
+    agents: int | None
+    """How many may work; None: as many as there are."""
+    until: float | None
+    """When it opens again; None: it is open."""
+    why: str
+    under_way: int
+    """Calls right now, and those that wait for their turn: of all runs of this user."""
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClutchView:
+    """Everything that decides how many agents work."""
+
+    is_running: bool
+    limit: int
+    """Of all agents together."""
+    brake: str
+    why: str
+    at_work: int
+    categories: tuple[CategoryView, ...]
+    providers: tuple[ProviderView, ...]
+    host: HostReading
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The part of the view that State does not hold: this machine, and the calls of all runs on it."""
+
+    host: HostReading
+    accounts: Mapping[str, "Account"]
+    """By provider."""
+
+
+def clutch_view(
+    reading: Reading, clutch_per: str, machine: Machine, decisions: tuple[Decision, ...]
+) -> ClutchView:
+    """Everything that decides how many agents work, from State and what the machine says."""
+    state, brake = reading.state, reading.state.run.brake if reading.state.run else None
+    return ClutchView(
+        reading.is_live,
+        state.run.limit if state.run else 0,
+        brake.brake if brake else "",
+        brake.why if brake else "",
+        agents_at_work(state),
+        tuple(category_views(state, clutch_per)),
+        tuple(
+            _provider(name, provider, state.provider_limits.get(name), machine.accounts[name])
+            for name, provider in sorted(state.providers.items())
+        ),
+        machine.host,
+        decisions,
+    )
+
+
+def _provider(name: str, provider: Provider, limit: Limit | None, account: "Account") -> ProviderView:
+    agents = limit.limit if limit else None
+    return ProviderView(
+        name,
+        provider.limit,
+        provider.calls,
+        provider.refused,
+        agents,
+        provider.until or None,
+        provider.why,
+        account.under_way,
+        account.waiting,
+    )
+
+
+def decision_of(time: float, fact: ClutchDecided) -> Decision:
+    """A decision that the log holds."""
+    about = fact.provider or fact.category or "all"
+    return Decision(time, about, fact.limit, fact.brake, fact.why)

@@ -1,0 +1,51 @@
+"""Failures, each once: its tasks, its times, and the command that helps."""
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.learn.errors import Trouble
+from interlock.model.errors import UsageError
+from interlock.model.outcome import ErrorClass
+from interlock.ui.words.remedies import after_failure
+
+SHOWN = 6
+"""Tasks that are named in a line; the rest are counted."""
+
+
+NEEDS_SETTING_UP = (ErrorClass.AUTH, ErrorClass.MISSING)
+
+
+def find_failure(found: list[Trouble], name: str) -> Trouble:
+    fitting = [trouble for trouble in found if trouble.id.startswith(name)]
+    if len(fitting) != 1:
+        many = "more than one failure begins" if fitting else "no failure begins"
+        raise UsageError(f"{many} with `{name}`", "`interlock errors --all` lists them")
+    return fitting[0]
+
+
+def next_step(state: State, trouble: Trouble) -> str:
+    """The one command that helps most."""
+    failed = [name for name in trouble.open if state.tasks[name].stage is Stage.FAILED]
+    if trouble.error in NEEDS_SETTING_UP:
+        return after_failure(state.tasks[failed[0]]) if failed else "interlock doctor"
+    if failed:
+        return f"interlock retry {' '.join(failed[:SHOWN])}"
+    if trouble.open:
+        return f"interlock explain {trouble.open[0]}"
+    return f"interlock show {trouble.tasks[-1]}"
+
+
+def failure_document(state: State, trouble: Trouble) -> dict[str, object]:
+    return {
+        "id": trouble.id,
+        "error": trouble.error,
+        "what": trouble.what,
+        "example": trouble.example or None,
+        "tasks": trouble.tasks,
+        "open": trouble.open,
+        "times": len(trouble.cases),
+        "first": trouble.cases[0].time,
+        "last": trouble.cases[-1].time,
+        "past_it": trouble.endings,
+        "lesson": trouble.lesson or None,
+        "next": next_step(state, trouble),
+    }

@@ -1,0 +1,69 @@
+"""Everything that waits for a person, each item with the commands that let it go on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import TaskState
+from interlock.ui.reading import Reading, open_permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a person has to see to."""
+
+    id: str
+    """The same as long as it waits: task, attempt, and the call where there are several."""
+    kind: str
+    """`question`, `permission`, `failed` or `paused`."""
+    task: str
+    text: str
+    message: str
+    """Of a question, the whole of the agent's last message."""
+    since: float
+    next: tuple[str, ...]
+    """The commands that let it go on, the most likely first."""
+
+
+def items(reading: Reading) -> list[Item]:
+    """What waits for a person: what an agent asks first, then what has come to a halt."""
+    tasks = list(reading.state.tasks.values())
+    return [
+        *(item for task in tasks for item in _asked(reading, task)),
+        *(_failed(task) for task in tasks if task.stage is Stage.FAILED),
+        *_paused(reading, tasks),
+    ]
+
+
+def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
+    name = task.spec.id
+    if asked := task.asks:
+        commands = (f'interlock answer {name} "..."', f"interlock cancel {name}")
+        ref = f"{name}/{asked.attempt}"
+        yield Item(ref, "question", name, asked.text, asked.message, task.since, commands)
+    for leave in open_permissions(task) if reading.is_live else ():
+        text = " ".join((leave.tool, leave.text)).strip()
+        ref = f"{name}/{leave.attempt}/{leave.call}"
+        commands = (f"interlock answer {name} allow", f"interlock answer {name} deny")
+        yield Item(ref, "permission", name, text, "", task.since, commands)
+
+
+def _failed(task: TaskState) -> Item:
+    name = task.spec.id
+    commands = (f"interlock explain {name}", f'interlock retry {name} -m "..."')
+    return Item(f"{name}/{task.attempt}", "failed", name, task.why, "", task.since, commands)
+
+
+def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:
+    state = reading.state
+    if state.paused:
+        yield Item("paused", "paused", "", state.pause_why, "", state.time, ("interlock unpause",))
+    for task in tasks:
+        if task.paused and not task.is_over:
+            command = f"interlock unpause {task.spec.id}"
+            yield Item(task.spec.id, "paused", task.spec.id, "", "", task.since, (command,))
+
+
+def inbox_document(reading: Reading) -> dict[str, object]:
+    """The inbox as programs get it."""
+    return {"items": items(reading), "live": reading.is_live, "time": reading.now}

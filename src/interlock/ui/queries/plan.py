@@ -1,0 +1,77 @@
+"""The plan before anything runs: limits, standing and forecast; and the graph as Mermaid and Graphviz."""
+
+from typing import TYPE_CHECKING
+
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.learn.categories import category
+from interlock.model.task import TaskId
+from interlock.plan import Analysis, Graph, Standing, changes
+
+if TYPE_CHECKING:
+    from interlock.engine.foresight import Foreseen
+    from interlock.engine.parallel import Parallel
+
+
+def mermaid(graph: Graph, analysis: Analysis) -> str:
+    """For Markdown pages."""
+    numbers = {task.id: f"t{number}" for number, task in enumerate(graph.tasks)}
+    lines = ["flowchart LR"]
+    lines += [f'    {numbers[task.id]}["{task.id}"]' for task in graph.tasks]
+    lines += [f"    {numbers[need]} --> {numbers[task.id]}" for task in graph.tasks for need in task.needs]
+    if analysis.critical_path:
+        lines.append("    classDef critical stroke-width:4px")
+        lines.append(f"    class {','.join(numbers[name] for name in analysis.critical_path)} critical")
+    return "\n".join(lines)
+
+
+def dot(graph: Graph, analysis: Analysis) -> str:
+    """For Graphviz. Ids hold no quotes, so they need no escaping."""
+    critical = set(analysis.critical_path)
+    lines = ["digraph tasks {", "  rankdir=LR;", "  node [shape=box];"]
+    lines += [f'  "{task.id}"{" [penwidth=3]" if task.id in critical else ""};' for task in graph.tasks]
+    lines += [f'  "{need}" -> "{task.id}";' for task in graph.tasks for need in task.needs]
+    return "\n".join([*lines, "}"])
+
+
+def foresee_plan(
+    graph: Graph, state: State, at_once: tuple[int, int], picked: tuple[TaskId, ...] | None
+) -> "Foreseen":
+    """`at_once`: so many agents, so many checks."""
+    from interlock.engine.foresight import Terms, foresee, planned
+
+    return foresee(
+        planned(state, changes(state, graph)),
+        Terms(state.time, at_once[0], picked, lane_depth=at_once[1]),
+    )
+
+
+def agents_at_once(graph: Graph, state: State, many: "Parallel") -> int:
+    """How many agents there may be on what is to do: the clutch's numbers, or what it would begin with."""
+    if not many.auto:
+        return many.most
+    done = {name for name, task in state.tasks.items() if task.is_over}
+    kinds = {category(task).name for task in graph.tasks if task.id not in done}
+    return max(1, min(sum(_allowed(state, kind, many) for kind in kinds), many.most))
+
+
+def _allowed(state: State, kind: str, many: "Parallel") -> int:
+    from interlock.engine.clutch import past_of
+    from interlock.learn.clutch import beginning
+
+    limit = state.clutch.get(kind)
+    if limit and limit.goodput:
+        return limit.limit
+    return beginning(past_of(state, kind), many.most, cold=many.cold_start).agents
+
+
+def standing_of(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
+    """The tasks that are over, and those that were asked for."""
+    stages = {name: task.stage for name, task in state.tasks.items()}
+    return Standing(
+        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE),
+        given_up=frozenset(
+            name for name, stage in stages.items() if stage in (Stage.FAILED, Stage.CANCELLED)
+        ),
+        selected=picked,
+    )

@@ -1,0 +1,121 @@
+"""The status of all tasks, the run and main, as programs get it."""
+
+from interlock.events.baselines import known_failures, obstacle
+from interlock.events.lifecycle import Stage
+from interlock.events.state import State
+from interlock.model.durations import lasting
+from interlock.model.failure import Symptom
+from interlock.model.outcome import CheckResult
+from interlock.model.task import TaskId
+from interlock.model.usage import Usage
+from interlock.schedule import Board
+from interlock.ui.queries.pool import brake_object, pool_object
+from interlock.ui.queries.tasks import rows
+from interlock.ui.reading import Reading
+
+
+def red_main_objects(state: State) -> list[dict[str, object]]:
+    """The red checks of main, for programs."""
+    return [
+        {
+            "command": check.command,
+            "exit_code": check.exit_code,
+            "unable": check.unable,
+            "about": check.about or None,
+            "failing_tests": list(check.suite.failed) if check.suite else None,
+        }
+        for check in known_failures(state).values()
+    ]
+
+
+def obstacles(state: State) -> list[CheckResult]:
+    """The checks on main that hold tasks of the run back, each once."""
+    tasks = (task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name))
+    found = (check for task in tasks if (check := obstacle(state, task.spec)))
+    return list({check.command: check for check in found}.values())
+
+
+def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
+    """Failures that several tasks share. Nothing has failed most of the time: then nothing is loaded."""
+    if sum(bool(task.failures) for task in state.tasks.values()) < 2:
+        return []
+    from interlock.learn.errors import alike
+
+    return alike(state)
+
+
+def used(state: State) -> Usage:
+    """The usage of all attempts of all tasks, however they ended."""
+    return sum((task.usage for task in state.tasks.values()), Usage())
+
+
+def status_document(reading: Reading) -> dict[str, object]:
+    """The status as programs get it."""
+    state, run, board = reading.state, reading.state.run, Board(reading.state)
+    return {
+        "tasks": rows(reading, board=board),
+        "running": len(state.running),
+        "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
+        "paused": state.paused,
+        "pool": pool_object(reading, board),
+        "clutch": brake_object(state),
+        "main": {"branch": state.branch, "commit": state.main or None, "red": red_main_objects(state)},
+        "run": None
+        if run is None
+        else {
+            "id": run.run,
+            "live": reading.is_live,
+            "limit": run.limit,
+            "seconds_to_go": ETA.seconds(state, reading.now) if reading.is_live else None,
+            "started": run.started,
+            "ended": run.ended,
+            "ended_why": run.ended_why,
+            "stopping": run.stopping,
+            "sandbox": run.sandbox or None,
+            "selection": None if run.selection is None else sorted(run.selection),
+        },
+        "usage": used(state),
+        "alike": [
+            {"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike_failures(state)
+        ],
+        "unknown": state.unknown,
+        "position": state.seq,
+        "time": reading.now,
+    }
+
+
+AGAIN_SECONDS = 10.0
+"""If nothing happens, a task is late: how often to think again."""
+PAUSE_SECONDS = 2.0
+"""The loop that starts agents waits meanwhile: not for every fact."""
+
+
+class Eta:
+    """Remembers what it found out."""
+
+    def __init__(self) -> None:
+        self._seq = -1
+        self._at = 0.0
+        self._ends: float | None = None
+
+    def seconds(self, state: State, now: float) -> float | None:
+        """From now until the last landing that is expected; None: nothing says how long the rest takes."""
+        age = now - self._at
+        if age > AGAIN_SECONDS or (self._seq != state.seq and age > PAUSE_SECONDS):
+            from interlock.engine.foresight import remaining_seconds
+
+            self._seq, self._at = state.seq, now
+            left = remaining_seconds(state, now)
+            self._ends = None if left is None else now + left
+        return None if self._ends is None else max(0.0, self._ends - now)
+
+    def text(self, state: State, now: float) -> str:
+        """For the end of a line; nothing when nothing is left."""
+        left = self.seconds(state, now)
+        if left is None:
+            return "time to go unknown yet"
+        return f"about {lasting(left)} to go" if left >= 1 else ""
+
+
+ETA = Eta()
+"""One for the whole command: a picture that is drawn four times a second asks it each time."""

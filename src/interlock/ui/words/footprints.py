@@ -1,0 +1,24 @@
+"""Footprints in words: expected paths, requests for more, and what was edited."""
+
+from interlock.events.asked import ScopeRequest
+from interlock.learn.drift import Drift
+from interlock.ui.plain import counted, inert
+
+NAMED = 3
+"""Surprises that are named in a line of their task."""
+
+
+def request_line(asked: ScopeRequest) -> str:
+    """What an agent wanted to edit, and what it was told."""
+    verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
+    answer = f": {asked.answer}" if asked.answer else ""
+    why = f" ({inert(asked.why)})" if asked.why else ""
+    return f"  attempt {asked.attempt} asked for {inert(', '.join(asked.paths))}{why}: {verdict}{answer}"
+
+
+def drift_line(drift: Drift) -> str:
+    """Forecast and fact in one line."""
+    also = ", ".join(map(inert, drift.surprises[:NAMED])) + (", ..." if len(drift.surprises) > NAMED else "")
+    foreseen = f"{drift.foreseen} of {counted(drift.touched, 'edited file')} expected"
+    edited = f"{drift.edited} of {counted(drift.expected, 'expected path')} edited"
+    return f"{foreseen}, {edited}" + (f"; also {also}" if also else "")
