@@ -204,7 +204,7 @@ def interlock(context: click.Context) -> int | None:
     """
     if context.invoked_subcommand is not None:
         return None
-    from interlock.ui.cli.overview import overview
+    from interlock.ui.cli.status import overview
 
     return overview(context.ensure_object(Invocation))
 

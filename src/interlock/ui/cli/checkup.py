@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +20,17 @@ from interlock.git.discover import discover, parse_version
 from interlock.git.lineage import read_lineage
 from interlock.model.errors import UserError
 from interlock.model.sandbox import NO_LIMITS, Limits
-from interlock.process.choice import SandboxRequest
+from interlock.process.ceilings import ceilings_in_words
+from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, SandboxTrial, none_is_wanted, try_all
 from interlock.process.containment import strongest
 from interlock.sandbox.refusals import NoSandbox
+from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.commit_hooks import hook_findings
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.lacks import lack_findings
 from interlock.ui.cli.output import Invocation, note
-from interlock.ui.cli.sandbox_checkup import sandbox_findings, workspace_finding
 from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
 from interlock.ui.plain import counted
@@ -248,3 +249,68 @@ _EXAMINATIONS: dict[str, Examination] = {
     "commit hook": hook_findings,
     "set-up": lack_findings,
 }
+
+
+NAMED = 6
+"""Toolchains that are named one by one."""
+
+
+def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding]:
+    """Rows for the sandbox, the toolchains in it and the limits."""
+    if none_is_wanted():
+        text = f"{UNSAFE_VARIABLE} is set: agents and checks run without one, and can do whatever you can"
+        yield Finding("sandbox", Health.WARNING, text, f"unset {UNSAFE_VARIABLE}")
+        yield _limits(limits)
+        return
+    try:
+        tried = try_all(wanted)
+    except UserError as error:
+        yield Finding("sandbox", Health.BAD, str(error), error.hint)
+        return
+    yield from (_failed(each, tried) for each in tried if each.confinement is None)
+    works = tried[-1].confinement
+    if works is None:
+        return
+    if works.missing:
+        yield Finding("sandbox", Health.WARNING, f"reduced sandbox ({works.kind.value}): {works.missing}")
+    else:
+        user = unprivileged()
+        whom = f", as user {user.uid} and not as root" if user else ""
+        text = f"{works.kind.value}: a program was confined by it just now, as agents are{whom}"
+        yield Finding("sandbox", Health.OK, text)
+    yield _toolchains(works.toolchains.folders)
+    yield _limits(limits)
+
+
+def workspace_finding(why_copies: str) -> Finding:
+    """How workspaces and checks get their files."""
+    if not why_copies:
+        text = "overlays: agents and checks work at the path of your checkout, and change nothing there"
+        return Finding("workspaces", Health.OK, text)
+    text = f"copies, at a path of their own and without what git ignores in your checkout: {why_copies}"
+    return Finding("workspaces", Health.WARNING, text)
+
+
+def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
+    """Of several that fail, one must be mended; behind a weaker one that works, it would be better."""
+    health = Health.WARNING if tried[-1].confinement else Health.BAD
+    return Finding("sandbox", health, f"{each.kind.value}: {each.message}", each.fix)
+
+
+def _toolchains(folders: tuple[str, ...]) -> Finding:
+    if not folders:
+        return Finding("toolchains", Health.OK, "only the system's own programs")
+    more = f" and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
+    return Finding("toolchains", Health.OK, f"read-only: {', '.join(folders[:NAMED])}{more}")
+
+
+def _limits(limits: Limits) -> Finding:
+    holds = ceilings_in_words()
+    parts = [
+        f"memory {limits.memory_bytes / (1 << 30):.3g} GiB ({holds['memory']})"
+        if limits.memory_bytes
+        else "",
+        f"{limits.processes} processes ({holds['processes']})" if limits.processes else "",
+        f"disk {limits.disk_bytes / (1 << 30):.3g} GiB ({holds['disk']})" if limits.disk_bytes else "",
+    ]
+    return Finding("limits", Health.OK, ", ".join(filter(None, parts)) or "none are set")

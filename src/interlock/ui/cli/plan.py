@@ -1,7 +1,9 @@
 """`interlock plan`: what would happen, before anything does."""
 
+import shlex
+import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +20,8 @@ from interlock.ui.cli.app import Command
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
-from interlock.ui.cli.programs import missing_programs
 from interlock.ui.cli.session import opened_fully, run_async
-from interlock.ui.plain import counted
+from interlock.ui.plain import counted, inert
 from interlock.ui.queries.plan import agents_at_once, dot, foresee_plan, mermaid, standing_of
 
 if TYPE_CHECKING:
@@ -219,3 +220,32 @@ def _waves(analysis: Analysis) -> Iterator[str]:
     yield "waves (a view: when they really run, no wave waits for another)"
     for number, wave in enumerate(analysis.waves, start=1):
         yield f"  {number:>3}  {', '.join(wave)}"
+
+
+def missing_programs(commands: Iterable[str], root: Path) -> Iterator[str]:
+    """A warning for each command whose program is not there. Nothing is run."""
+    for command in dict.fromkeys(commands):
+        program = _program(command)
+        if program and program not in BUILT_IN.split() and not _is_there(program, root):
+            yield f"`{inert(command)}`: there is no program `{inert(program)}` here"
+
+
+BUILT_IN = (
+    ". : [ alias break case cd command continue echo eval exec exit export false for hash if printf pwd read "
+    "readonly return set shift source test times trap true type ulimit umask unset until wait while { ( !"
+)
+"""Words that the shell knows itself."""
+
+
+def _program(command: str) -> str:
+    """The first word that is no assignment; empty if that is for the shell to say."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return ""
+    first = next((word for word in words if "=" not in word), "")
+    return "" if any(char in first for char in "$`(){};&|<>*?") else first
+
+
+def _is_there(program: str, root: Path) -> bool:
+    return (root / program).exists() if "/" in program else shutil.which(program) is not None

@@ -28,22 +28,27 @@ from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.sandbox.confinement import Confinement
 from interlock.ui.cli.app import Command, remember_setting
-from interlock.ui.cli.branch_choice import ask_branch, branch_option, elsewhere, refuse_absent_programs
 from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.lacks import lacks
-from interlock.ui.cli.metrics_port import metrics_served
+from interlock.ui.cli.metrics import metrics_served
 from interlock.ui.cli.notices import Notices
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint
 from interlock.ui.cli.parallel import max_parallel_option
+from interlock.ui.cli.readiness import (
+    ask_branch,
+    branch_option,
+    elsewhere,
+    refuse_absent_programs,
+    refuse_wrong_copy,
+    set_up_main,
+)
 from interlock.ui.cli.run_view import RunView, run_view
 from interlock.ui.cli.session import actor, read, run_async
-from interlock.ui.cli.setting_up import set_up_main
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
 from interlock.ui.cli.verdict import verdict
-from interlock.ui.cli.wrong_copy import refuse_wrong_copy
 from interlock.ui.plain import counted
 from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines
