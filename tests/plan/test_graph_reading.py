@@ -220,4 +220,4 @@ def test_an_account_inside_the_sandbox_is_worth_a_warning() -> None:
     """T1: off by default, and said at every start when it is on."""
     text = "version: 1\nagents: {c: {use: claude-code, login: true}}\ntasks: {a: {goal: x, agent: c}}\n"
     (warning,) = parse(text, "g").warnings
-    assert "`c` can read, and send on, the account it is logged in with" in warning.message
+    assert "`c` can read and send out the credentials of its login" in warning.message

@@ -41,9 +41,9 @@ CIRCLE = "tasks:\n  a: {goal: x, needs: [c]}\n  b: {goal: x, needs: [a]}\n  c: {
 TABLE = [
     # What is not YAML
     Malformed("tab", "version: 1\ntasks:\n\ta: {}\n", "3:1", "a tab is used", "indent with spaces"),
-    Malformed("open-brace", "version: 1\ntasks: {a: {goal: x}\n", "2:8", "never ended", "close the bracket"),
+    Malformed("open-brace", "version: 1\ntasks: {a: {goal: x}\n", "2:8", "not closed", "close the bracket"),
     Malformed(
-        "open-quote", 'version: 1\ntasks: {a: {goal: "x}}\n', "2:19", "never ended", "close the bracket"
+        "open-quote", 'version: 1\ntasks: {a: {goal: "x}}\n', "2:19", "not closed", "close the bracket"
     ),
     Malformed("colon", task("").replace("{}", "\n    goal: fix: it"), "6:14", "mapping values", "`: ` in it"),
     Malformed("at-sign", "version: 1\ntasks:\n  a:\n    goal: @me\n", "4:11", "cannot start", "in quotes"),

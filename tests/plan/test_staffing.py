@@ -74,7 +74,7 @@ def test_a_capability_nobody_ever_heard_of_says_what_to_write() -> None:
     ("fields", "message"),
     [
         ("role: critic", "`a` is for a critic, and none of its agents is one: small"),
-        ("complexity: high", "`a` is of high complexity, too much for its agents: small"),
+        ("complexity: high", "`a` has high complexity, too high for its agents: small"),
         (
             "agent: [small, judge], requires: [python], complexity: medium",
             "`a` has no agent that could take it: small is not for tasks above low complexity; "
@@ -91,9 +91,7 @@ def test_a_task_that_nobody_can_have_is_refused_with_the_reason(fields: str, mes
 
 def test_an_agent_that_is_named_and_cannot_have_the_task_is_a_warning_if_another_can() -> None:
     graph = parse(f"{AGENTS}  a: {{goal: x, agent: [small, broad], requires: [sql]}}\n", "g")
-    assert [problem.message for problem in graph.warnings] == [
-        "`a` cannot be given to `small`, which lacks `sql`"
-    ]
+    assert [problem.message for problem in graph.warnings] == ["`a` cannot go to `small`, which lacks `sql`"]
 
 
 def test_no_agent_may_be_called_any() -> None:

@@ -161,7 +161,7 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
 
 
 def _settings(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
-    """What the file says, and nothing that it leaves out."""
+    """The values in the file, without defaults."""
     settings: dict[str, Any] = {}
     for key in part.model_fields_set:
         value = getattr(part, key)

@@ -1,4 +1,4 @@
-"""What can be said before anything runs: order, critical path, conflicts, waves, and the time it takes."""
+"""Analysis of a graph before anything runs: order, critical path, conflicts, waves and expected time."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from interlock.plan.simulate import Wants, simulate
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is already known of the tasks, and which of them are to run."""
+    """The tasks that are over, and the selection to run."""
 
     done: Collection[TaskId] = frozenset()
     given_up: Collection[TaskId] = frozenset()
@@ -48,7 +48,7 @@ class Analysis:
 
     @property
     def may_proceed(self) -> bool:
-        """Can everything that is asked for run."""
+        """True if every selected task can run."""
         return not self.unscheduled
 
 
@@ -114,7 +114,7 @@ def _lower_bound(network: Network, slots: int) -> float:
 def _unscheduled(
     ordered: Sequence[Task], circular: Sequence[Task], standing: Standing
 ) -> dict[TaskId, Reason]:
-    """Why each task that cannot run cannot, from the first needs on."""
+    """The reason for each task that cannot run, in the order of needs."""
     known = {task.id for task in (*ordered, *circular)}
     fine = known if standing.selected is None else known.intersection(standing.selected)
     fine = fine.difference(standing.given_up).union(standing.done)
@@ -123,7 +123,9 @@ def _unscheduled(
         if task.id in standing.done:
             continue
         if task.id in standing.given_up:
-            found[task.id] = Reason(Why.FAILED, "it was given up; `interlock retry` gives it another try")
+            found[task.id] = Reason(
+                Why.FAILED, "it failed or was cancelled; `interlock retry` starts it again"
+            )
             continue
         if fine.issuperset(task.needs) and found.keys().isdisjoint(task.needs):
             continue  # nearly always, and seen at once; what follows finds the words
@@ -132,7 +134,7 @@ def _unscheduled(
             found[task.id] = reason
     for task in circular:
         if task.id not in standing.done:
-            found[task.id] = Reason(Why.NEEDS, "its needs lead back to themselves", task.needs)
+            found[task.id] = Reason(Why.NEEDS, "its needs form a cycle", task.needs)
     return found
 
 
@@ -142,9 +144,11 @@ def _block(
     if need not in known:
         return Reason(Why.NEEDS, f"needs {need}, which is not in the graph", (need,))
     if need in standing.given_up:
-        return Reason(Why.NEEDS_FAILED, f"needs {need}, which was given up", (need,))
+        return Reason(Why.NEEDS_FAILED, f"needs {need}, which failed or was cancelled", (need,))
     if standing.selected is not None and need not in standing.selected:
         return Reason(Why.NOT_SELECTED, f"needs {need}, which is not selected and has not landed", (need,))
     if need in found:
-        return Reason(found[need].why, f"needs {need}, which cannot run either: {found[need].text}", (need,))
+        return Reason(
+            found[need].why, f"blocked: needs {need}, which cannot run: {found[need].text}", (need,)
+        )
     return None

@@ -1,4 +1,4 @@
-"""Who could have a task: of the agents that it names, those with its role, its capabilities and the strength.
+"""The candidates for a task: of the agents it names, those with its role, capabilities and strength.
 
 Importing this module imports pydantic; `parse` does so when it is called.
 """
@@ -13,7 +13,7 @@ from interlock.plan.schema import AgentPart, Settings
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a task says about its agent."""
+    """The requirements of a task on its agent."""
 
     names: tuple[str, ...]
     """Of agents, or labels that several have, or `any`."""
@@ -24,7 +24,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Who can have a task, and what the others that it names are short of."""
+    """The agents that can take a task, and what the other named agents lack."""
 
     able: tuple[str, ...]
     short: dict[str, str]
@@ -44,7 +44,7 @@ class Candidates:
         self._by_default = _wanted(self._defaults)
 
     def want(self, task: Settings) -> Wanted:
-        """What the task says about its agent, and the defaults where it says nothing."""
+        """The task's requirements on its agent, with the defaults for the rest."""
         said = _SAID & task.model_fields_set
         if not said:
             return self._by_default
@@ -77,13 +77,13 @@ def named_by(word: str, agents: Mapping[str, AgentPart]) -> Sequence[str]:
 
 
 def shortfall(agent: AgentPart, want: Wanted) -> str:
-    """What the agent is short of for such a task, in words; nothing if it can have it."""
+    """The requirements that the agent does not meet, in words; empty if it meets all."""
     return ", ".join(_shortfalls(agent, want))
 
 
 def _shortfalls(agent: AgentPart, want: Wanted) -> Iterator[str]:
     if want.role not in agent.roles:
-        yield f"is no {want.role}"
+        yield f"is not a {want.role}"
     if missing := [f"`{name}`" for name in want.requires if name not in agent.capabilities]:
         yield f"lacks {', '.join(missing)}"
     if want.complexity and COMPLEXITIES.index(want.complexity) > COMPLEXITIES.index(agent.complexity):

@@ -1,4 +1,4 @@
-"""What only the whole graph shows: who needs whom, who works on what, and which globs mean nothing."""
+"""Checks of the whole graph: needs, agents, and globs that match no file."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -15,7 +15,7 @@ from interlock.plan.yaml_text import Document, Places
 SUGGESTIONS = 25
 """Comparing a word with thousands of ids takes a while, so only so many unknown needs get a suggestion."""
 CYCLE_SHOWN = 12
-LOGIN_HINT = "fine if you trust what it works on; with `key_env` its credential stays outside the sandbox"
+LOGIN_HINT = "fine if you trust the code it works on; with `key_env` its credential stays outside the sandbox"
 GLOB_FIELDS = ("touches", "exclusive", "shared")
 
 
@@ -33,7 +33,7 @@ def note_all(part: GraphPart, document: Document, notes: Notes, files: Collectio
 
 
 class _Written:
-    """What the file names, broken or not: a reference to a broken task is not a second problem."""
+    """All names in the file, valid or not: a reference to an invalid task is not a second problem."""
 
     def __init__(self, document: Document) -> None:
         self.places = document.places
@@ -41,7 +41,7 @@ class _Written:
 
 
 def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
-    """What an agent of its kind must say, and what means nothing for it."""
+    """Check the keys that an agent of this kind must have, and those that have no effect."""
     for name, agent in part.agents.items():
         kind = KINDS[agent.use]
         for key in kind.needs:
@@ -51,10 +51,10 @@ def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
         for key in kind.refuses:
             if key in agent.model_fields_set:
                 place = places.of(("agents", name, key), at_key=True)
-                notes.add(place, f"`{key}` means nothing for `use: {agent.use}`", "remove it")
+                notes.add(place, f"`{key}` has no effect with `use: {agent.use}`", "remove it")
         if agent.login:
             place = places.of(("agents", name, "login"), at_key=True)
-            notes.warn(place, f"`{name}` can read, and send on, the account it is logged in with", LOGIN_HINT)
+            notes.warn(place, f"`{name}` can read and send out the credentials of its login", LOGIN_HINT)
 
 
 def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:
@@ -87,7 +87,7 @@ def _note_cycles(part: GraphPart, written: _Written, notes: Notes) -> None:
     for cycle in cycles({id: task.needs for id, task in part.tasks.items()}):
         position = part.tasks[cycle[0]].needs.index(cycle[1])
         place = written.places.of(("tasks", cycle[0], "needs", position))
-        notes.add(place, f"the needs go in a circle: {_drawn(cycle)}", "remove one of these needs")
+        notes.add(place, f"the needs form a cycle: {_drawn(cycle)}", "remove one of these needs")
 
 
 def _drawn(cycle: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ LISTED = 200
 
 
 class Clash(StrEnum):
-    """How bad it is."""
+    """The severity of an overlap."""
 
     HARD = "hard"
     """They never run side by side: one has the thing to itself."""
@@ -83,14 +83,14 @@ class _Holders:
         self._shared = {glob: _union(self._shared, index.near(glob)) for glob in every}
 
     def hard(self, task: Task) -> int:
-        """Who may not run beside it."""
+        """The tasks that may not run beside it."""
         found = _union(self._using, task.uses) | _union(self._exclusive, (*task.touches, *task.shared))
         for members in (self._exclusive, self._touching, self._shared):
             found |= _union(members, task.exclusive)
         return found
 
     def soft(self, task: Task) -> int:
-        """Who may change what it works on or relies on."""
+        """The tasks that may change what it works on or relies on."""
         return _union(self._touching, (*task.touches, *task.shared)) | _union(self._shared, task.touches)
 
 
@@ -143,7 +143,7 @@ def _wanted_by_both(first: Task, second: Task, index: GlobIndex, severity: Clash
 def _pairings(
     first: Task, second: Task, severity: Clash
 ) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Which globs of the one clash with which of the other, as `_Holders` has it."""
+    """The globs of one task that clash with globs of the other, in the form of `_Holders`."""
     worked_on, relied_on = (*first.touches, *first.shared), (*second.touches, *second.shared)
     if severity is Clash.HARD:
         return (first.exclusive, (*second.exclusive, *relied_on)), (worked_on, second.exclusive)

@@ -1,4 +1,4 @@
-"""What must be said in the log so that it knows the graph as it is now."""
+"""The facts that bring the log up to date with the graph."""
 
 from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskRemoved
 from interlock.events.lifecycle import Stage

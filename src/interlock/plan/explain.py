@@ -37,7 +37,7 @@ def note_all(errors: list[ErrorDetails], places: Places, notes: Notes) -> None:
 
 
 def _name(path: Path) -> str:
-    """What the value is called: the last key on the way to it."""
+    """The name of the value: the last key on the path to it."""
     return next((str(step) for step in reversed(path) if isinstance(step, str)), "the file")
 
 
@@ -53,7 +53,7 @@ def _part_at(path: Path) -> type[BaseModel]:
 
 def _missing(_: ErrorDetails, path: Path) -> Found:
     hints = {
-        "goal": "add `goal:` with what the agent is to do",
+        "goal": "add `goal:` with the work of the agent",
         "use": "add `use: command`",
         "run": "add `run: [program, argument]`",
         "version": "add `version: 1` at the top",

@@ -1,4 +1,4 @@
-"""Which globs mean no file at all."""
+"""Find globs that match no file."""
 
 import re
 from bisect import bisect_left
@@ -8,7 +8,7 @@ from functools import lru_cache
 from interlock.model.globs import matches
 
 EFFORT = 2_000_000
-"""What may be spent on a graph, Beyond it nothing is called empty: a warning is worth no wait."""
+"""The limit on matching for one graph. Beyond it no glob is reported: a warning is worth no wait."""
 MATCH_EFFORT = 20
 """Matching a glob takes as long as so many looks at the end of a path."""
 
@@ -17,13 +17,13 @@ _WILDCARD = re.compile(r"[*?\[\]]")
 
 @lru_cache(maxsize=65536)
 def plain_start(glob: str) -> str:
-    """What every path it means begins with, as far as there is no wildcard."""
+    """The fixed start of every path that it matches, up to the first wildcard."""
     text = "/".join(segment for segment in glob.split("/") if segment not in ("", "."))
     return _WILDCARD.split(text, maxsplit=1)[0].rstrip("/")  # `a/**` also means `a`
 
 
 def plain_end(glob: str) -> str:
-    """What every path it means ends with."""
+    """The fixed end of every path that it matches."""
     if glob.endswith("/") or not _WILDCARD.search(glob):
         return ""  # it also means everything below
     return _WILDCARD.split(glob)[-1].rpartition("/")[2]
@@ -38,7 +38,7 @@ class FileIndex:
         self._left = EFFORT
 
     def is_empty(self, glob: str) -> bool:
-        """Does it match no file, as far as we care to look."""
+        """True if it matches no file, within the limit."""
         if glob not in self._known:
             self._known[glob] = not self._matches_any(glob)
         return self._known[glob]

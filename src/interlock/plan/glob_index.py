@@ -1,4 +1,4 @@
-"""Which of many globs overlap, without comparing each with each.
+"""Find the globs that overlap, without comparing each with each.
 
 Two globs can overlap only if the folders that one names before its first wildcard are the beginning of those
 of the other. So a glob is compared with those filed under the folders it passes through, and no others.
@@ -10,7 +10,7 @@ from interlock.model.globs import overlap, stem
 from interlock.plan.files import plain_start
 
 EFFORT = 1_000_000
-"""What may be spent. Of thousands of globs that begin with wildcards some overlaps are missed."""
+"""The limit on comparisons. Among thousands of globs that begin with wildcards some overlaps are missed."""
 OVERLAP_EFFORT = 30
 """Comparing two globs takes as long as so many looks at how they begin."""
 

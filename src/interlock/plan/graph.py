@@ -12,7 +12,7 @@ from interlock.plan.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What task-graph.yaml says, checked. The needs lead only to tasks in it and have no cycle."""
+    """A checked task graph. Its needs lead only to tasks in it and have no cycle."""
 
     tasks: tuple[Task, ...]
     """In the order of the file."""

@@ -23,7 +23,7 @@ def needs_first(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
 
 
 def _by_number(tasks: Sequence[Task]) -> tuple[list[list[int]], list[list[int]]]:
-    """What each task needs and who needs it, as places in `tasks`. Needs that are not there are left out."""
+    """The needs and dependents of each task, as positions in `tasks`. Unknown needs are left out."""
     number = {task.id: i for i, task in enumerate(tasks)}
     needs = [[number[need] for need in task.needs if need in number] for task in tasks]
     needed_by: list[list[int]] = [[] for _ in tasks]

@@ -1,4 +1,4 @@
-"""What is wrong with a task graph, and where: a place, a reason, the line with a caret, and a hint."""
+"""A problem in a task graph: its place, the reason, the line with a caret, and a hint."""
 
 import re
 from collections.abc import Sequence

@@ -103,7 +103,7 @@ def _path(value: str) -> str:
     if "\\" in value:
         raise problem(f"`{value}` contains a backslash", "separate folders with `/`")
     if segments[0].lower() == ".git":
-        raise problem("nothing in .git can be worked on", "name files that are part of the repository")
+        raise problem("files in .git cannot be edited", "name files that are part of the repository")
     return value
 
 
@@ -121,7 +121,7 @@ def _url(value: str) -> str:
         raise problem(f"`{value}` is not the address of a server", "write it like http://127.0.0.1:11434/v1")
     if "@" in match[1]:
         raise problem(
-            "an address here may not hold a password", "name the variable that holds it with `key_env`"
+            "an address must not contain a password", "name the variable that holds it with `key_env`"
         )
     return value
 
@@ -194,16 +194,16 @@ _EMPTY: Any = ()
 
 
 class Settings(_Part):
-    """What a task may say, and `defaults` may say for all tasks."""
+    """The keys that a task may have, and that `defaults` may set for all tasks."""
 
     agent: Names = Field(
         _ABSENT,
-        description="Who works on it: an agent's name, a label, `any`, or a list of these by preference.",
+        description="The agent: its name, a label, `any`, or a list of these by preference.",
     )
-    role: Role = Field(_ABSENT, description="What its agent is there for. Default `worker`.")
+    role: Role = Field(_ABSENT, description="The role that its agent must have. Default `worker`.")
     requires: list[Line] = Field(_ABSENT, description="Capabilities that its agent must have.")
     complexity: Complexity = Field(
-        _ABSENT, description="How hard it is. An agent that is not up to it does not get it."
+        _ABSENT, description="The complexity. Only agents of at least this complexity get the task."
     )
     verify: Commands = Field(
         _ABSENT, description="The project's checks, run on the merged tree before anything lands."
@@ -213,41 +213,47 @@ class Settings(_Part):
         description="While `verify` fails on main itself: `baseline` (default) judges test by test, `strict` "
         "starts nothing, `allow` also excuses a check whose report cannot be read.",
     )
-    timeout: Duration = Field(_ABSENT, description="How long one attempt may take. Default 30m.")
+    timeout: Duration = Field(_ABSENT, description="Time limit of one attempt. Default 30m.")
     idle_timeout: Seconds = Field(
-        _ABSENT, description="How long the agent may be silent; 0 is for ever. Default 10m."
+        _ABSENT, description="Time limit without output of the agent; 0: no limit. Default 10m."
     )
-    check_timeout: Duration = Field(_ABSENT, description="How long each check may take. Default 15m.")
+    check_timeout: Duration = Field(_ABSENT, description="Time limit of each check. Default 15m.")
     lease_timeout: Seconds = Field(
-        _ABSENT, description="How long it waits for what another task holds; 0 (the default) is for ever."
+        _ABSENT, description="Time limit for waiting on a lease of another task; 0 (the default): no limit."
     )
-    retries: Retries = Field(_ABSENT, description="How often a failed attempt is tried again. Default 3.")
+    retries: Retries = Field(_ABSENT, description="Number of retries after a failed attempt. Default 3.")
     estimate: Duration = Field(
-        _ABSENT, description="How long the work will probably take. Without one: what such work has taken."
+        _ABSENT, description="Expected time of the work. Default: learned from similar work."
     )
     priority: Priority = Field(
         _ABSENT, description="0 (critical, jumps the queue) to 4 (lowest). Default 2 (normal)."
     )
     category: Line = Field(_ABSENT, description="The kind of work, like `backend` or `docs`.")
-    story: Line = Field(_ABSENT, description="What larger piece of work it belongs to.")
-    subsystem: Line = Field(_ABSENT, description="The part of the system it is about.")
+    story: Line = Field(_ABSENT, description="The larger piece of work that it belongs to.")
+    subsystem: Line = Field(_ABSENT, description="The part of the system that it changes.")
 
 
 class TaskPart(Settings):
     """One piece of work for one agent, ending in one landing."""
 
-    goal: Text = Field(description="What the agent is to do, in words.")
+    goal: Text = Field(description="The work to do, in words for the agent.")
     needs: list[Line] = Field(_EMPTY, description="Tasks that must have landed before this one starts.")
-    touches: list[Path] = Field(_EMPTY, description="Globs it will probably edit: a forecast, not a limit.")
-    exclusive: list[Path] = Field(_EMPTY, description="Globs no other task may work on while this one runs.")
-    shared: list[Path] = Field(
-        _EMPTY, description="Globs that must not be held exclusively by others meanwhile."
+    touches: list[Path] = Field(
+        _EMPTY, description="Globs that it will probably edit: a forecast, not a limit."
     )
-    uses: list[Line] = Field(_EMPTY, description="Things outside the tree that one task at a time may use.")
+    exclusive: list[Path] = Field(
+        _EMPTY, description="Globs that no other task may edit while this one runs."
+    )
+    shared: list[Path] = Field(
+        _EMPTY, description="Globs that no other task may lease exclusively while this one runs."
+    )
+    uses: list[Line] = Field(
+        _EMPTY, description="Resources outside the tree that one task at a time may use."
+    )
     done_when: Commands = Field(
         _EMPTY, description="Commands that must pass on the merged tree for it to be done."
     )
-    labels: list[Line] = Field(_EMPTY, description="Words to select tasks by.")
+    labels: list[Line] = Field(_EMPTY, description="Labels to select tasks by.")
 
 
 class AgentPart(_Part):
@@ -266,36 +272,40 @@ class AgentPart(_Part):
     env: dict[EnvName, str] = Field({}, description="Environment variables to add. Never put a secret here.")
     model: Line = Field("", description="The model, by the name that its server knows.")
     url: Annotated[Line, AfterValidator(_url)] = Field(
-        "", description="Where the model is served. Default: at the provider the program is made for."
+        "", description="The address of the model server. Default: the provider that the program is made for."
     )
     key_env: Annotated[str, StringConstraints(pattern=_ENV_NAME)] = Field(
         "",
         description="The variable of your environment with the credential, which stays outside the sandbox.",
     )
     wire: Annotated[str, _one_of(*Wire), WithJsonSchema({"enum": [wire.value for wire in Wire]})] = Field(
-        "", description="The language it speaks with its model, for `command` and `acp`."
+        "", description="The API of its model, for `command` and `acp`."
     )
     permissions: Annotated[Literal["allow", "ask", "deny"], _one_of("allow", "ask", "deny")] = Field(
         "allow",
-        description="What an agent that asks before it acts is told. Default `allow`: it is in a sandbox.",
+        description="The answer to an agent that asks before it acts. Default `allow`: it is in a sandbox.",
     )
     login: bool = Field(
         False,
         description="Use the account the program is logged in with. Its credential is then in the sandbox.",
     )
     roles: Annotated[list[Role], Field(min_length=1)] = Field(
-        [ROLES[0]], description="What it is there for: worker (default), critic, orchestrator."
+        [ROLES[0]], description="Its roles: worker (default), critic, orchestrator."
     )
-    capabilities: list[Line] = Field(_EMPTY, description="What it is able to do, in words tasks require.")
-    labels: list[Line] = Field(_EMPTY, description="Names for it and others together, as `agent` of a task.")
-    complexity: Complexity = Field(COMPLEXITIES[-1], description="The hardest task it gets. Default `high`.")
+    capabilities: list[Line] = Field(_EMPTY, description="Its capabilities, in words that tasks require.")
+    labels: list[Line] = Field(
+        _EMPTY, description="Labels that stand for several agents, as `agent` of a task."
+    )
+    complexity: Complexity = Field(
+        COMPLEXITIES[-1], description="The highest complexity of its tasks. Default `high`."
+    )
 
 
 class SetupPart(_Part):
-    """How dependencies are installed, where the checkout lacks them or a change edits what names them."""
+    """The commands that install dependencies, for a checkout without them or a change to their lock files."""
 
     run: Annotated[Commands, Field(min_length=1)] = Field(
-        description="A command, or several one after the other, in the sandbox on the tree alone."
+        description="A command, or several in order, run in the sandbox on the tree alone."
     )
     key: list[Path] = Field(
         _EMPTY, description="Files that decide the result, like a lock file: same content, same result."
@@ -304,10 +314,10 @@ class SetupPart(_Part):
 
 
 class DefaultsPart(Settings):
-    """What is said once for all tasks."""
+    """Values for all tasks."""
 
     setup: SetupPart = Field(
-        _ABSENT, description="Installs what checks and agents need and git does not hold."
+        _ABSENT, description="Installs dependencies that checks and agents need and git does not store."
     )
 
 
@@ -319,7 +329,7 @@ class GraphPart(_Part):
     )
     defaults: DefaultsPart = Field(
         default_factory=lambda: DefaultsPart.model_validate({}),
-        description="What tasks that do not say otherwise get.",
+        description="Defaults for all tasks.",
     )
     agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")
     tasks: dict[Id, TaskPart] = Field(description="The tasks, by id.")

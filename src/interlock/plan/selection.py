@@ -1,4 +1,4 @@
-"""Which tasks a person means by `--only`, `--from`, `--story` and the like."""
+"""Select the tasks that `--only`, `--from`, `--story` and the like name."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

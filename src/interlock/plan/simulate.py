@@ -1,4 +1,4 @@
-"""How the work would go: list scheduling with the scheduler's rules, in the time that the estimates say.
+"""A simulation of the work: list scheduling by the scheduler's rules, with the estimated times.
 
 Rules:
 1. Critical tasks go first; then the longest way to the end, where a step of priority and the time a task has
@@ -26,14 +26,14 @@ _Key = tuple[bool, float, int]
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """When each task starts, by its number, and when the last one ends."""
+    """The start of each task, by its number, and the end of the last one."""
 
     starts: Sequence[float]
     end: float
 
 
 class Wants:
-    """What each task, by its number, holds while it runs, and what it cannot start beside."""
+    """The things that each task, by its number, holds while it runs, and those that keep it from starting."""
 
     def __init__(self, network: Network, index: GlobIndex) -> None:
         self.network = network
@@ -58,7 +58,7 @@ class _Simulation:
         network = wants.network
         self._wants, self._network, self._slots, self._seconds = wants, network, slots, seconds
         self._held: dict[str, int] = {}
-        """How many running tasks hold a thing, where any does."""
+        """The number of running tasks that hold each thing."""
         self._unmet = [len(needs) for needs in network.needs]
         self._ready: list[tuple[_Key, str]] = []
         """Each with the queue it comes from."""

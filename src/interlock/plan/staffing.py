@@ -1,4 +1,4 @@
-"""What is wrong with who works on what: agents that are not there, and tasks that nobody can have."""
+"""Problems of assignment: unknown agents, and tasks that no agent can take."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 def note_staff(part: GraphPart, places: Places, notes: Notes) -> None:
-    """Note every task without an agent, every agent without a description, and every task nobody can have."""
+    """Note tasks without an agent, agents without a description, and tasks that no agent can take."""
     described = places.inside("agents")
     if not described and part.tasks:
         first = places.of(("tasks",), at_key=True)
@@ -42,7 +42,7 @@ class _Staff:
         self._able = {word for agent in part.agents.values() for word in agent.capabilities}
 
     def note_names(self, said: Settings, path: Path) -> None:
-        """Names that stand for nobody."""
+        """Names of agents that do not exist."""
         if "agent" not in said.model_fields_set:
             return
         for position, name in enumerate(said.agent):
@@ -68,7 +68,7 @@ class _Staff:
                 self._warn_of_unable(id, want, found)
 
     def _all_described(self, want: Wanted) -> bool:
-        """Is nobody it names left out because of another problem."""
+        """True if no agent that it names is left out because of another problem."""
         agents = self._part.agents
         return len(agents) == len(self._described) and all(named_by(name, agents) for name in want.names)
 
@@ -79,7 +79,7 @@ class _Staff:
         self._notes.add(place, f"`{id}` {message}", hint)
 
     def _lacks(self, want: Wanted, found: Found) -> Iterator[tuple[Path, str, str]]:
-        """What all the agents lack; if each lacks something else, that."""
+        """The requirement that all agents miss; if they differ, all of them."""
         agents = [self._part.agents[name] for name in found.short]
         names = ", ".join(found.short)
         for position, word in enumerate(want.requires):
@@ -100,7 +100,7 @@ class _Staff:
             hint = f"name a stronger agent, or write `complexity: {want.complexity}` for one of them"
             yield (
                 ("complexity",),
-                f"is of {want.complexity} complexity, too much for its agents: {names}",
+                f"has {want.complexity} complexity, too high for its agents: {names}",
                 hint,
             )
         each = "; ".join(f"{name} {text}" for name, text in found.short.items())
@@ -111,7 +111,7 @@ class _Staff:
         for name in want.names:
             if name in found.short:
                 place = self._places.of(("tasks", id), at_key=True)
-                message = f"`{id}` cannot be given to `{name}`, which {found.short[name]}"
+                message = f"`{id}` cannot go to `{name}`, which {found.short[name]}"
                 self._notes.warn(place, message, f"it goes to {', '.join(found.able)}; leave `{name}` out")
 
     def _listing(self) -> str:

@@ -19,7 +19,7 @@ from interlock.plan.problem import Notes, Place
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 MAX_NOTES = 1000
-"""A file with more problems than this is not a task graph; reading it further helps nobody."""
+"""A file with more problems than this is not a task graph; reading stops there."""
 
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
@@ -53,7 +53,7 @@ Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 
 class Places(NamedTuple):
-    """Where a list or mapping stands, and what is in it; of a scalar, only where. `_at` makes the numbers."""
+    """The position of a value, and the content of a list or mapping. `_at` makes the numbers."""
 
     at: int
     items: "Sequence[Places | int]" = ()
@@ -88,14 +88,14 @@ class Places(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What the text says."""
+    """The parsed document."""
 
     value: Value
     places: Places
 
 
 class _Stop(Exception):
-    """Nothing after this point can be understood; it has been noted."""
+    """Raised when the rest of the file cannot be parsed; the problem has been noted."""
 
 
 def split_lines(text: str) -> list[str]:
@@ -210,7 +210,7 @@ class _Reader:
             if key is None:
                 continue
             if key in keys:
-                hint = f"it is already there in line {_place(keys[key][0]).line}; keep one of the two"
+                hint = f"it is already in line {_place(keys[key][0]).line}; keep one of the two"
                 self._note(event, f"the key `{key}` appears twice", hint)
                 continue
             values[key] = value
@@ -248,7 +248,7 @@ def _place(at: int) -> Place:
 
 
 def _plain(text: str) -> Value:
-    """What an unquoted scalar means."""
+    """The value of an unquoted scalar."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS or len(text) > _NUMBER_LENGTH:
@@ -270,7 +270,7 @@ _SYNTAX_HINTS = {
     "mapping values are not allowed in this context": "quote text with `: ` in it; check the indentation",
     "did not find expected ',' or ']'": "close the list with `]`, and separate its items with commas",
     "did not find expected ',' or '}'": "close the mapping with `}`, and separate its entries with commas",
-    "did not find expected key": "line the key up with its neighbours, or finish the value above",
+    "did not find expected key": "align the key with its neighbours, or finish the value above",
     "could not find expected ':'": "write `key: value`, with a space after the colon",
     "did not find expected '-' indicator": "line up the `-` of every item of the list",
     "block sequence entries are not allowed in this context": "start the list on a line of its own",
@@ -285,7 +285,7 @@ def _note_syntax(error: yaml.MarkedYAMLError, lines: list[str], notes: Notes) ->
     if error.context_mark and not "".join(lines[place.line - 1 :])[place.col - 1 :].strip():
         notes.add(
             _place(_at(error.context_mark)),
-            "what begins here is never ended",
+            "a bracket or quote is not closed",
             "close the bracket or the quote",
         )
         return
