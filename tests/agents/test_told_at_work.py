@@ -45,7 +45,7 @@ def test_a_message_said_while_it_works_is_in_the_next_call_of_its_model(
         path.with_name("go").touch()
     workshop.until(run_ended)
 
-    assert "was told, in attempt 1" in said
+    assert "got it, in attempt 1" in said
     assert at_work.wait() == 0, at_work.output
     heard = [MESSAGE in call.body for call in model.calls(workshop.name)]
     assert heard[:2] == [False, True]

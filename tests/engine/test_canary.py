@@ -37,7 +37,7 @@ def test_the_first_run_says_that_the_checks_noticed_and_the_second_asks_no_more(
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
     scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify=VERIFY)
     said = scratch.interlock("run")
-    assert "canary: broke shapes.area; `python3 -m unittest -q` noticed in " in said
+    assert "canary: broke shapes.area on purpose; `python3 -m unittest -q` failed as it should, in " in said
     assert scratch.states() == {"a": "done", "b": "done"}
     (tried,) = scratch.facts("CanaryTried")
     assert (tried["fact"]["noticed"], tried["fact"]["places"]) == (True, ["shapes.area"])
@@ -68,7 +68,7 @@ def test_checks_that_notice_nothing_verify_nothing_and_the_run_says_so(scratch: 
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST, other__py="def other():\n    return 1\n")
     scratch.graph("  a: {goal: a}\n", verify='"python3 -c pass"')
     said = scratch.interlock("run")
-    assert "canary: broke shapes.area, then other, and `python3 -c pass` stayed green" in said
+    assert "canary: broke shapes.area, then other on purpose, and `python3 -c pass` still passed" in said
     (task,) = scratch.status()["tasks"]
     assert task["evidence"]["gap"] == "canary-not-noticed"
     assert "landed (unverified)" in task["reason"]
@@ -82,7 +82,7 @@ def test_after_the_checks_were_mended_the_next_run_tries_again(scratch: Scratch)
     scratch.interlock("run")
     scratch.write(check__sh="python3 -c 'import shapes; shapes.area(1)'\n", test_shapes__py=TEST)
     scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", verify='"sh check.sh"')
-    assert "`sh check.sh` noticed" in scratch.interlock("run")
+    assert "`sh check.sh` failed as it should" in scratch.interlock("run")
     grades = {task["id"]: task["evidence"]["grade"] for task in scratch.status()["tasks"]}
     assert grades == {"a": "observed", "b": "verified"}
 
@@ -200,9 +200,9 @@ def test_a_linter_alone_verifies_nothing_and_beside_tests_it_is_not_named(
     said = scratch.interlock("run")
     grades = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
     assert (grades["a"]["grade"], grades["a"]["gap"]) == ("observed", "canary-noticed-by-build-only"), said
-    assert f"only a compiler or a linter noticed: `{linter}` was not seen to run the code" in said
+    assert f"only a compiler or a linter failed: `{linter}` did not run the code" in said
     assert grades["b"]["grade"] == "verified"
-    assert "canary: broke shapes.area; `python3 -m unittest -q` noticed in " in said
+    assert "canary: broke shapes.area on purpose; `python3 -m unittest -q` failed as it should, in " in said
 
 
 def test_a_result_that_does_not_say_who_noticed_is_tried_again() -> None:
@@ -257,8 +257,8 @@ def test_a_check_in_c_must_run_the_code_and_not_only_compile_it(scratch: Scratch
     )
     scratch.graph("  a: {goal: a, verify: make}\n  b: {goal: b, verify: make test, needs: [a]}\n")
     said = scratch.interlock("run")
-    assert "canary: broke area.area, and `make` stayed green" in said
-    assert "canary: broke area.area; `make test` noticed in " in said
+    assert "canary: broke area.area on purpose, and `make` still passed" in said
+    assert "canary: broke area.area on purpose; `make test` failed as it should, in " in said
 
 
 def test_checks_that_take_too_long_are_not_tried_by_a_break() -> None:

@@ -25,7 +25,9 @@ def test_a_green_check_that_notices_a_canary_is_well(scratch: Scratch) -> None:
     verify, promise = found["check"]
     assert verify["text"].startswith("`sh check.sh` passed in ")
     assert "is red" in promise["text"]
-    assert found["canary"][0]["text"].startswith("broke shapes.area; `sh check.sh` noticed in ")
+    assert found["canary"][0]["text"].startswith(
+        "broke shapes.area on purpose; `sh check.sh` failed as it should, in "
+    )
     assert "canary" not in rows(scratch, 0, "--no-canary")
     assert not {"check", "canary"} & rows(scratch, 0, "--no-checks").keys()
 
@@ -46,7 +48,7 @@ def test_a_red_check_without_a_report_and_checks_that_notice_nothing_are_told(sc
     found = rows(scratch, 7)
     assert [row["health"] for row in found["check"]] == ["bad", "ok"]
     assert "fails on main (exit 1)" in found["check"][0]["text"]
-    assert (found["canary"][0]["health"], "stayed green" in found["canary"][0]["text"]) == ("warning", True)
+    assert (found["canary"][0]["health"], "still passed" in found["canary"][0]["text"]) == ("warning", True)
 
 
 def test_a_graph_without_any_check_is_a_warning(scratch: Scratch) -> None:

@@ -76,10 +76,8 @@ def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> 
 def test_of_a_task_of_which_nothing_was_known_it_is_shown_what_it_edited(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: T}\n  u: {goal: U, needs: [t]}\n")
     scratch.interlock("run", "--only", "t")
-    assert "nothing was known of where it would edit\n    edited  t.txt" in scratch.interlock(
-        "footprints", "t"
-    )
-    assert "nothing is known of where it will edit" in scratch.interlock("footprints", "u")
+    assert "no paths were expected\n    edited  t.txt" in scratch.interlock("footprints", "t")
+    assert "no expected paths" in scratch.interlock("footprints", "u")
 
 
 def test_a_task_that_kept_to_its_forecast_is_no_news(scratch: Scratch) -> None:
@@ -112,9 +110,7 @@ def test_what_another_task_holds_alone_is_refused_and_the_next_attempt_is_told(
     tasks = "  a: {goal: A, touches: [a.txt], retries: 0}\n  b: {goal: B, exclusive: [notes.md]}\n"
     scratch.graph(tasks, agent)
     running = scratch.start("run", "--max-parallel", "2")
-    running.wait_for_line(
-        "a: was asked to leave notes.md: b holds notes.md alone until its change has landed"
-    )
+    running.wait_for_line("a: may not edit notes.md: b holds notes.md alone until its change has landed")
     gate.touch()
     running.wait()
     assert scratch.states() == {"a": "failed", "b": "done"}
@@ -128,9 +124,7 @@ def test_a_strict_run_refuses_what_another_task_is_expected_to_edit(scratch: Scr
     scratch.write(interlock__toml="strict_scope = true\n")
     scratch.graph("  a: {goal: A, touches: [a.txt]}\n  b: {goal: B, touches: [notes.md]}\n", agent)
     running = scratch.start("run", "--max-parallel", "2")
-    running.wait_for_line(
-        "a: was asked to leave notes.md: b is expected to edit notes.md, and this run is strict"
-    )
+    running.wait_for_line("a: may not edit notes.md: b is expected to edit notes.md, and this run is strict")
     gate.touch()
     assert running.wait() == 0
 
@@ -171,7 +165,7 @@ def test_a_program_that_asks_before_it_edits_is_kept_from_what_another_holds_alo
     )
     scratch.commit()
     running = scratch.start("run", "--max-parallel", "2")
-    running.wait_for_line("t: was asked to leave db/mine.sql: keeper holds db/mine.sql alone")
+    running.wait_for_line("t: may not edit db/mine.sql: keeper holds db/mine.sql alone")
     running.wait_for_line("t: landed as")
     gate.touch()
     assert running.wait() == 0

@@ -84,7 +84,7 @@ def test_tests_that_cannot_be_collected_start_nothing(shapes: Scratch) -> None:
     """2: the sandbox did not show a module that the tests import."""
     shapes.write(test_web__py="import no_such_module\ndef test_x(): pass\n")
     shapes.graph(ONE_TASK, verify=PYTEST)
-    refused(shapes, "the module `no_such_module` is not there in the sandbox", "interlock doctor")
+    refused(shapes, "the sandbox has no module `no_such_module`", "interlock doctor")
 
 
 BREAK_SIDES = "sed -i 's/return 4/return 5/' shapes.py"
@@ -108,7 +108,7 @@ def test_a_change_that_breaks_nothing_lands_on_a_red_main_and_everything_says_so
     shapes.graph("  t: {goal: t}\n  u: {goal: u, needs: [t]}\n", HARMLESS, verify=TAP)
     said = shapes.interlock("run")
     assert shapes.states() == {"t": "done", "u": "done"}
-    assert "fails on main, in 1 test that is known" in said
+    assert "fails on main: 1 known failing test" in said
     assert "main is red: 1 known failing test" in said
     assert "main is red: 1 known failing test" in shapes.interlock("status")
     assert shapes.status()["main"]["red"][0]["failing_tests"] == ["test_known.py::test_known"]
@@ -168,7 +168,7 @@ def test_a_change_after_which_no_tests_run_is_refused_although_it_is_green(shape
 def test_a_check_that_does_not_end_on_main_starts_nothing(shapes: Scratch) -> None:
     """6: a timeout was red on main, and so excused."""
     shapes.graph(ONE_TASK, verify="sleep 60", check_timeout="1s")
-    refused(shapes, "it did not end within 1 s", "check_timeout")
+    refused(shapes, "it timed out after 1 s", "check_timeout")
 
 
 def test_a_check_that_needs_the_network_starts_nothing(shapes: Scratch) -> None:
@@ -188,14 +188,14 @@ def test_a_red_check_without_a_report_starts_nothing_unless_a_person_allows_it(s
     assert "main is red: `echo 3 problems; exit 1` exits 1" in said
     assert trailer(shapes) == "observed, a check fails on main too"
     assert "landed (unverified)" in shapes.interlock("status")
-    assert "its tests cannot be told apart" in shapes.interlock("show", "t")
+    assert "its output does not name them" in shapes.interlock("show", "t")
 
 
 def test_a_strict_project_starts_nothing_while_main_is_red(shapes: Scratch) -> None:
     """D8."""
     shapes.write(test_known__py=KNOWN_RED)
     shapes.graph(ONE_TASK, verify=TAP, red_main="strict")
-    refused(shapes, "fails on main, in 1 test that is known")
+    refused(shapes, "fails on main: 1 known failing test")
 
 
 def test_a_promise_may_be_red_on_main_but_not_a_typo(shapes: Scratch) -> None:

@@ -49,12 +49,12 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     opened(scratch, release)
     kinds = [json.loads(line)["kind"] for line in (GOLDEN / release / "log.ndjson").read_text().splitlines()]
     verified = scratch.interlock("events", "--verify")
-    assert f"the chain of {len(kinds)} facts is whole" in verified
+    assert f"the chain of {len(kinds)} facts is intact" in verified
     if release == "0.1.0":
         assert "was brought from schema 1 to 2; older versions of Interlock cannot use it" in verified
     assert "schema" not in scratch.interlock("status")  # that is said once
     assert scratch.states() == STATES
-    assert "its run has ended, the next one continues it" in scratch.interlock("explain", "half-implementing")
+    assert "its run ended, the next run continues it" in scratch.interlock("explain", "half-implementing")
     assert "half-verifying" in scratch.interlock("explain", "half-verifying")
     assert "not wanted" in scratch.interlock("explain", "cancelled")
     assert "Should it accept strings as well?" in scratch.interlock("explain", "asks")

@@ -57,7 +57,7 @@ def test_a_written_estimate_stands_and_without_one_such_work_takes_what_it_took(
     scratch.graph(tasks(*first), agent=f'{wait}echo x > "$INTERLOCK_TASK_ID.txt"')
     run = scratch.start("run", "--max-parallel", "1")
     run.wait_for_line("quick-0: implement started")
-    assert "time to go unknown yet" in scratch.interlock("status")
+    assert "time left unknown" in scratch.interlock("status")
     assert scratch.status()["run"]["seconds_to_go"] is None
     gate.touch()
     assert run.wait() == 0

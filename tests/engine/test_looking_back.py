@@ -96,5 +96,5 @@ def test_a_plan_goes_by_the_number_of_agents_that_a_run_would_have(done: Scratch
 def test_before_anything_ran_an_estimate_says_that_it_is_a_guess(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: a, estimate: 5m}\n", "true")
     told = scratch.interlock("plan", "--estimate")
-    assert "more of a guess" in told
+    assert "a rough estimate" in told
     assert "cost           unknown" in told

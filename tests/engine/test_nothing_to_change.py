@@ -19,7 +19,7 @@ def test_a_task_whose_checks_are_green_on_main_is_done_without_a_landing(scratch
         retries="0",
     )
     out = scratch.interlock("run")
-    assert "a: nothing changed; checking main as it is" in out
+    assert "a: no changes; checking main as it is" in out
     assert "a: done, nothing to change" in out
     assert [row["fact"]["task"] for row in scratch.facts("Landed")] == ["b"]
     (found,) = scratch.facts("NoChangeNeeded")

@@ -52,7 +52,7 @@ def test_a_question_waits_for_a_person_and_its_answer_reaches_the_next_attempt(s
     scratch.interlock("retry", "b", "-m", "no")
     scratch.interlock("run")
     assert scratch.git("show", "main:answer.txt") == "no"
-    assert scratch.interlock("inbox") == "nothing waits for you\n"
+    assert scratch.interlock("inbox") == "your inbox is empty\n"
 
 
 def test_an_offer_after_a_change_does_not_hold_it_up(scratch: Scratch) -> None:

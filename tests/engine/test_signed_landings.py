@@ -45,7 +45,7 @@ def test_what_lands_is_signed_with_an_ssh_key(scratch: Scratch, home: Path) -> N
     for commit in ("main", "main~1"):
         assert scratch.git("log", "-1", "--format=%G? %an %cn", commit) == "G Ada Ada"
         scratch.git("verify-commit", commit)
-    assert "what lands is signed with your key" in scratch.interlock("doctor", code=None)
+    assert "landed commits are signed with your key" in scratch.interlock("doctor", code=None)
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="gpg makes the key")

@@ -63,7 +63,7 @@ def test_cancel_frees_the_task_and_names_who_waits_for_it(lab: Lab) -> None:
     lab.accept(task("db"), task("api", "db"))
     lab.start("db")
     result = lab.run("cancel", "db")
-    assert "these need it and wait: api" in result.out
+    assert "blocked: api (they need it)" in result.out
     assert lab.facts()[-1] == TaskCancelled(TaskId("db"))
     assert [row for row in held(lab) if row == task_resource("db")] == []
 

@@ -140,7 +140,7 @@ def test_doctor_starts_each_program_in_the_sandbox_and_says_its_version(
         (
             "",
             f"{{use: built-in, url: '{NOWHERE}', model: x}}",
-            f"nothing answers at {NOWHERE}",
+            f"no server answers at {NOWHERE}",
             "model server",
         ),
     ],

@@ -49,7 +49,7 @@ def test_an_answer_is_given_once(lab: Lab) -> None:
     ]
     again = lab.run("answer", "api", "deny")
     assert again.code == 2
-    assert "the agent of api asks nothing" in again.err
+    assert "the agent of api has no open question" in again.err
 
 
 def test_a_question_of_an_agent_that_has_ended_is_not_open(lab: Lab) -> None:
@@ -93,9 +93,9 @@ def test_a_question_is_on_every_screen_until_it_is_answered(lab: Lab) -> None:
     assert 'interlock answer api "..."' in lab.run("inbox").out
     assert lab.run("status", "--exit-code").code == lab.run("wait").code == lab.run("wait", "api").code == 6
     result = lab.run("answer", "api", "yes,", "please")
-    assert (result.code, result.out) == (0, "the next attempt of api is told\nnext: interlock run\n")
+    assert (result.code, result.out) == (0, "the next attempt of api gets it\nnext: interlock run\n")
     assert lab.facts()[-1] == QuestionAnswered(API, 1, "yes, please")
-    assert lab.run("inbox").out == "nothing waits for you\n"
+    assert lab.run("inbox").out == "your inbox is empty\n"
     assert lab.run("status", "--exit-code").code == 1
     assert "a person answered: yes, please" in lab.run("show", "api").out
     assert "answered its question: yes, please" in lab.run("explain", "api").out
@@ -144,4 +144,4 @@ def test_an_edited_task_does_not_wait_for_the_answer_to_an_old_question(lab: Lab
     lab.accept(task("api"))
     wonders(lab)
     lab.accept(task("api", priority=1))
-    assert lab.run("inbox").out == "nothing waits for you\n"
+    assert lab.run("inbox").out == "your inbox is empty\n"

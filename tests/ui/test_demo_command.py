@@ -16,7 +16,7 @@ def test_a_folder_with_files_in_it_is_refused_and_left_as_it_was(
     before = git(repository, "rev-parse", "HEAD")
     assert main(["demo", "--dir", str(repository)]) == 2
     said = capsys.readouterr().err
-    assert f"{repository} is there already and is not an empty folder" in said
+    assert f"{repository} exists and is not an empty folder" in said
     assert "hint: name a folder that does not exist yet" in said
     assert (repository / "README.md").read_text() == "A shop\n"
     assert sorted(path.name for path in repository.iterdir()) == [".git", "README.md"]

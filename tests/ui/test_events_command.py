@@ -36,7 +36,7 @@ def test_people_get_one_line_for_each_fact(lab: Lab) -> None:
 def test_a_whole_chain_is_said_to_be_whole(lab: Lab) -> None:
     lab.accept(task("api"), task("web"))
     last = lab.run("events", "--json").lines[-1]["hash"]
-    assert lab.run("events", "--verify").out == f"the chain of 2 facts is whole; its last hash is {last}\n"
+    assert lab.run("events", "--verify").out == f"the chain of 2 facts is intact; its last hash is {last}\n"
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_before_the_first_run_what_is_expected_is_what_the_definition_says(lab: 
     lab.accept(task("api", estimate_seconds=120.0, has_estimate=True), task("page"))
     text = lab.run("show", "api").out
     assert "median 2m" in text
-    assert "lands 7 of 10 times; nothing of its kind has been tried here yet" in text
-    assert "expected  time unknown yet; lands 7 of 10" in lab.run("show", "page").out
+    assert "lands 7 of 10 times; no attempts of this kind yet" in text
+    assert "expected  time unknown; lands 7 of 10" in lab.run("show", "page").out
 
 
 def test_status_says_each_tasks_kind_and_where_that_comes_from(lab: Lab) -> None:

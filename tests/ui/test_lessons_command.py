@@ -59,9 +59,7 @@ def test_one_lesson_is_shown_in_full_without_what_a_terminal_would_obey(taught: 
 
 
 def test_a_person_takes_a_lesson_away(taught: Lab) -> None:
-    assert (
-        "no attempt is told of 4f1c09ab any more" in taught.run("lessons", "retire", "4f1c", "-m", "old").out
-    )
+    assert "no attempt gets 4f1c09ab any more" in taught.run("lessons", "retire", "4f1c", "-m", "old").out
     assert taught.facts()[-1] == LessonRetired("4f1c09ab", "old")
     left = taught.run("lessons")
     assert (left.out, "1 more lesson retired: interlock lessons --all" in left.err) == ("", True)
@@ -73,7 +71,7 @@ def test_a_person_takes_a_lesson_away(taught: Lab) -> None:
 def test_a_person_adds_one_and_can_bring_it_back(lab: Lab) -> None:
     said = lab.run("lessons", "add", "--category", "api", "--path", "src/**", "Use the reset flag").out
     name = said.split(":")[0]
-    assert "every attempt of api tasks in src/** is told from now on" in said
+    assert "every attempt of api tasks in src/** gets it from now on" in said
     lab.run("lessons", "retire", name)
     lab.run("lessons", "add", "--category", "api", "--path", "src/**", "Use the reset flag")
     found = lab.run("lessons", name, "--json").json

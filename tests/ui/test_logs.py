@@ -49,7 +49,7 @@ def test_a_task_that_never_started_has_no_log_and_says_why_to_ask(lab: Lab) -> N
 def test_a_log_that_is_gone_is_said_to_be_gone(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.fail("api", "no idea")
-    assert "is gone" in lab.run("logs", "api").err
+    assert "was deleted" in lab.run("logs", "api").err
 
 
 @pytest.mark.parametrize("lines", [1, 2, 5, 9_000, 20_000])

@@ -47,10 +47,10 @@ def test_a_run_works_with_all_streams_closed(scratch: Scratch) -> None:
 def test_output_that_cannot_be_written_is_told_on_stderr_and_a_run_goes_on(scratch: Scratch) -> None:
     ran = _in_shell(scratch, "run", "> /dev/full")
     assert ran.returncode == 7
-    assert ran.stderr.count("the output cannot be written: No space left on device; the run goes on") == 1
+    assert ran.stderr.count("cannot write the output: No space left on device; the run continues") == 1
     assert scratch.states() == {"a": "done"}
 
     said = _in_shell(scratch, "status", "> /dev/full")
     assert said.returncode == 7
-    assert said.stderr.startswith("error: the output cannot be written: No space left on device\nhint: ")
+    assert said.stderr.startswith("error: cannot write the output: No space left on device\nhint: ")
     assert _in_shell(scratch, "events --export -", "> /dev/full 2>&1").returncode == 7

@@ -49,7 +49,7 @@ def test_the_end_of_a_run_rings_and_shows_a_notification(
 ) -> None:
     assert BELL in on_a_terminal(project(repository, "one"), "auto")
     said = (tmp_path / "notice").read_text().splitlines()
-    assert said == ["--app-name=interlock", "--", "Interlock", "the run has ended: 1 done"]
+    assert said == ["--app-name=interlock", "--", "Interlock", "the run ended: 1 done"]
 
 
 @pytest.mark.slow

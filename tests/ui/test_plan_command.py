@@ -54,7 +54,7 @@ def test_what_has_landed_is_not_planned_again_and_what_failed_is_named(lab: Lab)
     lab.fail("notes", "no idea")
     out = with_graph(lab).run("plan").out
     assert "4 tasks, 2 to do" in out
-    assert "notes: it was given up" in out
+    assert "notes: it failed or was cancelled" in out
 
 
 def test_where_nothing_can_start_the_next_command_is_the_one_that_changes_that(lab: Lab) -> None:
@@ -63,7 +63,7 @@ def test_where_nothing_can_start_the_next_command_is_the_one_that_changes_that(l
     assert with_graph(lab).run("plan").out.endswith("next: interlock run\n")
     assert lab.run("plan", "--only", "api").out == (
         "task-graph.yaml: 4 tasks, 0 to do\n\n"
-        "cannot be scheduled (1)\n  api: needs db, which was given up\n\nnext: interlock plan\n"
+        "cannot run (1)\n  api: needs db, which failed or was cancelled\n\nnext: interlock plan\n"
     )
     assert lab.run("plan", "--from", "db").out.endswith("next: interlock retry db\n")
 

@@ -100,7 +100,7 @@ def test_a_begun_task_that_left_the_graph_is_given_up_only_on_demand(repository:
     assert interlock("run", cwd=root).code == 1
     project(root, "one")
     result = interlock("run", cwd=root)
-    assert (result.code, "say --yes" in result.err) == (2, True)
+    assert (result.code, "use --yes" in result.err) == (2, True)
     assert interlock("run", "--yes", cwd=root).code == 0
 
 
@@ -112,13 +112,13 @@ def test_on_a_terminal_a_person_is_asked_and_may_say_no(repository: Path) -> Non
     seen = ""
     for piece in pieces(mine):
         seen += piece
-        if "Go on? [y/N]" in seen:
+        if "Continue? [y/N]" in seen:
             os.write(mine, b"n\n")
             break
     seen += "".join(pieces(mine))
     os.close(mine)
     assert process.wait() == ExitCode.DECLINED
-    assert "nothing was started" in seen
+    assert "no task started" in seen
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_ctrl_c_while_the_upstream_is_being_fetched_stops_at_once(repository: Pa
     with started(root) as run:
         assert select.select([asked], [], [], 60)[0], "the upstream was never asked"
         run.interrupt()
-        run.wait_for_line("stopping; nothing is running")
+        run.wait_for_line("stopping; no task is running")
         assert run.wait() == ExitCode.INTERRUPTED
     os.close(asked)
     assert interlock("status", "--json", cwd=root).json["tasks"][0]["state"] == "waiting"

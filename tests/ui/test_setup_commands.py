@@ -79,7 +79,7 @@ def test_init_writes_the_check_that_it_has_seen_run(lab: Lab) -> None:
     assert lab.run("init", "--json").json["verify"] == "make test"
     text = (lab.root / "task-graph.yaml").read_text()
     assert '\n  verify: "make test"       # on every change merged onto main: passed in ' in text
-    assert "no test is recognized in its output" in text
+    assert "its output names no tests" in text
     assert parse(text, "task-graph.yaml").tasks[0].verify == ("make test",)
 
 
@@ -92,7 +92,7 @@ def test_init_prefers_the_command_that_runs_tests_to_one_that_shows_none(lab: La
     git(lab.root, "commit", "-qm", "tests")
     said = lab.run("init").err
     assert "`make test` (Makefile: test) was not chosen as the check: passed in " in said
-    assert "no test is recognized in its output" in said
+    assert "its output names no tests" in said
     chosen = next(line for line in said.splitlines() if line.startswith("every change will be checked with"))
     assert "`sh scripts/test` (scripts/test)" in chosen
     assert chosen.endswith(" s, 2 tests, the most of the commands that were tried")
@@ -197,7 +197,7 @@ def test_config_set_refuses_nonsense_and_leaves_the_file(lab: Lab) -> None:
 
 def test_config_set_says_when_something_stronger_wins(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERLOCK_MAX_PARALLEL", "2")
-    assert "INTERLOCK_MAX_PARALLEL has the last word: 2" in lab.run("config", "set", "max_parallel", "7").err
+    assert "INTERLOCK_MAX_PARALLEL overrides it: 2" in lab.run("config", "set", "max_parallel", "7").err
 
 
 def test_a_password_in_an_address_is_never_shown(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_a_bad_setting_stops_every_command_with_its_place(lab: Lab) -> None:
 
 
 def test_config_path_lists_the_files(lab: Lab) -> None:
-    assert lab.run("config", "path").out.splitlines()[0] == f"{lab.root / 'interlock.toml'}  (not there)"
+    assert lab.run("config", "path").out.splitlines()[0] == f"{lab.root / 'interlock.toml'}  (does not exist)"
 
 
 def test_the_schema_is_printed_or_written(lab: Lab, tmp_path: Path) -> None:

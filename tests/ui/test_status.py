@@ -185,4 +185,4 @@ def test_a_running_task_shows_its_last_words_until_it_gives_no_sign_of_life() ->
 
     assert reason("", 5.0) == "implement by coder, attempt 1, for 1m"
     assert reason("writing \x1b[2Jmain.py", 5.0) == "implement by coder, attempt 1, for 1m: writing main.py"
-    assert reason("writing main.py", 45.0) == "implement by coder, attempt 1, for 1m; no sign of life for 45s"
+    assert reason("writing main.py", 45.0) == "implement by coder, attempt 1, for 1m; no heartbeat for 45s"

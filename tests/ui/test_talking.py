@@ -58,7 +58,7 @@ def test_a_message_reaches_an_agent_that_listens_while_it_works(
 ) -> None:
     running = built_in(scratch, model, gate)
     said = scratch.interlock("say", "t", "Please", "be brief")
-    assert "the agent of t was told, in attempt 1" in said
+    assert "the agent of t got it, in attempt 1" in said
     gate.touch()
     assert running.wait() == 0
     assert any("Please be brief" in call.body for call in model.calls("gated"))
@@ -85,7 +85,7 @@ def test_agents_says_what_runs_where_and_what_it_did_last(
     gate.touch()
     running.wait()
     assert agents(scratch) == []
-    assert "no run is going on" in scratch.interlock("agents")
+    assert "no run is active" in scratch.interlock("agents")
 
 
 def test_an_agent_is_followed_to_its_end(scratch: Scratch, model: RunningModel, gate: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_program_that_only_prints_is_followed_as_it_prints(scratch: Scratch, g
     assert following.wait() == 0
     assert "bye" in following.output
     running.wait()
-    assert "it has told no events" in scratch.interlock("logs", "t", "--events")
+    assert "the attempt has no session events" in scratch.interlock("logs", "t", "--events")
 
 
 def test_a_program_that_takes_no_messages_gets_them_with_its_next_prompt(
@@ -127,7 +127,7 @@ def test_a_program_that_takes_no_messages_gets_them_with_its_next_prompt(
     running.wait_for_line("t: implement started")
     scratch.wait_for_output("t", "at-work")
     said = scratch.interlock("say", "t", "Use tabs")
-    assert "command takes no messages while it runs; the next attempt of t is told" in said
+    assert "command takes no messages while it runs; the next attempt of t gets it" in said
     assert json.loads(scratch.interlock("say", "t", "and semicolons", "--json"))["delivered"] is False
     gate.touch()
     assert running.wait() == 0
@@ -146,7 +146,7 @@ def test_what_cannot_be_said_is_refused(scratch: Scratch) -> None:
 def test_a_session_that_nobody_can_go_on_with_is_said_plainly(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: x, retries: 0}\n", "exit 1")
     scratch.interlock("run", code=1)
-    assert "nobody can go on with a session of command" in scratch.interlock(
+    assert "sessions of command cannot be continued" in scratch.interlock(
         "attach", "t", "--take-over", code=2
     )
 

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state
 from interlock.events.asked import Permission
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
@@ -15,12 +14,12 @@ from interlock.store.protocol import Store
 
 PAGE = 5_000
 LOOK_AGAIN_SECONDS = 5.0
-"""How often a follower asks whether the run is still alive when no fact comes."""
+"""The interval at which a follower checks that the run is alive while no fact comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is known at one moment."""
+    """The state, the claims and the time at one moment."""
 
     state: State
     now: float
@@ -31,17 +30,12 @@ class Reading:
 
     @property
     def is_live(self) -> bool:
-        """Is a loop at work on this project."""
+        """True if a loop is at work on this project."""
         return self.controller is not None
 
     def claim_on(self, task: TaskId) -> Held | None:
-        """Who works on a task."""
+        """The claim on a task, if it is held."""
         return self.claims.get(task_resource(task))
-
-
-async def read(store: Store) -> Reading:
-    """Everything, as it is now."""
-    return await look(store, await load_state(store))
 
 
 async def look(store: Store, state: State) -> Reading:
@@ -81,7 +75,7 @@ def _is_about(row: Recorded, task: TaskId) -> bool:
 
 
 def open_permissions(task: TaskState) -> list[Permission]:
-    """What the agent at work waits to be allowed or denied."""
+    """The permissions that the running agent waits for."""
     if not task.has_agent:
         return []
     return [asked for asked in task.permissions if asked.allow is None and asked.attempt == task.attempt]

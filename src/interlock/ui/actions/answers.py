@@ -29,7 +29,9 @@ async def answer_permissions(
     """Allow or deny everything that the agent of a task asks for right now; what that was."""
     asked = open_permissions(task) if reading.is_live else []
     if not asked:
-        raise UsageError(f"the agent of {task.spec.id} asks nothing", f"interlock show {task.spec.id}")
+        raise UsageError(
+            f"the agent of {task.spec.id} has no open question", f"interlock show {task.spec.id}"
+        )
     if text not in WORDS:
         raise UsageError(
             f"the agent of {task.spec.id} asks for permission: answer with one of {', '.join(WORDS)}",

@@ -34,4 +34,4 @@ async def retire_lesson(store: Store, known: LessonState, why: str, actor: str) 
     name = known.lesson.id
     if known.retired:
         raise UsageError(f"{name} is retired already: {known.retired}", f"interlock lessons {name}")
-    await store.append([LessonRetired(name, why or f"taken away by {actor}")], actor)
+    await store.append([LessonRetired(name, why or f"retired by {actor}")], actor)

@@ -31,7 +31,7 @@ async def send_message(store: Store, reading: Reading, task: TaskState, text: st
     check_message(text)
     if task.stage is Stage.DONE:
         raise UsageError(
-            f"{task.spec.id} has landed, and no agent will work on it any more",
+            f"{task.spec.id} has landed, so no agent will read it",
             "add a new task to the graph for what is still missing",
         )
     message = (await store.append([MessageSaid(task.spec.id, text)], actor))[-1].seq
@@ -44,7 +44,7 @@ def check_message(text: str) -> None:
     if not text or len(text) > MOST_CHARS:
         raise UsageError(
             f"a message has 1 to {MOST_CHARS} characters, this one has {len(text)}",
-            "put what is longer into the task's goal",
+            "put longer texts into the task's goal",
         )
 
 

@@ -8,7 +8,7 @@ from interlock.ui.reading import Reading
 
 
 async def pause(store: Store, reading: Reading, task: TaskId | None, why: str, actor: str) -> None:
-    """Start nothing new, or not this task. A second pause needs a reason of its own."""
+    """Pause the project, or one task. A second pause needs a reason of its own."""
     if task and reading.state.tasks[task].is_over:
         raise UsageError(f"{task} is {reading.state.tasks[task].stage.value}", f"interlock show {task}")
     if _is_paused(reading, task) and not why:

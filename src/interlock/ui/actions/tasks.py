@@ -17,10 +17,10 @@ INSTEAD = {
     (
         TaskRetried,
         Stage.WAITING,
-    ): "is waiting and starts by itself; `interlock explain {0}` says for what it waits",
+    ): "is waiting and starts by itself; `interlock explain {0}` says what it waits for",
     (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
     (TaskReset, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
-    (TaskCancelled, Stage.DONE): "has landed and cannot be taken back by this",
+    (TaskCancelled, Stage.DONE): "has landed and cannot be cancelled",
     (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
 }
 
@@ -44,7 +44,7 @@ async def stop_run(store: Store, reading: Reading, why: str, actor: str) -> str:
     """Ask the run to stop its agents; the run's name."""
     run = reading.state.run
     if run is None or not reading.is_live:
-        raise UsageError("no run is going on", "interlock status")
+        raise UsageError("no run is active", "interlock status")
     await store.append([StopRequested(run.run, agents=True, why=why)], actor)
     return run.run
 

@@ -1,4 +1,4 @@
-"""What a person does to a task: `retry`, `reset`, `cancel`. Each adds a fact; the running loop acts on it."""
+"""The commands `retry`, `reset` and `cancel`. Each adds a fact; the running loop acts on it."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -23,12 +23,12 @@ Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 
 @click.command("retry", cls=Command)
 @click.argument("tasks", nargs=-1, required=True)
-@click.option("-m", "--note", default="", help="Something the next attempt shall know.")
+@click.option("-m", "--note", default="", help="A note for the next attempt.")
 @click.pass_obj
 def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> None:
     """Give failed or cancelled TASKS new attempts, with what went wrong as feedback.
 
-    What a task asks is answered with -m.
+    If a task asks a question, -m answers it.
 
     For example: interlock retry login -m "use the new table"
     """
@@ -40,11 +40,11 @@ def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> 
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> None:
-    """Take stuck TASKS away from whoever holds them; they start again from the beginning.
+    """Release stuck TASKS and start them again from the beginning.
 
     For example: interlock reset login -m "it waits for a server that is gone"
     """
-    run_async(_act(invocation, tasks, reset, why, "was released and starts again"))
+    run_async(_act(invocation, tasks, reset, why, "was reset and starts again"))
 
 
 @click.command("cancel", cls=Command)
@@ -55,13 +55,13 @@ def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> N
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: bool, why: str) -> None:
-    """Stop tasks for good, or a whole run. What agents have written so far is archived.
+    """Cancel tasks, or stop a whole run. The work of its agents so far is archived.
 
     For example: interlock cancel login
     """
     if everything == bool(tasks):
         raise UsageError(
-            "say what to cancel: tasks or --all", "interlock cancel TASK, or interlock cancel --all"
+            "nothing to cancel: name tasks or use --all", "interlock cancel TASK, or interlock cancel --all"
         )
     if everything or run_async(_is_run(invocation, tasks)):
         run_async(_stop_run(invocation, why))
@@ -80,7 +80,7 @@ async def _act(invocation: Invocation, names: Sequence[str], act: Act, why: str,
 
 
 def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState], done: str) -> None:
-    """What is true now, and what follows. `chosen` are the same objects the fold has just changed."""
+    """Print the new state of the tasks, which the fold has just changed, and the next command."""
     if invocation.json:
         say_json(
             {
@@ -93,13 +93,13 @@ def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState
         say(f"{task.spec.id} {done}")
         waiting = reading.state.dependents.get(task.spec.id, []) if task.stage is Stage.CANCELLED else []
         if waiting:
-            say(f"  these need it and wait: {', '.join(waiting)}")
+            say(f"  blocked: {', '.join(waiting)} (they need it)")
     if any(task.stage is Stage.WAITING for task in chosen):
-        say("the run that is going on takes it up" if reading.is_live else "next: interlock run")
+        say("the active run takes it up" if reading.is_live else "next: interlock run")
 
 
 async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
-    """Is it the name of the run that is meant, and not a task."""
+    """True if the word names the run, not a task."""
     async with opened(invocation) as project:
         run = (await load_state(project.store)).run
     return run is not None and len(words) == 1 and words[0] in (run.run, run_name(run.run))
@@ -111,5 +111,5 @@ async def _stop_run(invocation: Invocation, why: str) -> None:
     if invocation.json:
         say_json({"run": run, "stopping": True})
     else:
-        say(f"run {run_name(run)} stops its agents and archives what they wrote")
-        say("next: interlock wait, then interlock run to go on")
+        say(f"run {run_name(run)} stops its agents and archives their work")
+        say("next: interlock wait, then interlock run to continue")

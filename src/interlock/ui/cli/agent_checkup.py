@@ -1,4 +1,4 @@
-"""What `doctor` says of each agent: is its program there, does it start in the sandbox, and has it a key."""
+"""The agent rows of `doctor`: the program is found, it starts in the sandbox, and its key is set."""
 
 import asyncio
 import os
@@ -69,7 +69,7 @@ def _with_key(name: str, agent: Agent, text: str) -> Finding:
 
 
 async def _version(project: Project, path: str) -> str:
-    """What the program says of itself, started as agents are."""
+    """The version that the program prints, started as agents are."""
     folder = Path(tempfile.mkdtemp(prefix="interlock-doctor-"))
     log = folder / "log"
     try:
@@ -86,10 +86,10 @@ async def _version(project: Project, path: str) -> str:
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     if ended.code:
-        last = inert(ended.tail.strip().splitlines()[-1]) if ended.tail.strip() else "it said nothing"
+        last = inert(ended.tail.strip().splitlines()[-1]) if ended.tail.strip() else "no output"
         raise UserError(f"exit {ended.code}: {last}", f"{path} --version")
     found = VERSION.search(ended.tail)
-    return found[0] if found else "of an unknown version"
+    return found[0] if found else "(unknown version)"
 
 
 async def _server(agent: Agent) -> Finding:
@@ -102,7 +102,7 @@ async def _server(agent: Agent) -> Finding:
         writer.close()
     except (OSError, TimeoutError):
         return Finding(
-            name, Health.BAD, f"nothing answers at {agent.url}", "start the model server, or correct `url`"
+            name, Health.BAD, f"no server answers at {agent.url}", "start the model server, or correct `url`"
         )
     text = f"built-in, {agent.model} at {agent.url}, which answers"
     if agent.key_env and not os.environ.get(agent.key_env):
@@ -111,11 +111,11 @@ async def _server(agent: Agent) -> Finding:
 
 
 def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
-    """Can the program that the graph names be found, from where it will be started."""
+    """The row for a program that the graph names, looked up from the folder it will start in."""
     name, program = f"agent {agent.name}", agent.run[0]
     found = shutil.which(program if "/" not in program else str(root / program))
     if found and "/" in program and not Path(program).is_absolute() and str(Path(program)) not in files:
-        text = f"{program} is not on the branch, so no workspace will have it"
+        text = f"{program} is not on the branch, so no workspace contains it"
         return Finding(name, Health.BAD, text, f"git add '{program}' and commit it")
     if found:
         return Finding(name, Health.OK, found)

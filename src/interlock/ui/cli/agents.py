@@ -22,7 +22,7 @@ from interlock.ui.words.sessions import tokens
 @click.command("agents", cls=Command)
 @click.pass_obj
 def agents_command(invocation: Invocation) -> None:
-    """Show the agents that are at work: where, on what, what they did last and how long ago.
+    """Show the running agents: task, sandbox, last action and its age.
 
     For example: interlock agents --json
     """
@@ -37,9 +37,9 @@ def agents_command(invocation: Invocation) -> None:
     for row in rows:
         _print(row)
     if not rows:
-        note("no agent is at work" if reading.is_live else "no run is going on; next: interlock run")
+        note("no agent is running" if reading.is_live else "no run is active; next: interlock run")
     elif not reading.is_live:
-        note("their run has ended; the next one continues them: interlock run")
+        note("their run has ended; interlock run continues them")
 
 
 async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:

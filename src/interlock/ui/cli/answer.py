@@ -20,10 +20,10 @@ from interlock.ui.reading import Reading
 @click.argument("answer", nargs=-1, required=True)
 @click.pass_obj
 def answer_command(invocation: Invocation, task: str, answer: tuple[str, ...]) -> None:
-    """Answer the question that the agent of TASK ended with; the task then goes on.
+    """Answer the question of the agent of TASK; the task then continues.
 
-    An agent that asks for permission before it acts (`permissions: ask`) is answered with allow or deny, for
-    all that it asks right now. For example: interlock answer login "yes, strings as well"
+    Answer an agent that asks for permission before it acts (`permissions: ask`) with allow or deny, for
+    everything that it asks now. For example: interlock answer login "yes, strings as well"
     """
     run_async(_answer(invocation, task, " ".join(answer).strip()))
 
@@ -46,8 +46,8 @@ def _report_answer(invocation: Invocation, reading: Reading, task: TaskState, te
         asked = task.asks.text if task.asks else ""
         say_json({"task": name, "question": asked, "answer": text, "live": reading.is_live})
         return
-    say(f"the next attempt of {name} is told")
-    say("the run that is going on takes it up" if reading.is_live else "next: interlock run")
+    say(f"the next attempt of {name} gets it")
+    say("the active run takes it up" if reading.is_live else "next: interlock run")
 
 
 def _report_leave(

@@ -28,18 +28,18 @@ from interlock.ui.cli.output import (
 )
 
 DISK_ERRORS = {
-    errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes what is no longer needed)"),
+    errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes unneeded files)"),
     errno.EDQUOT: (
         "your disk quota is used up",
-        "free some space (`interlock gc` removes what is no longer needed)",
+        "free some space (`interlock gc` removes unneeded files)",
     ),
     errno.EROFS: ("the disk is read-only", "make it writable, or work in another copy of the repository"),
     errno.EACCES: (
         "permission denied",
         "change its owner or its permissions; `interlock doctor` checks them all",
     ),
-    errno.EEXIST: ("there is a file where a folder is needed", "move it away"),
-    errno.ENOTDIR: ("there is a file where a folder is needed", "move it away"),
+    errno.EEXIST: ("a file is in the place of a folder", "move it away"),
+    errno.ENOTDIR: ("a file is in the place of a folder", "move it away"),
 }
 
 
@@ -60,7 +60,7 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_remember("project"),
-            help="Work on the repository there instead of here.",
+            help="Use the repository in this folder instead of here.",
         ),
         click.Option(
             ["--json"],
@@ -200,7 +200,7 @@ class UnknownCommand(UserError):
 def interlock(context: click.Context) -> int | None:
     """Run many coding agents on one git repository and land only what works.
 
-    Alone in a repository it shows the status and the next sensible command.
+    Without a command it shows the status and the next command.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -242,7 +242,7 @@ def as_user_error(error: Exception) -> UserError:
     if isinstance(error, UserError):
         return error
     if isinstance(error, click.UsageError):
-        hint = f"`{error.ctx.command_path} --help` shows how" if error.ctx else ""
+        hint = f"see `{error.ctx.command_path} --help`" if error.ctx else ""
         return UnknownCommand(error.format_message(), hint)
     if isinstance(error, click.ClickException):
         return UnknownCommand(error.format_message())
@@ -250,18 +250,16 @@ def as_user_error(error: Exception) -> UserError:
         what, hint = DISK_ERRORS[error.errno]
         return EnvironmentProblem(f"{what}: {error.filename}" if error.filename else what, hint)
     if isinstance(error, InterlockError):
-        return EnvironmentProblem(
-            str(error) or type(error).__name__, "`interlock status` shows how things stand now"
-        )
-    return Defect(f"Interlock failed in a way it should not: {type(error).__name__}: {error}")
+        return EnvironmentProblem(str(error) or type(error).__name__, "see `interlock status`")
+    return Defect(f"internal error: {type(error).__name__}: {error}")
 
 
 class Defect(UserError):
-    """Nobody expected this."""
+    """A defect of Interlock: an exception that no code handles."""
 
     code = "internal"
     exit_code = ExitCode.INTERNAL
-    hint = "nothing of the log is lost; run it again with INTERLOCK_DEBUG=1 and report what it prints"
+    hint = "the log is intact; run the command again with INTERLOCK_DEBUG=1 and report its output"
 
 
 def _tell(error: UserError, as_json: bool) -> int:
@@ -271,7 +269,7 @@ def _tell(error: UserError, as_json: bool) -> int:
         return int(error.exit_code)
     if problems := getattr(error, "problems", ()):  # each names its place and has its own hint
         note(str(error))
-        note(f"{paint('error:', 'red')} {len(problems)} to correct; nothing was changed")
+        note(f"{paint('error:', 'red')} {len(problems)} to fix; nothing was changed")
     else:
         note(f"{paint('error:', 'red')} {error}")
         if error.hint:

@@ -24,11 +24,11 @@ READ_BYTES = 4 << 20
 """Of a file in one look; the rest is read in the next."""
 TAIL_BYTES = 2048
 HEADER = "# interlock:"
-"""How a log begins before the agent has said anything."""
+"""The first line of a log, written before the agent prints anything."""
 
 
 class _Call(msgspec.Struct):
-    """What matters here of a recorded call."""
+    """The fields of a recorded call that are needed here."""
 
     usage: Usage
     model: str | None = None

@@ -23,20 +23,20 @@ RESUME = {
     "codex": ("codex", "resume", "{session}"),
     "copilot": ("copilot", "--resume={session}"),
 }
-"""How a person goes on with a session, by kind of agent. The other programs cannot, or only in the folder
+"""The command that continues a session, by kind of agent. The other programs cannot, or only in the folder
 where the session began, which is gone with its attempt."""
 SHOWN_BEFORE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """How a person goes on where an agent was stopped."""
+    """The command with which a person continues the session of a stopped agent."""
 
     task: str
     attempt: int
     session: str
     folder: str
-    """Where its files will be."""
+    """The folder that its files will be in."""
     commands: tuple[str, ...]
 
 
@@ -45,11 +45,11 @@ class TakeOver:
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Print the commands with which you go on with its session, once the attempt is stopped.",
+    help="Print the commands that continue its session, once the attempt is stopped.",
 )
 @click.pass_obj
 def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
-    """Follow what the agent of TASK says and does. Ctrl-C leaves it running.
+    """Follow the agent of TASK live. Ctrl-C leaves it running.
 
     For example: interlock attach login
     """
@@ -62,7 +62,7 @@ def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
     if invocation.wants_json():
         say_json(found)
         return
-    note(f"attempt {found.attempt} of {found.task} left its session and its files; go on with")
+    note(f"attempt {found.attempt} of {found.task} left its session and its files; continue with")
     for command in found.commands:
         say(command)
 
@@ -79,13 +79,13 @@ def _must_be_free(task: TaskState) -> None:
     name, use = task.spec.id, task.who.use
     if use not in RESUME:
         raise UsageError(
-            f"nobody can go on with a session of {use}; only with those of {', '.join(RESUME)}",
+            f"sessions of {use} cannot be continued; only those of {', '.join(RESUME)}",
             f"`interlock say {name} ...` tells it something, `interlock diff {name}` shows what it made",
         )
     if task.has_agent:
-        raise UsageError(f"the agent of {name} is at work", f"stop it first: interlock cancel {name}")
+        raise UsageError(f"the agent of {name} is running", f"stop it first: interlock cancel {name}")
     if task.stage is Stage.WAITING and not task.paused:
-        raise UsageError(f"{name} starts again by itself", f"keep it from that first: interlock pause {name}")
+        raise UsageError(f"{name} starts again on its own", f"pause it first: interlock pause {name}")
 
 
 def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory]) -> TakeOver:
@@ -95,7 +95,7 @@ def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory])
     home = project.state_dir / agent_home(name, session.attempt if session else 0)
     if session is None or not session.session or not home.is_dir():
         raise UsageError(
-            f"no session of {name} is left: there was none, or its attempt came to a good end",
+            f"no session of {name} is left: there was none, or its attempt succeeded",
             f"interlock show {name}",
         )
     folder = project.root.parent / f"{project.root.name}-{name}"

@@ -25,22 +25,22 @@ def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
 
 
 def agent_log(task: str, attempt: int) -> str:
-    """Where an agent's output is being written, in the state folder. Facts say so only at the end."""
+    """The log of an agent's output, in the state folder. Facts name it only at the end of the attempt."""
     return f"logs/{task}/{attempt}.log"
 
 
 def agent_prompt(task: str, attempt: int) -> str:
-    """Where it is kept what an attempt was told, in the state folder."""
+    """The prompt of an attempt, in the state folder."""
     return f"logs/{task}/{attempt}.prompt.md"
 
 
 def agent_events(task: str, attempt: int) -> str:
-    """Where the events of an agent's session are, in the state folder."""
+    """The events of an agent's session, in the state folder."""
     return f"logs/{task}/{attempt}.events.jsonl"
 
 
 def model_calls(task: str, attempt: int) -> str:
-    """Where the calls of the agent's model are recorded, in the state folder."""
+    """The recorded calls of the agent's model, in the state folder."""
     return f"logs/{task}/{attempt}.model.jsonl"
 
 
@@ -50,5 +50,5 @@ def agent_home(task: str, attempt: int) -> str:
 
 
 def agent_pid(task: str, attempt: int) -> str:
-    """Where it is noted which process watches over a running agent, in the state folder."""
+    """The file with the process id of a running agent's supervisor, in the state folder."""
     return f"workspaces/{task}/{attempt}/supervisor.pid"

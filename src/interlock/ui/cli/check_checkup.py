@@ -1,4 +1,4 @@
-"""What `doctor` says of the checks: each is run on main, and main is broken to see whether they notice."""
+"""The check rows of `doctor`: each check runs on main, then main is broken on purpose to see if it fails."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -26,7 +26,7 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
     """
     graph = await project.read_graph()
     if not any(task.verify or task.done_when for task in graph.tasks):
-        text = "no task has a check: whatever agents make lands unverified"
+        text = "no task has a check: all changes land unverified"
         yield Finding("checks", Health.WARNING, text, f"set `verify` in {project.settings.graph}")
         return
     project.place.ensure_state()
@@ -55,28 +55,28 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
     if check.unable:
         return Finding("check", Health.BAD, f"`{check.command}`: {inability(check)}", mend(check), lines)
     if is_promise:
-        text = f"`{check.command}` runs, and is red {took} until its task is done"
+        text = f"`{check.command}` runs, and fails {took} until its task is done"
         return Finding("check", Health.OK, text)
     if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
         text = f"`{check.command}`: {failing} fail on main; changes are judged by the others"
         return Finding("check", Health.WARNING, text, detail=check.suite.failed[:8])
     text = f"`{check.command}` {main_text(check)}"
-    return Finding("check", Health.BAD, text, "correct main, or name single tests", lines)
+    return Finding("check", Health.BAD, text, "fix main, or name single tests", lines)
 
 
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
     commands, result = fact.commands, canary_result(fact)
     if result.is_untried:
-        return Finding("canary", Health.WARNING, canary_text(result, commands), "check with a faster command")
+        return Finding("canary", Health.WARNING, canary_text(result, commands), "use a faster check")
     if not result.places:
-        return Finding("canary", Health.OK, "there is no source code that could be broken on purpose")
+        return Finding("canary", Health.OK, "there is no source code to break on purpose")
     if not result.is_blind:
         return Finding("canary", Health.OK, canary_text(result, commands))
     if copy := await find_wrong_copy(project, commands):
         text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
         return Finding("canary", Health.BAD, text, wrong_copy_fix(copy))
-    fix = "check with a command that runs your tests on the checkout itself"
+    fix = "use a command that runs your tests on the checkout itself"
     return Finding("canary", Health.WARNING, canary_text(result, commands), fix)
 
 

@@ -46,7 +46,7 @@ Examination = Callable[[Project], Awaitable[list[Finding]]]
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """What takes long and is looked at."""
+    """The slow examinations that are wanted."""
 
     checks: bool = True
     canary: bool = True
@@ -77,7 +77,7 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
 
 
 def _without_repository(path: Path) -> tuple[SandboxRequest, Limits]:
-    """What the environment and the user's own file say."""
+    """The settings from the environment and from the user's own file."""
     try:
         said = load(path, {}).settings
     except UserError:
@@ -123,7 +123,7 @@ async def _git(path: Path) -> Finding:
 async def _signing(project: Project) -> list[Finding]:
     """Only where it is wanted: else there is nothing to say."""
     signed = await project.repository.try_signing()
-    return [Finding("signing", Health.OK, "what lands is signed with your key")] if signed else []
+    return [Finding("signing", Health.OK, "landed commits are signed with your key")] if signed else []
 
 
 async def _branch(project: Project) -> list[Finding]:
@@ -135,10 +135,10 @@ async def _branch(project: Project) -> list[Finding]:
         findings.append(Finding("checkout", Health.WARNING, checkout.held, "git status"))
     elif checkout.state is CheckoutState.DIRTY:
         some = ", ".join(checkout.dirty[:3])
-        text = f"uncommitted changes ({some}): only changes to the same files wait to land"
+        text = f"uncommitted changes ({some}): changes to the same files wait to land"
         findings.append(Finding("checkout", Health.OK, text))
     elif not place.head and place.work_tree:
-        text = "HEAD is detached; this checkout does not follow what lands"
+        text = "HEAD is detached; this checkout does not follow landed changes"
         findings.append(Finding("checkout", Health.WARNING, text, f"git switch {place.branch}"))
     else:
         findings.append(Finding("checkout", Health.OK, checkout.state.value))
@@ -173,19 +173,19 @@ async def _log(project: Project) -> list[Finding]:
     count = verify_chain([row async for row in all_rows(project.store)])
     address = store_address(project.settings, project.state_dir)
     where = "Postgres" if "://" in address else address
-    findings = [Finding("log", Health.OK, f"{count} facts, chain whole, in {where}")]
+    findings = [Finding("log", Health.OK, f"{count} facts, chain intact, in {where}")]
     if text := unknown_text(reading.state):
         findings.append(Finding("facts", Health.BAD, text, unknown_hint(reading.state)))
     elif skipped := reading.state.passed_over:
         text = f"{counted(skipped, 'fact')} that this version cannot read and need not know"
         findings.append(Finding("facts", Health.WARNING, text, "install the newest Interlock"))
     if reading.is_live:
-        findings.append(Finding("run", Health.OK, "a run is going on"))
+        findings.append(Finding("run", Health.OK, "a run is active"))
     elif reading.state.running:
-        text = f"{counted(len(reading.state.running), 'task')} left running by a run that is gone"
+        text = f"{counted(len(reading.state.running), 'task')} left by a run that ended"
         findings.append(Finding("run", Health.WARNING, text, "interlock run"))
     else:
-        findings.append(Finding("run", Health.OK, "none is going on"))
+        findings.append(Finding("run", Health.OK, "no run is active"))
     return findings
 
 
@@ -221,7 +221,7 @@ async def _network(project: Project) -> list[Finding]:
 
 
 async def _workspaces(project: Project) -> list[Finding]:
-    """Where no sandbox works there is another row for that."""
+    """Without a working sandbox another row reports that."""
     try:
         return [workspace_finding(project.workspaces.why_copies)]
     except NoSandbox:
@@ -231,8 +231,8 @@ async def _workspaces(project: Project) -> list[Finding]:
 def _containment() -> Finding:
     kind = strongest()
     if kind.is_namespace:
-        return Finding("processes", Health.OK, f"an attempt's processes all end with it ({kind.value})")
-    text = f"{kind.value}: a process that hides from its parents could outlive its attempt"
+        return Finding("processes", Health.OK, f"all processes of an attempt end with it ({kind.value})")
+    text = f"{kind.value}: a process that leaves its process group can outlive its attempt"
     return Finding("processes", Health.WARNING, text, "sysctl kernel.unprivileged_userns_clone=1")
 
 
@@ -258,7 +258,9 @@ NAMED = 6
 def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding]:
     """Rows for the sandbox, the toolchains in it and the limits."""
     if none_is_wanted():
-        text = f"{UNSAFE_VARIABLE} is set: agents and checks run without one, and can do whatever you can"
+        text = (
+            f"{UNSAFE_VARIABLE} is set: agents and checks run unconfined, and can do everything that you can"
+        )
         yield Finding("sandbox", Health.WARNING, text, f"unset {UNSAFE_VARIABLE}")
         yield _limits(limits)
         return
@@ -276,18 +278,18 @@ def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding
     else:
         user = unprivileged()
         whom = f", as user {user.uid} and not as root" if user else ""
-        text = f"{works.kind.value}: a program was confined by it just now, as agents are{whom}"
+        text = f"{works.kind.value}: works, tested just now with a program started as agents are{whom}"
         yield Finding("sandbox", Health.OK, text)
     yield _toolchains(works.toolchains.folders)
     yield _limits(limits)
 
 
 def workspace_finding(why_copies: str) -> Finding:
-    """How workspaces and checks get their files."""
+    """The row for the way workspaces and checks get their files."""
     if not why_copies:
         text = "overlays: agents and checks work at the path of your checkout, and change nothing there"
         return Finding("workspaces", Health.OK, text)
-    text = f"copies, at a path of their own and without what git ignores in your checkout: {why_copies}"
+    text = f"copies at their own path, without the files that git ignores in your checkout: {why_copies}"
     return Finding("workspaces", Health.WARNING, text)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.command("clutch", cls=Command)
 @click.pass_obj
 def clutch_command(invocation: Invocation) -> None:
-    """Show how many agents each kind of work may have, which brake says so, and what would change it.
+    """Show the agent limit for each kind of work, the brake that sets it, and what would change it.
 
     For example: interlock clutch --json
     """
@@ -44,7 +44,7 @@ def clutch_command(invocation: Invocation) -> None:
         say_json(view)
         return
     if not view.decisions:
-        note("the clutch has not decided anything yet; next: interlock run --max-parallel auto")
+        note("the clutch has made no decision yet; next: interlock run --max-parallel auto")
     for line in _lines(view):
         say(line)
 
@@ -80,7 +80,7 @@ async def _decisions(store: Store) -> tuple[Decision, ...]:
 def _lines(view: ClutchView) -> Iterator[str]:
     if view.limit:
         running = (
-            f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run is going on"
+            f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run is active"
         )
         yield f"{paint('all', 'cyan')}  {running}  {inert(view.why)}"
     for category in view.categories:
@@ -113,7 +113,7 @@ def _provider_lines(view: ProviderView) -> Iterator[str]:
     calls = f"{view.under_way} of {view.calls_at_once:.0f} calls under way, {view.waiting} waiting"
     if is_account(view.provider):
         calls = f"{view.under_way} of {view.calls_at_once:.0f} at work"
-    refused = f"{view.refused} of {view.calls} turned away so far"
+    refused = f"{view.refused} of {view.calls} refused so far"
     yield f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {refused}"
     if view.why:
         until = f", closed until {clock(view.until)}" if view.until else ""
@@ -122,7 +122,7 @@ def _provider_lines(view: ProviderView) -> Iterator[str]:
 
 def _host(reading: Reading) -> str:
     if not reading.total_bytes:
-        return f"nothing is known of its memory; {_processors(reading)}"
+        return f"memory unknown; {_processors(reading)}"
     free, total = reading.available_bytes / 2**30, reading.total_bytes / 2**30
     return (
         f"{free:.1f} of {total:.1f} GiB of memory free, enough for {counted(max(0, reading.room))} more; "
@@ -131,4 +131,4 @@ def _host(reading: Reading) -> str:
 
 
 def _processors(reading: Reading) -> str:
-    return f"programs waited for a processor in {reading.cpu_stalled:.0%} of the last minute"
+    return f"programs waited for a CPU in {reading.cpu_stalled:.0%} of the last minute"

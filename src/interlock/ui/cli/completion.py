@@ -64,7 +64,7 @@ def install(invocation: Invocation, shell: str | None) -> None:
 
 
 def script(shell: str) -> str:
-    """What the shell reads."""
+    """The completion script for a shell."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
@@ -75,7 +75,7 @@ def script(shell: str) -> str:
 
 
 def place(shell: str) -> Path:
-    """Where the shell looks for it."""
+    """The path where the shell looks for its script."""
     home = Path.home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")

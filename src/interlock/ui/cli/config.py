@@ -27,10 +27,10 @@ def config_command() -> None:
 
 
 @config_command.command("show")
-@click.option("--origin", is_flag=True, help="Say where each value comes from.")
+@click.option("--origin", is_flag=True, help="Show the source of each value.")
 @click.pass_obj
 def show(invocation: Invocation, origin: bool) -> None:
-    """Every setting with its value.
+    """Show every setting with its value.
 
     For example: interlock config show --origin
     """
@@ -48,7 +48,7 @@ def show(invocation: Invocation, origin: bool) -> None:
 @click.argument("key")
 @click.pass_obj
 def get(invocation: Invocation, key: str) -> None:
-    """The value of one setting, alone.
+    """Print the value of one setting.
 
     For example: interlock config get max_parallel
     """
@@ -87,13 +87,13 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
     note(f"set {key} in {path}")
     if not loaded.origins[key].startswith(str(path)):
         winner = _toml(shown(loaded.settings, _field_name(key)))
-        note(f"but {loaded.origins[key]} has the last word: {winner}")
+        note(f"but {loaded.origins[key]} overrides it: {winner}")
 
 
 @config_command.command("path")
 @click.pass_obj
 def path_(invocation: Invocation) -> None:
-    """The files that settings are read from, strongest first.
+    """List the files that settings are read from, strongest first.
 
     For example: interlock config path
     """
@@ -102,7 +102,7 @@ def path_(invocation: Invocation) -> None:
         say_json([{"path": str(path), "exists": path.exists()} for path in paths])
         return
     for path in paths:
-        say(f"{path}{'' if path.exists() else '  (not there)'}")
+        say(f"{path}{'' if path.exists() else '  (does not exist)'}")
 
 
 def shown(settings: Settings, name: str) -> object:
@@ -158,7 +158,7 @@ def _with(text: str, key: str, value: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f"{path.name}.new")  # a full disk must not leave half of somebody's file
+    beside = path.with_name(f"{path.name}.new")  # a full disk must not leave half of a user's file
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)

@@ -43,11 +43,11 @@ TASKS = 12
     "--dir",
     "directory",
     type=click.Path(path_type=Path),
-    help="Make the repository there: a folder that is empty, or not there yet.",
+    help="Make the repository in this folder, which must be empty or not exist yet.",
 )
 @click.pass_obj
 def demo_command(invocation: Invocation, directory: Path | None) -> int:
-    """Watch twelve scripted agents work in a scratch repository. No account, no key, no network.
+    """Run twelve scripted tasks in a scratch repository. No account, no key, no network.
 
     For example: interlock demo --dir try-it
     """
@@ -68,10 +68,10 @@ def demo_command(invocation: Invocation, directory: Path | None) -> int:
 
 
 def _refuse_occupied(folder: Path) -> None:
-    """Never write among somebody's files."""
+    """Refuse a folder that has files in it."""
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UsageError(
-            f"{folder} is there already and is not an empty folder",
+            f"{folder} exists and is not an empty folder",
             "name a folder that does not exist yet, or leave --dir out",
         )
 
@@ -120,7 +120,7 @@ def _run(scratch: Path, quiet: bool) -> int:
 
 
 class Told:
-    """What there is to tell about the run, all of it read from the log."""
+    """The report about the run, read from the log."""
 
     def __init__(self, rows: Sequence[Recorded], checks: Sequence[float], red: Sequence[str]) -> None:
         self.rows = rows
@@ -144,10 +144,10 @@ class Told:
             f"  {m.landed} of {TASKS} tasks landed: {m.attempts} attempts, up to {AGENTS} agents at once",
             *(f"  {fact.task}: {_told(fact)}" for fact in setbacks),
             *self._pair("euro", "dollar"),
-            f"  checks run again on each of the {self.commits} commits of main: "
-            + (f"RED at {', '.join(self.red)}" if self.red else "all pass"),
+            f"  checks repeated on each of the {self.commits} commits of main: "
+            + (f"FAILED at {', '.join(self.red)}" if self.red else "all pass"),
             f"  {m.makespan_seconds:.1f} s; with one agent at a time about {self.one_worker_seconds:.1f} s "
-            "(estimated: what each agent took here, and a check alone)",
+            "(estimated from the agents' times here and one check)",
             "",
             "Next",
             f"  cd {shlex.quote(str(scratch))}",
@@ -156,7 +156,7 @@ class Told:
         ]
 
     def _pair(self, one: str, other: str) -> list[str]:
-        """What became of two tasks that declared the same file."""
+        """A line for two tasks that declared the same file and did not run together."""
         spans = [_agent_spans(self.rows, name) for name in (one, other)]
         apart = all(a[1] <= b[0] or b[1] <= a[0] for a in spans[0] for b in spans[1])
         return (
@@ -181,16 +181,16 @@ class Told:
 def _told(fact: f.PhaseFailed) -> str:
     """One setback in a sentence."""
     if fact.error is ErrorClass.CONFLICT:
-        return "edited the same lines as a task that landed first; sent back with that diff, and landed"
+        return "edited the same lines as a task that landed first; retried with that diff, and landed"
     if fact.task == "slug":
-        return "failed its own check, was told why, and passed on its next attempt"
+        return "failed its own check, got the reason as feedback, and passed on its next attempt"
     if fact.error is ErrorClass.CHECK:
-        return "green alone but red together with what had landed; caught before main, sent back, and landed"
+        return "passed alone but failed on top of what had landed; caught before main, retried, and landed"
     return fact.summary
 
 
 def _agent_spans(rows: Sequence[Recorded], task: str) -> list[tuple[float, float]]:
-    """When agents worked on a task."""
+    """The times in which agents worked on a task."""
     spans: list[tuple[float, float]] = []
     began = 0.0
     for row in rows:
@@ -214,7 +214,7 @@ async def _look_back(scratch: Path) -> Told:
 
 
 async def _checked(project: Project, tree: Tree, commands: Sequence[str]) -> tuple[bool, float]:
-    """Did the checks pass, and what did they take, alone on the machine."""
+    """Run the checks alone on the machine: if they passed, and their time."""
     order = CheckOrder(f"demo/{tree[:12]}", tree, tuple(commands), 60.0, {})
     began = time.monotonic()
     results = await project.checker.check(order)

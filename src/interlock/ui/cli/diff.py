@@ -22,11 +22,11 @@ COLORS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option(
     "--attempt",
     type=click.IntRange(min=1),
-    help="What this attempt made, instead of the newest or what landed.",
+    help="Show the change of this attempt, instead of the newest or the landed one.",
 )
 @click.pass_obj
 def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
-    """Show what TASK changed: what landed, or what its newest attempt made.
+    """Show the change of TASK: as it landed, or as its newest attempt made it.
 
     For example: interlock diff login --attempt 1
     """
@@ -62,13 +62,11 @@ def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> 
     if attempt is not None and attempt not in [story.attempt for story in stories]:
         raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
     raise UsageError(
-        f"{name} has not left a change yet"
-        if attempt is None
-        else f"attempt {attempt} of {name} left no change",
+        f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
         f"interlock explain {name}",
     )
 
 
 def _base(story: AttemptStory) -> str:
-    """What the attempt started from; git finds it itself for one that failed before saying."""
+    """The commit that the attempt started from; the parent if the attempt failed before it recorded one."""
     return next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")

@@ -14,20 +14,25 @@ COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 
 
 @click.command("doctor", cls=Command)
-@click.option("--prove", "proving", is_flag=True, help="Show each mechanism firing, in scratch repositories.")
-@click.option("--keep", is_flag=True, help="With --prove: keep those repositories, to look at them.")
+@click.option(
+    "--prove",
+    "proving",
+    is_flag=True,
+    help="Trigger each mechanism in scratch repositories and show the result.",
+)
+@click.option("--keep", is_flag=True, help="With --prove: keep those repositories for inspection.")
 @click.option("--no-checks", is_flag=True, help="Do not run the checks of the task graph.")
-@click.option("--no-canary", is_flag=True, help="Do not break the code on purpose to see them notice.")
+@click.option("--no-canary", is_flag=True, help="Do not break the code on purpose to test the checks.")
 @click.pass_obj
 def doctor_command(
     invocation: Invocation, proving: bool, keep: bool, no_checks: bool, no_canary: bool
 ) -> int:
-    """Check git, the repository, the log, the disk, the agents and the checks. Exit 7 if one must be mended.
+    """Check git, the repository, the log, the disk, the agents and the checks. Exit 7 if one needs a fix.
 
     Each `verify` and `done_when` command runs once on main, in the sandbox. Then main is broken on purpose in
-    a tree of its own, to see whether `verify` notices.
-    With --prove, what Interlock promises is made to happen on this machine, through the real command, in a
-    minute or two: a race, a crash, a conflict, an attack. Exit 1 if something did not fire.
+    a tree of its own, to test that `verify` fails.
+    With --prove, each mechanism of Interlock is triggered on this machine, through the real command, in a
+    minute or two: a race, a crash, a conflict, an attack. Exit 1 if one did not fire.
     For example: interlock doctor --prove --keep
     """
     if keep and not proving:

@@ -19,13 +19,13 @@ from interlock.ui.words.facts import clock
 
 @click.command("errors", cls=Command)
 @click.argument("error", required=False, metavar="[ID]")
-@click.option("--all", "everything", is_flag=True, help="Also what every task is past.")
-@click.option("--run", "last_run", is_flag=True, help="Only what happened in the last run.")
+@click.option("--all", "everything", is_flag=True, help="Also show failures that no task has any more.")
+@click.option("--run", "last_run", is_flag=True, help="Show only failures of the last run.")
 @click.pass_obj
 def errors_command(invocation: Invocation, error: str | None, everything: bool, last_run: bool) -> None:
-    """Show what goes wrong, each failure once: its tasks, since when, and what fixed it if anything did.
+    """Show each failure once: its tasks, its times, and the fix if there was one.
 
-    With ID, every time that it happened. For example: interlock errors --run
+    With ID, show every occurrence. For example: interlock errors --run
     """
     state, found, folder = run_async(_read(invocation, last_run))
     if error is not None:
@@ -41,9 +41,9 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
     if len(shown) < len(found):
         past = counted(len(found) - len(shown), "more failure" if shown else "failure")
         none = "" if shown else "no task is stuck; "
-        note(f"{none}{past} that every task is past: interlock errors --all")
+        note(f"{none}{past} that no task has any more: interlock errors --all")
     elif not found:
-        note("nothing has failed")
+        note("no failures")
 
 
 async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble], Path]:
@@ -65,9 +65,9 @@ def _lines(state: State, trouble: Trouble) -> Iterator[str]:
     tasks = f"{counted(len(trouble.tasks), 'task')}, {counted(len(trouble.cases), 'time')}, {when}"
     yield f"  {tasks}: {_some(trouble.tasks)}"
     if endings := trouble.endings:
-        yield f"  past it: {_some(endings, '; ')}"
+        yield f"  resolved: {_some(endings, '; ')}"
     if trouble.lesson:
-        yield f"  learned from it: interlock lessons {trouble.lesson}"
+        yield f"  lesson: interlock lessons {trouble.lesson}"
     yield f"  next: {paint(next_step(state, trouble), 'cyan')}"
 
 

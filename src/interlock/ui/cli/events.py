@@ -19,9 +19,11 @@ from interlock.ui.words.facts import line
 
 
 @click.command("events", cls=Command)
-@click.option("-f", "--follow", is_flag=True, help="Go on with new facts as they come, until Ctrl-C.")
-@click.option("--since", type=click.IntRange(min=0), default=0, help="Begin after this fact.")
-@click.option("--verify", is_flag=True, help="Check the chain: finds a changed, missing or moved fact.")
+@click.option("-f", "--follow", is_flag=True, help="Follow new facts until Ctrl-C.")
+@click.option("--since", type=click.IntRange(min=0), default=0, help="Start after this fact.")
+@click.option(
+    "--verify", is_flag=True, help="Verify the hash chain: it finds a changed, missing or moved fact."
+)
 @click.option(
     "--export", "target", type=click.Path(dir_okay=False, allow_dash=True), help="Write the log to a file."
 )
@@ -72,12 +74,12 @@ async def _verify(invocation: Invocation) -> None:
     async with opened(invocation) as project:
         rows = [row async for row in all_rows(project.store)]
     count = verify_chain(rows)
-    # A log that was cut off at its end is whole by itself: only whoever knows its last hash can tell.
+    # A log that was cut off at its end is still intact: only its last hash, kept elsewhere, shows the cut.
     last = rows[-1].hash if rows else GENESIS
     if invocation.json:
         say_json({"facts": count, "ok": True, "last_hash": last})
     else:
-        say(f"the chain of {count} facts is whole; its last hash is {last}")
+        say(f"the chain of {count} facts is intact; its last hash is {last}")
 
 
 async def _export(invocation: Invocation, target: str) -> None:
@@ -111,12 +113,10 @@ def _private(path: Path) -> TextIO:
 async def _import(invocation: Invocation, path: Path) -> None:
     async with opened(invocation, create=True) as project:
         if await project.store.head():
-            raise UsageError(
-                "the log is not empty", "import into a fresh clone; a log is never mixed with another"
-            )
+            raise UsageError("the log is not empty", "import into a fresh clone; two logs are never merged")
         with path.open(encoding="utf-8") as file:
             count = await project.store.restore(_lines(file))
-    note(f"took in {count} facts; the chain is whole")
+    note(f"imported {count} facts; the chain is intact")
 
 
 async def _lines(file: TextIO) -> AsyncIterator[str]:

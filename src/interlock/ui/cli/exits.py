@@ -1,10 +1,10 @@
-"""What a command's exit code says. One table, for the code and the reference page alike."""
+"""The exit codes of all commands: one table for the code and the reference page."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ended, for scripts."""
+    """The result of a command, for scripts."""
 
     OK = 0
     FAILED = 1
@@ -21,16 +21,16 @@ class ExitCode(IntEnum):
 
 
 MEANING: dict[ExitCode, str] = {
-    ExitCode.OK: "It worked; for `run`, `wait` and `status --exit-code`: everything asked for has landed.",
-    ExitCode.FAILED: "The run is over and something did not land; `doctor --prove`: did not fire.",
-    ExitCode.USAGE: "The command line, the settings or the task graph make no sense. Nothing was changed.",
-    ExitCode.DECLINED: "A person said no, or stopped the run from another terminal.",
+    ExitCode.OK: "Success; for `run`, `wait` and `status --exit-code`: every selected task has landed.",
+    ExitCode.FAILED: "The run is over and a task did not land; `doctor --prove`: one did not fire.",
+    ExitCode.USAGE: "The command line, the settings or the task graph are invalid. Nothing was changed.",
+    ExitCode.DECLINED: "You answered no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
-    ExitCode.NEEDS_PERSON: "Nothing failed, and what is left waits for a person's answer: `interlock inbox`.",
-    ExitCode.ENVIRONMENT: "Git, the sandbox, the disk, a lock, the log or a check on main is in the way.",
+    ExitCode.NEEDS_PERSON: "No task failed, and the rest waits for your answer: `interlock inbox`.",
+    ExitCode.ENVIRONMENT: "A problem with git, the sandbox, the disk, a lock, the log or a check on main.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",
     ExitCode.INTERRUPTED: "Stopped with Ctrl-C, or by the system (SIGTERM, SIGHUP).",
-    ExitCode.PIPE_CLOSED: "Whoever read the output went away, as in `interlock events | head`.",
+    ExitCode.PIPE_CLOSED: "The reader of the output closed it, as in `interlock events | head`.",
 }

@@ -23,7 +23,7 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 @click.argument("what", metavar="TASK|COMMIT")
 @click.pass_obj
 def explain_command(invocation: Invocation, what: str) -> None:
-    """Say why a TASK waits, runs, failed or landed; or which attempt made a COMMIT.
+    """Explain why a TASK waits, runs, failed or landed; or which attempt made a COMMIT.
 
     For example: interlock explain login
     """
@@ -47,7 +47,7 @@ async def _explain(invocation: Invocation, what: str) -> list[Cause]:
         except UsageError:
             if COMMIT.fullmatch(what):
                 raise UsageError(
-                    f"no attempt made a commit {what}", f"git show {what} tells who did"
+                    f"no attempt made a commit {what}", f"git show {what} names its author"
                 ) from None
             raise
         facts = await history(project.store, task.spec.id)

@@ -1,4 +1,4 @@
-"""What `plan` and `run` share: the options that say which tasks are meant, and the warnings about a graph."""
+"""The options of `plan` and `run` that select tasks, and the warnings about a graph."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from interlock.ui.cli.output import note
 Function = TypeVar("Function", bound=Callable[..., Any])  # Any: a command takes what its options say
 
 OPTIONS = (
-    ("--only", "only", "TASK", "Exactly this task."),
+    ("--only", "only", "TASK", "Only this task."),
     ("--from", "start_from", "TASK", "This task and everything that needs it."),
     ("--story", "story", "NAME", "Tasks of this story."),
     ("--priority", "priority", "TIER", "Tasks of this priority: 0 to 4, or its name."),
@@ -35,10 +35,10 @@ def selected(graph: Graph, chosen: dict[str, tuple[str, ...]]) -> tuple[TaskId, 
 
 
 def tell_warnings(graph: Graph) -> None:
-    """What is allowed, but better known before anything starts."""
+    """Print the warnings about a graph: it is allowed, but better known before anything starts."""
     for warning in graph.warnings:
         note(str(warning))
     unchecked = [task.id for task in graph.tasks if not task.verify and not task.done_when]
     if unchecked:
         some = ", ".join(unchecked[:3]) + (", ..." if len(unchecked) > 3 else "")
-        note(f"warning: nothing checks {some} before it lands; set `verify` or `done_when`")
+        note(f"warning: no check runs on {some} before it lands; set `verify` or `done_when`")

@@ -1,11 +1,11 @@
-"""What an examination of `doctor` comes to."""
+"""The results of `doctor`: a finding for each thing that it examines."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Health(StrEnum):
-    """How one thing is."""
+    """The result of one examination."""
 
     OK = "ok"
     WARNING = "warning"

@@ -20,7 +20,7 @@ from interlock.ui.words.footprints import NAMED, drift_line, request_line
 @click.argument("task", required=False)
 @click.pass_obj
 def footprints_command(invocation: Invocation, task: str | None) -> None:
-    """Show where tasks are expected to edit, and how far what they edited was from that.
+    """Show the paths that tasks are expected to edit, and compare them with those they edited.
 
     With TASK: each path with its probability and the reason, and what its agents asked for.
     For example: interlock footprints login
@@ -46,7 +46,7 @@ def _all(tasks: list[TaskState]) -> Iterator[str]:
     for task in shown:
         yield f"{paint(task.spec.id.ljust(width), 'cyan')}  {_in_short(task)}"
     if not shown:
-        note("no task says what it touches, and nothing was edited yet: a first `interlock run` teaches it")
+        note("no task declares `touches`, and no file was edited yet: the first `interlock run` learns it")
         return
     if found := drifts(tasks):
         yield f"in all: {drift_line(total_drift(found.values()))}"
@@ -57,11 +57,7 @@ def _in_short(task: TaskState) -> str:
     drift = drift_of(task)
     if drift is None:
         likely = sorted(forecast_of(task), key=lambda chance: -chance.probability)[:NAMED]
-        edited = (
-            f"edited {counted(len(task.work.touched), 'file')}, of which nothing was said"
-            if task.work
-            else ""
-        )
+        edited = f"edited {counted(len(task.work.touched), 'file')}, none declared" if task.work else ""
         return edited or f"expected in {', '.join(_with_percent(chance) for chance in likely)}"
     return drift_line(drift)
 
@@ -74,9 +70,9 @@ def _one(task: TaskState) -> Iterator[str]:
         why = f": {inert(chance.why)}" if chance.why else ""
         yield f"  {chance.probability:>4.0%}  {inert(chance.path).ljust(width)}  {chance.source}{why}"
     if not forecast and task.work is None:
-        yield "  nothing is known of where it will edit"
+        yield "  no expected paths"
     if not forecast and task.work:
-        yield "  nothing was known of where it would edit"
+        yield "  no paths were expected"
         yield from (f"    edited  {inert(path)}" for path in task.work.touched)
     for asked in task.requests:
         yield request_line(asked)

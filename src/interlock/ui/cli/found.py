@@ -32,7 +32,7 @@ class Found:
 
     use: str
     program: str = ""
-    """Where its program is; '' if it comes with Interlock."""
+    """The path of its program; '' if it comes with Interlock."""
     key_env: str = ""
     """The variable its key would be in; '' if it needs none."""
     has_key: bool = True
@@ -41,7 +41,7 @@ class Found:
 
     @property
     def lacks(self) -> str:
-        """What is missing before it can work; '' if nothing is."""
+        """The credential that it lacks; '' if it can work."""
         return "" if self.has_key else f"{self.key_env} is not set"
 
 

@@ -22,7 +22,7 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What was found and what became of it."""
+    """The left-over files that were found, and their fate."""
 
     removed: list[Left]
     refused: list[Left]
@@ -32,13 +32,13 @@ class Swept:
 
 
 @click.command("gc", cls=Command)
-@click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
 @click.option(
-    "--older-than", metavar="TIME", help="Only what is older, as 12h or 7d (default: keep_trash_days)."
+    "--older-than",
+    metavar="TIME",
+    help="Only files older than this, such as 12h or 7d (default: keep_trash_days).",
 )
-@click.option(
-    "--delete-unmerged", is_flag=True, help="Also delete what agents left and git refused to take in."
-)
+@click.option("--delete-unmerged", is_flag=True, help="Also delete work of agents that git could not store.")
 @click.pass_obj
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
     """Remove workspaces, trash, agents' homes and set-ups no longer needed. What agents made stays in git.
@@ -56,7 +56,7 @@ def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, de
     if not swept.removed:
         say("nothing to remove")
     for left in swept.refused:
-        note(f"kept {left.path}: it holds work that is not in the repository")
+        note(f"kept {left.path}: it has work that is not in the repository")
     if swept.refused:
         note("to delete it for good: interlock gc --delete-unmerged")
     if swept.in_use:
@@ -96,7 +96,7 @@ async def _finished(project: Project, dry_run: bool) -> list[Left]:
 
 
 async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
-    """What agents' programs kept of their sessions, of tasks that are over. Of others it may be needed."""
+    """Session files that agent programs kept, of tasks that are over. Other tasks may still need theirs."""
     if await project.is_running():
         return []
     tasks = (await load_state(project.store)).tasks
@@ -127,6 +127,4 @@ def _seconds(older_than: str | None, days: int) -> float:
     try:
         return days * DAY_SECONDS if older_than is None else seconds_of(older_than)
     except ValueError:
-        raise UsageError(
-            f"--older-than is no length of time: {older_than}", "write it like 12h or 7d"
-        ) from None
+        raise UsageError(f"--older-than is not a duration: {older_than}", "write it like 12h or 7d") from None

@@ -14,7 +14,7 @@ from interlock.ui.cli.session import repository_root
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a moment with agents of one kind."""
+    """Support for one moment by agents of one kind."""
 
     agent: str
     how: str
@@ -25,7 +25,7 @@ class Known:
 @click.command("hooks", cls=Command)
 @click.pass_obj
 def hooks_command(invocation: Invocation) -> None:
-    """Show your hooks, and for each kind of agent how its moments become known and which can be blocked.
+    """Show your hooks, and for each kind of agent how each moment is detected and which can block.
 
     For example: interlock hooks --json
     """

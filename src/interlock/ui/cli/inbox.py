@@ -18,7 +18,7 @@ COLORS = {"failed": "red"}
 @click.command("inbox", cls=Command)
 @click.pass_obj
 def inbox_command(invocation: Invocation) -> None:
-    """Show what waits for you: questions of agents, permissions they ask for, failed and paused tasks.
+    """Show what waits for you: questions and permission requests of agents, failed and paused tasks.
 
     For example: interlock inbox --json
     """
@@ -28,7 +28,7 @@ def inbox_command(invocation: Invocation) -> None:
         return
     found = items(reading)
     if not found:
-        say("nothing waits for you")
+        say("your inbox is empty")
     for item in found:
         for line in _lines(item, reading.now):
             say(line)
@@ -40,7 +40,7 @@ async def _read(invocation: Invocation) -> Reading:
 
 
 def _lines(item: Item, now: float) -> Iterator[str]:
-    what = f"{item.task or 'everything'}  {paint(item.kind, COLORS.get(item.kind, 'yellow'))}"
+    what = f"{item.task or 'project'}  {paint(item.kind, COLORS.get(item.kind, 'yellow'))}"
     yield f"{what}, for {lasting(max(0.0, now - item.since))}"
     for line in inert(item.message or item.text).splitlines():
         yield f"    {line}" if line.strip() else ""

@@ -112,7 +112,7 @@ def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
 
 
 def _why(chosen: Tried, tried: list[Tried]) -> str:
-    """Why this one of several that work."""
+    """The reason for this choice among several checks that work."""
     others = [one for one in tried if one.is_usable and one is not chosen]
     if not others or chosen.tests <= max(one.tests for one in others):
         return ""

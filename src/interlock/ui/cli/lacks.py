@@ -1,4 +1,4 @@
-"""What a checkout lacks although its own files name it: dependency folders, submodules, files of LFS."""
+"""Missing parts of a checkout that its own files name: dependency folders, submodules, LFS files."""
 
 from dataclasses import dataclass
 

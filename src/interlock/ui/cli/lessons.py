@@ -28,12 +28,12 @@ class Lessons(CommandGroup):
 
 
 @click.group("lessons", cls=Lessons, invoke_without_command=True)
-@click.option("--all", "everything", is_flag=True, help="Also those that were retired.")
+@click.option("--all", "everything", is_flag=True, help="Also show retired lessons.")
 @click.pass_context
 def lessons_command(context: click.Context, everything: bool) -> None:
-    """Show what attempts taught: how it shows, what fixed it, and how many landed with it and without.
+    """Show lessons from attempts: the symptom, the fix, and how many attempts landed with and without it.
 
-    With an ID, one of them in full. For example: interlock lessons 4f1c09ab
+    With an ID, show one lesson in full. For example: interlock lessons 4f1c09ab
     """
     if context.invoked_subcommand is None:
         _list(context.ensure_object(Invocation), everything)
@@ -43,7 +43,7 @@ def lessons_command(context: click.Context, everything: bool) -> None:
 @click.argument("lesson", metavar="ID")
 @click.pass_obj
 def show(invocation: Invocation, lesson: str) -> None:
-    """One lesson in full: scope, evidence, where it comes from, figures.
+    """Show one lesson in full: scope, evidence, origin and figures.
 
     For example: interlock lessons show 4f1c09ab
     """
@@ -57,14 +57,14 @@ def show(invocation: Invocation, lesson: str) -> None:
 
 @lessons_command.command("add")
 @click.option("--category", default="", help="Only for this kind of work.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only for tasks that touch this.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only for tasks that touch this path.")
 @click.option("--check", "command", default="", help="Only for tasks that must pass this command.")
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
 def add(
     invocation: Invocation, category: str, paths: tuple[str, ...], command: str, text: tuple[str, ...]
 ) -> None:
-    """Tell every attempt in a scope something, until you take it away with `interlock lessons retire`.
+    """Add a lesson for every attempt in a scope, until you retire it with `interlock lessons retire`.
 
     For example: interlock lessons add --category api "The test database needs --reset."
     """
@@ -73,7 +73,7 @@ def add(
     if invocation.json:
         say_json({"id": lesson.id})
     else:
-        say(f"{lesson.id}: every attempt {_scope(lesson)} is told from now on")
+        say(f"{lesson.id}: every attempt {_scope(lesson)} gets it from now on")
         say(f"next: interlock lessons {lesson.id}")
 
 
@@ -82,7 +82,7 @@ def add(
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
 def retire(invocation: Invocation, lesson: str, why: str) -> None:
-    """Take a lesson away: no attempt is told of it any more.
+    """Retire a lesson: no attempt gets it any more.
 
     For example: interlock lessons retire 4f1c09ab -m "we changed the check"
     """
@@ -90,7 +90,7 @@ def retire(invocation: Invocation, lesson: str, why: str) -> None:
     if invocation.json:
         say_json({"id": name, "retired": True})
     else:
-        say(f"no attempt is told of {name} any more")
+        say(f"no attempt gets {name} any more")
 
 
 async def _read(invocation: Invocation) -> dict[str, LessonState]:
@@ -124,8 +124,8 @@ def _list(invocation: Invocation, everything: bool) -> None:
         say(f"  {_scope(lesson)}; {known.retired or _worth(known)}")
     if not lessons:
         note(
-            "nothing was learned yet: a lesson needs a check that is red on one attempt and green on a later"
-            " one; to tell agents something yourself: interlock lessons add"
+            "no lessons yet: a lesson needs a check that fails on one attempt and passes on a later"
+            " one; to add one yourself: interlock lessons add"
         )
     if shown:
         note(f"next: interlock lessons {shown[0].lesson.id}")

@@ -1,4 +1,4 @@
-"""What stays on a terminal while work goes on, redrawn four times a second. The only module with rich."""
+"""The live view on a terminal, redrawn four times a second. The only module that uses rich."""
 
 import asyncio
 import shutil
@@ -37,7 +37,7 @@ WITHOUT_AGENT = {
     PhaseKind.CHECK: "checks the change",
     PhaseKind.LAND: "lands the change",
 }
-"""What happens in a phase that has no agent, unless more is known."""
+"""The action in a phase without an agent, unless more is known."""
 
 
 class Screen:
@@ -69,7 +69,7 @@ class Screen:
 
 
 Words = Mapping[TaskId, str]
-"""By task, what happens to it while no agent is at work: the check that runs."""
+"""By task, what happens to it while no agent is running: the check that runs."""
 
 
 def run_picture(
@@ -112,7 +112,7 @@ def _columns(is_wide: bool, has_rows: bool) -> Table:
 
 
 def _cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str | Text]:
-    """What stands in a task's line."""
+    """The cells of a task's line."""
     elapsed = lasting(now - task.since)
     if task.phase.kind is not PhaseKind.AGENT:
         words, agent, used = seen.words or WITHOUT_AGENT[task.phase.kind], "", ["", ""]

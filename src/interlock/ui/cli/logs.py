@@ -31,14 +31,14 @@ POLL_SECONDS = 0.2
 
 @click.command("logs", cls=Command)
 @click.argument("task")
-@click.option("-f", "--follow", is_flag=True, help="Go on as more is printed, until the attempt is over.")
-@click.option("--attempt", type=click.IntRange(min=1), help="This attempt instead of the newest.")
-@click.option("-n", "--tail", type=click.IntRange(min=1), help="Only the last lines.")
-@click.option("--events", "form", flag_value="events", help="What it said and did, an event a line.")
-@click.option("--raw", "form", flag_value="raw", help="What its program printed, to the letter.")
+@click.option("-f", "--follow", is_flag=True, help="Follow new output until the attempt is over.")
+@click.option("--attempt", type=click.IntRange(min=1), help="Show this attempt instead of the newest.")
+@click.option("-n", "--tail", type=click.IntRange(min=1), help="Show only the last lines.")
+@click.option("--events", "form", flag_value="events", help="Show session events, one per line.")
+@click.option("--raw", "form", flag_value="raw", help="Show the raw output of its program.")
 @click.pass_obj
 def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  # Any: what click hands over
-    """Show what the agent of TASK said and did. With --json one line of JSON for each line.
+    """Show the output of the agent of TASK. With --json one line of JSON for each line.
 
     Programs that print a JSON of their own are shown as events, all others as they are, unless a form is
     asked for. For example: interlock logs login -f
@@ -48,7 +48,7 @@ def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a log is to be shown."""
+    """The part of a log to show."""
 
     follow: bool = False
     attempt: int | None = None
@@ -70,7 +70,7 @@ async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
         printer = Printer(path, invocation.json, as_events)
         if not path.exists() and not _is_at_work(task, story):
             raise UsageError(
-                f"the output of attempt {story.attempt} is gone", f"interlock show {task.spec.id}"
+                f"the output of attempt {story.attempt} was deleted", f"interlock show {task.spec.id}"
             )
         printer.skip_to_last(wanted.tail)
         printer.print_new()
@@ -78,7 +78,7 @@ async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
             await _follow(project.store, reading, story, task, printer)
         printer.finish()
         if as_events and not printer.has_printed:
-            note(f"it has told no events; what it printed: interlock logs {task.spec.id} --raw")
+            note(f"the attempt has no session events; its raw output: interlock logs {task.spec.id} --raw")
 
 
 def _choose(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> AttemptStory:

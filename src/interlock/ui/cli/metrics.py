@@ -31,8 +31,8 @@ PATH = "/metrics"
 def metrics_command(invocation: Invocation) -> None:
     """Print the figures of this project in the text format of Prometheus.
 
-    A run serves the same, up to the second, with `interlock run --metrics-port 9464`. From the outside the
-    figures of a run are those it wrote down last, at most once a minute and at its end.
+    A run serves the same figures live with `interlock run --metrics-port 9464`. From the outside the
+    figures of a run are the last ones in the log, written at most once a minute and at its end.
     For example: interlock metrics --json
     """
     reading = run_async(_look(invocation))

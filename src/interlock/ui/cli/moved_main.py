@@ -8,7 +8,7 @@ from interlock.ui.reading import Reading, catch_up
 
 
 async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:
-    """Bring `reading` up to what main says. A run that is going on does this itself.
+    """Bring `reading` up to what main says. An active run does this itself.
 
     Costs a look at one file while main is where it was.
     """

@@ -54,7 +54,7 @@ class Notices:
         """Tell that the run is over, and how it went."""
         counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
         self._last = -APART_SECONDS
-        self._call(f"the run has ended: {', '.join(counts) or 'nothing to do'}")
+        self._call(f"the run ended: {', '.join(counts) or 'nothing to do'}")
         for thread in self._at_work:
             thread.join(PROGRAM_SECONDS)
 
@@ -76,7 +76,7 @@ class Notices:
 
 
 def desktop_command(text: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """What shows a notification on the desktop that the person sits at; () if that cannot be known."""
+    """The command that shows a notification on the user's desktop; () if there is none to be seen."""
     if environ.get("SSH_CONNECTION"):
         return ()  # the desktop is another machine's
     path = environ.get("PATH")
@@ -89,7 +89,7 @@ def desktop_command(text: str, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def shows_notices(environ: Mapping[str, str]) -> bool:
-    """Does the terminal turn OSC 9 into a notification."""
+    """True if the terminal turns OSC 9 into a notification."""
     return environ.get("TERM_PROGRAM") in SHOWS_NOTICES or bool(environ.get("WT_SESSION"))
 
 

@@ -1,4 +1,4 @@
-"""Where words go and how they look: stdout for data, stderr for the rest, colour only where it is wanted."""
+"""Output: stdout for data, stderr for the rest, colour only if it is wanted."""
 
 import os
 import re
@@ -14,7 +14,7 @@ import click
 from interlock.model.errors import EnvironmentProblem
 
 AGENT_VARIABLES = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX")
-"""Set by coding agents in the shells they open: whoever reads there is a program."""
+"""Set by coding agents in the shells that they open: the reader there is a program."""
 
 _OBEYED = re.compile(
     r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -29,7 +29,7 @@ class OutputLost(EnvironmentProblem):
     """Output could not be written: the disk that stdout leads to is full."""
 
     code = "output-lost"
-    hint = "free some space, or send the output to another place"
+    hint = "free some space, or write the output to another disk"
 
 
 _lost: list[OutputLost] = []
@@ -38,7 +38,7 @@ _lost: list[OutputLost] = []
 
 @dataclass(slots=True)
 class Invocation:
-    """What the options that every command shares said."""
+    """The values of the options that every command shares."""
 
     project: Path = field(default_factory=Path.cwd)
     json: bool = False
@@ -46,16 +46,16 @@ class Invocation:
     color: str = "auto"
     """The setting, once a project's settings are known."""
     settings: dict[str, object] = field(default_factory=dict)
-    """What options say about settings."""
+    """Settings given as options."""
 
     def wants_json(self, stream: TextIO | None = None) -> bool:
-        """Shall a command that lists or shows print JSON: asked for, or read by a coding agent."""
+        """True if a command that lists or shows should print JSON: on request, or for a coding agent."""
         stream = stream or sys.stdout
         return self.json or (not stream.isatty() and any(os.environ.get(name) for name in AGENT_VARIABLES))
 
 
 def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], setting: str = "auto") -> bool:
-    """Is colour wanted on this stream. The flag beats the variables, and these beat the setting."""
+    """True if colour is wanted on this stream. The flag beats the variables, and these beat the setting."""
     if no_color or environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR"):
@@ -73,7 +73,7 @@ def say(text: str = "", exact: bool = False) -> None:
         raise
     except OSError as problem:
         _send_nowhere(sys.stdout)
-        raise OutputLost(f"the output cannot be written: {problem.strerror}") from problem
+        raise OutputLost(f"cannot write the output: {problem.strerror}") from problem
 
 
 def note(text: str) -> None:
@@ -102,7 +102,7 @@ def open_closed_streams() -> None:
 
 
 def go_quiet() -> None:
-    """Let what is printed from now on go nowhere, on each stream that nobody reads any more."""
+    """Discard later output on each stream that has lost its reader."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -122,12 +122,12 @@ def even_if_unread() -> Iterator[None]:
     except BrokenPipeError:
         go_quiet()
     except OutputLost as lost:
-        note(f"{lost}; the run goes on, and `interlock status` shows how far")
+        note(f"{lost}; the run continues, see `interlock status`")
         _lost.append(lost)
 
 
 def lost_output() -> bool:
-    """Did something that was printed with `even_if_unread` get lost on the way to its file."""
+    """True if output printed with `even_if_unread` could not be written to its file."""
     return bool(_lost)
 
 
@@ -139,7 +139,7 @@ def say_json(value: object) -> None:
 
 
 def say_line(value: object) -> None:
-    """One line of NDJSON, on its way at once: somebody may be following."""
+    """Print one line of NDJSON and flush it: a program may be following."""
     import msgspec
 
     say(_escaped(msgspec.json.encode(value, enc_hook=str).decode()))
@@ -157,7 +157,7 @@ def paint(text: str, color: str) -> str:
 
 
 def stdout_color() -> bool:
-    """Is colour wanted on stdout."""
+    """True if colour is wanted on stdout."""
     return _color(sys.stdout)
 
 

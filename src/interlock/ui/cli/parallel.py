@@ -15,7 +15,7 @@ class Number(click.ParamType[int | str]):
         """The number, or the word."""
         text = str(value).strip().lower()
         if text != "auto" and not (text.isdecimal() and len(text) < DIGITS and int(text) >= 1):
-            self.fail(f"{value!r} is neither a number from 1 on nor `auto`", param, ctx)
+            self.fail(f"{value!r} is neither a positive number nor `auto`", param, ctx)
         return text if text == "auto" else int(text)
 
 
@@ -23,6 +23,6 @@ max_parallel_option = click.option(
     "--max-parallel",
     type=Number(),
     metavar="N|auto",
-    help="How many agents may work at once; auto: the clutch decides for each kind of work "
+    help="Agents that may work at once; auto: the clutch decides for each kind of work "
     "(default: 3, and auto once there is history).",
 )

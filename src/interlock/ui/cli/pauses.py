@@ -16,7 +16,7 @@ from interlock.ui.reading import Reading
 @click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
 @click.pass_obj
 def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
-    """Start nothing new, or not TASK. What runs already goes on to its end.
+    """Pause the project, or TASK: nothing new starts. Running attempts continue.
 
     For example: interlock pause -m "deploying"
     """
@@ -27,7 +27,7 @@ def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
 @click.argument("task", required=False)
 @click.pass_obj
 def unpause_command(invocation: Invocation, task: str | None) -> None:
-    """Let work start again: TASK, or everything.
+    """Unpause TASK, or the project.
 
     For example: interlock unpause login
     """
@@ -41,7 +41,7 @@ async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
         await pause(project.store, reading, task, why, actor())
     _report(invocation, task, paused=True)
     if not invocation.json:
-        say(f"next: interlock unpause{f' {task}' if task else ''}, when it may go on")
+        say(f"next: interlock unpause{f' {task}' if task else ''}, to continue")
 
 
 async def _unpause(invocation: Invocation, name: str | None) -> None:
@@ -62,6 +62,7 @@ def _report(invocation: Invocation, task: TaskId | None, paused: bool) -> None:
     if invocation.json:
         say_json({"task": task, "paused": paused})
     elif paused:
-        say(f"{task or 'nothing new'} {'does not start' if task else 'starts'} until it is unpaused")
+        held = f"{task} is paused: it does not start" if task else "the project is paused: no task starts"
+        say(f"{held} until you unpause it")
     else:
-        say(f"{task or 'work'} may start again")
+        say(f"{task or 'the project'} is unpaused")

@@ -38,9 +38,9 @@ FORMS = ("text", "json", "mermaid", "dot")
 
 @click.command("plan", cls=Command)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
-@click.option("--waves", is_flag=True, help="Show what could run side by side, step by step.")
+@click.option("--waves", is_flag=True, help="Show the tasks that can run in parallel, step by step.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")
-@click.option("--estimate", is_flag=True, help="Say how long it will take and what it will cost, by the log.")
+@click.option("--estimate", is_flag=True, help="Forecast time and cost from the log.")
 @max_parallel_option
 @filter_options
 @click.pass_obj
@@ -103,9 +103,9 @@ def _commands(graph: Graph) -> Iterator[str]:
 
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
-    """What the log says about time and money, for people."""
+    """The forecast of time and cost from the log, in lines."""
     if foreseen.is_guess:
-        yield "by the log     time unknown yet: nothing has run here, and some tasks have no `estimate`"
+        yield "by the log     time unknown: no run here yet, and some tasks have no `estimate`"
     else:
         yield (
             f"by the log     {lasting(foreseen.seconds_p50)} (half of the time), "
@@ -118,10 +118,10 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
         most = f"under ${foreseen.cost_usd_p90:.2f} nine times in ten"
         yield f"cost           ${foreseen.cost_usd_p50:.2f} (half of the time), {most}"
     if (left := round(foreseen.left)) >= 1:
-        yield f"may not land   {counted(left, 'task')}, by what attempts came to so far"
+        yield f"may not land   {counted(left, 'task')}, by the results of past attempts"
     if foreseen.evidence < FEW and not foreseen.is_guess:
         known = counted(round(foreseen.evidence), "attempt") if round(foreseen.evidence) else "none yet"
-        yield f"               more of a guess: of attempts at some of these kinds the log has {known}"
+        yield f"               rough estimate: for some of these kinds the log has {known}"
 
 
 async def _read(
@@ -141,7 +141,7 @@ async def _read(
 
 
 def _limit_text(limit: int, many: "Parallel") -> str:
-    return f"up to {limit} at once{' (auto: what the clutch allows now)' if many.auto else ''}"
+    return f"up to {limit} at once{' (auto: the limit of the clutch now)' if many.auto else ''}"
 
 
 def _next(analysis: Analysis, standing: Standing, agreement: str) -> str:
@@ -155,7 +155,7 @@ def _next(analysis: Analysis, standing: Standing, agreement: str) -> str:
 def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterator[str]:
     yield f"{graph.source}: {counted(len(graph.tasks), 'task')}, {len(analysis.order)} to do"
     if not analysis.order and not analysis.unscheduled:
-        yield "nothing is left to do"
+        yield "no tasks left"
         return
     if analysis.order:
         yield from _figures(graph, analysis, limit)
@@ -163,7 +163,7 @@ def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterato
         yield from _waves(analysis)
     if analysis.unscheduled:
         yield ""
-        yield paint(f"cannot be scheduled ({len(analysis.unscheduled)})", "yellow")
+        yield paint(f"cannot run ({len(analysis.unscheduled)})", "yellow")
         for name, reason in analysis.unscheduled.items():
             yield f"  {name}: {reason.text}"
 
@@ -189,7 +189,7 @@ def _path(names: tuple[TaskId, ...]) -> str:
 
 
 def _kinds(graph: Graph, analysis: Analysis) -> Iterator[str]:
-    """What the tasks to do are taken for: limits and forecasts go by it."""
+    """The kinds of work of the tasks to do: limits and forecasts depend on them."""
     to_do = set(analysis.order)
     found = [category(task) for task in graph.tasks if task.id in to_do]
     counts = Counter(each.name for each in found)
@@ -227,7 +227,7 @@ def missing_programs(commands: Iterable[str], root: Path) -> Iterator[str]:
     for command in dict.fromkeys(commands):
         program = _program(command)
         if program and program not in BUILT_IN.split() and not _is_there(program, root):
-            yield f"`{inert(command)}`: there is no program `{inert(program)}` here"
+            yield f"`{inert(command)}`: program `{inert(program)}` not found"
 
 
 BUILT_IN = (

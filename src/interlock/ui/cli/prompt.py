@@ -28,11 +28,11 @@ from interlock.ui.queries.tasks import find
 @click.option(
     "--attempt",
     type=click.IntRange(min=1),
-    help="What this attempt was told, instead of what the next one would be.",
+    help="Show the prompt of this attempt instead of the next one.",
 )
 @click.pass_obj
 def prompt_command(invocation: Invocation, task: str, attempt: int | None) -> None:
-    """Show what the next attempt of TASK would be told if it started now.
+    """Show the prompt that the next attempt of TASK would get now.
 
     For example: interlock prompt login --attempt 2
     """
@@ -78,5 +78,5 @@ def _as_sent(task: TaskState, attempt: int, path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         raise UsageError(
-            f"what attempt {attempt} of {task.spec.id} was told is gone", f"interlock show {task.spec.id}"
+            f"the prompt of attempt {attempt} of {task.spec.id} was deleted", f"interlock show {task.spec.id}"
         ) from None

@@ -51,12 +51,12 @@ async def ask_branch(path: Path, settings: dict[str, object]) -> dict[str, objec
 
 
 def elsewhere(place: Place, origin: str) -> str:
-    """Where work lands, if that is not what is checked out here; else nothing."""
+    """A line about the branch that work lands on, if another one is checked out here; else empty."""
     if place.work_tree is None or place.head == place.branch:
         return ""
     here = f"you are on {place.head}" if place.head else "your HEAD is detached"
     other = f"; --branch {place.head} lands there" if place.head and origin == "default" else ""
-    return f"lands on {place.branch} ({here}{other}); your checkout stays as it is"
+    return f"lands on {place.branch} ({here}{other}); your checkout is not changed"
 
 
 async def refuse_absent_programs(project: Project, graph: Graph) -> None:
@@ -111,7 +111,7 @@ def _failure(project: Project, failed: CheckResult) -> EnvironmentProblem:
     if not project.settings.setup_hosts:
         hint += ", or allow the hosts it needs: setup_hosts in your own settings, or INTERLOCK_SETUP_HOSTS"
     return EnvironmentProblem(
-        f"nothing was started: the set-up `{failed.command}` {how} on {project.place.branch}\n{last}", hint
+        f"no task started: the set-up `{failed.command}` {how} on {project.place.branch}\n{last}", hint
     )
 
 

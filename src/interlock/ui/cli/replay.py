@@ -34,12 +34,12 @@ from interlock.ui.words.progress import sentence
 @click.option(
     "--at", "moment", metavar="FACT", help="The position of a fact, or a time of day like 14:05:30."
 )
-@click.option("--facts", is_flag=True, help="Every fact of the run, not only what people need to know.")
+@click.option("--facts", is_flag=True, help="Show every fact of the run.")
 @click.pass_obj
 def replay_command(invocation: Invocation, run: str | None, moment: str | None, facts: bool) -> None:
-    """List past runs; show RUN again (its number, the start of its name, or `last`), or one moment of it.
+    """List past runs; replay RUN (its number, the start of its name, or `last`), or show one moment of it.
 
-    With --at: every task as it stood right after that fact, with the causes of that time.
+    With --at: show every task as it was right after that fact, with the reasons of that time.
     For example: interlock replay last --at 120
     """
     run_async(_replay(invocation, run, moment, facts))
@@ -66,14 +66,14 @@ def _list(invocation: Invocation, runs: list[PastRun]) -> None:
         say_json([run_document(run, number) for number, run in enumerate(runs, 1)])
         return
     if not runs:
-        note("nothing has run in this repository yet; next: interlock run")
+        note("no run in this repository yet; next: interlock run")
         return
     for number, run in enumerate(runs, 1):
         began = datetime.fromtimestamp(bounded(run.started), UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
         what = (
             f"{counted(run.landed, 'task')} landed, {run.failed} failed, {counted(run.attempts, 'attempt')}"
         )
-        how = run.why or "not ended by itself"
+        how = run.why or "interrupted"
         say(f"{number:>4}  {began}  {lasting(run.seconds):>7}  {what}, {how}  {run_name(run.run)}")
     note("next: interlock replay last, or interlock replay NUMBER --at FACT")
 

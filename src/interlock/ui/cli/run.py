@@ -68,16 +68,16 @@ SHOW_CURSOR = "\x1b[?25h"
     type=click.IntRange(0, 65535),
     expose_value=False,
     callback=remember_setting,
-    help="Serve the run's metrics for Prometheus on this port of this machine (0: not).",
+    help="Serve the run's metrics for Prometheus on this local port (0: off).",
 )
 @click.option(
     "--unsafe-no-sandbox",
     "unsafe",
     is_flag=True,
-    help="Let agents and checks do whatever you can do on this machine.",
+    help="Let agents and checks do everything that you can do on this machine.",
 )
-@click.option("--yes", is_flag=True, help="Go on where a question would be asked.")
-@click.option("--no-input", is_flag=True, help="Never ask; exit 2 where a question would be.")
+@click.option("--yes", is_flag=True, help="Answer every question with yes.")
+@click.option("--no-input", is_flag=True, help="Never ask; exit 2 instead of a question.")
 @click.pass_obj
 def run_command(
     invocation: Invocation,
@@ -91,7 +91,7 @@ def run_command(
 ) -> int:
     """Run agents on GRAPH (default: task-graph.yaml) until every task has landed or failed.
 
-    Ctrl-C once starts nothing new and lets running tasks finish; twice stops the agents. Nothing is deleted.
+    Ctrl-C once starts no new tasks and lets running ones finish; twice stops the agents. Nothing is deleted.
     For example: interlock run --story login --max-parallel 5
     """
     may_ask = not no_input and not invocation.json and sys.stdin.isatty()
@@ -101,16 +101,16 @@ def run_command(
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What was said on the command line about how to run."""
+    """The options of `interlock run`."""
 
     settings: dict[str, object]
-    """What it says about settings; None where it says nothing."""
+    """Settings given as options; None for those that were not given."""
     unsafe: bool
     chosen: dict[str, tuple[str, ...]]
 
 
 class Consent:
-    """How a question is answered: by a flag, by a person, or not at all."""
+    """The answer to a question before a run: from a flag, from a person, or none."""
 
     def __init__(self, yes: bool, may_ask: bool) -> None:
         self._yes = yes
@@ -121,9 +121,9 @@ class Consent:
         if self._yes:
             return
         if not self.may_ask:
-            raise UsageError(what, "say --yes if that is right")
-        if not click.confirm(f"{what}. Go on?", err=True):
-            raise Declined("nothing was started", "interlock plan")
+            raise UsageError(what, "use --yes to confirm")
+        if not click.confirm(f"{what}. Continue?", err=True):
+            raise Declined("no task started", "interlock plan")
 
 
 async def _run(
@@ -203,12 +203,10 @@ async def _refuse_unready(project: Project) -> None:
     await project.repository.try_signing()
     checkout = await project.repository.checkout()
     if checkout.held:
-        note(f"nothing lands for now: {checkout.held}")
+        note(f"landing is blocked: {checkout.held}")
     elif edited := [path for path in checkout.dirty if path not in project.reserved]:
         some = ", ".join(edited[:3]) + (" ..." if len(edited) > 3 else "")
-        note(
-            f"agents do not see your uncommitted changes to {some}; a change to the same files waits to land"
-        )
+        note(f"agents do not see your uncommitted changes to {some}; changes to the same files wait to land")
     if text := elsewhere(project.place, project.origins["branch"]):
         note(text)
 
@@ -216,7 +214,7 @@ async def _refuse_unready(project: Project) -> None:
 def _tell_of_sandbox(sandbox: Confinement) -> None:
     """Anything less than the full sandbox is said at the beginning, too."""
     if sandbox.kind is Sandbox.NONE:
-        note(paint("NO SANDBOX: agents and checks can do whatever you can do on this machine", "red"))
+        note(paint("NO SANDBOX: agents and checks can do everything that you can do on this machine", "red"))
     elif sandbox.missing:
         note(paint(f"reduced sandbox ({sandbox.kind.value}): {sandbox.missing}", "yellow"))
 
@@ -227,7 +225,7 @@ def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
     begun = [name for name in removed if state.tasks[name].attempt]
     if begun:
         consent.to(
-            f"{', '.join(begun)}: begun, not landed, and no longer in {graph.source}; will be given up"
+            f"{', '.join(begun)}: started, not landed, and no longer in {graph.source}; will be removed"
         )
 
 
@@ -268,7 +266,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
     halts: list[asyncio.TimerHandle] = []
 
     def halt() -> None:
-        view.tell("stopping the agents; what they wrote is kept. Another signal or Ctrl-C leaves at once")
+        view.tell("stopping the agents; their work is kept. Press Ctrl-C again to exit at once")
         halts.append(loop.call_later(LEAVE_SECONDS, _leave, view))
 
     def on_interrupt() -> None:
@@ -281,7 +279,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
         elif running:
             view.tell(f"finishing {counted(running, 'running task')}; press Ctrl-C again to stop the agents")
         else:
-            view.tell("stopping; nothing is running")
+            view.tell("stopping; no task is running")
 
     def on_end() -> None:
         got.append("end")
@@ -303,7 +301,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
 
 def _leave(view: RunView) -> None:
     """End this process now, as a kill would; what it started ends with it."""
-    view.tell("leaving at once; the next run puts in order what is left")
+    view.tell("exiting at once; the next run cleans up")
     if sys.stdout.isatty():
         sys.stdout.write(SHOW_CURSOR)
     with suppress(OSError, ValueError):
@@ -312,7 +310,7 @@ def _leave(view: RunView) -> None:
 
 
 def _line_of(command: str, graph: Path) -> str:
-    """Where the graph says it; empty if that cannot be found."""
+    """The line of the graph that names the command; empty if there is none."""
     try:
         lines = graph.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""How a run is shown while it goes on: a picture on a terminal, plain lines elsewhere, or facts as NDJSON."""
+"""Views of a running run: a live table on a terminal, plain lines elsewhere, or facts as NDJSON."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LOOK_SECONDS = 1.0
-"""How often plain lines look for a check that is late."""
+"""The interval between two looks for a late check."""
 
 
 class RunView(Protocol):
@@ -40,7 +40,7 @@ class RunView(Protocol):
 
 
 async def run_view(invocation: Invocation, project: Project) -> RunView:
-    """The view that fits whoever looks."""
+    """The view for this output: JSON, terminal or plain lines."""
     if invocation.json:
         return JsonLines()
     if sys.stdout.isatty() and not _is_dumb():
@@ -116,7 +116,7 @@ class JsonLines:
 
 
 class Picture:
-    """What runs now, redrawn; what is settled scrolls by above it."""
+    """A live table of running tasks; finished events scroll by above it."""
 
     def __init__(self, project: Project, offset: float) -> None:
         from interlock.ui.cli.at_work import Watcher

@@ -16,7 +16,7 @@ from interlock.ui.queries.tasks import find
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj
 def say_command(invocation: Invocation, task: str, text: tuple[str, ...]) -> None:
-    """Tell the agent of TASK something: now if its program takes messages, else with its next prompt.
+    """Send a message to the agent of TASK: now if its program takes messages, else with its next prompt.
 
     For example: interlock say login "keep the old column for now"
     """
@@ -37,14 +37,14 @@ def _report(invocation: Invocation, task: TaskState, delivery: Delivery) -> None
     if invocation.json:
         say_json({"task": name, "delivered": attempt is not None, "attempt": attempt})
     elif attempt is not None:
-        say(f"the agent of {name} was told, in attempt {attempt}")
+        say(f"the agent of {name} got it, in attempt {attempt}")
     elif delivery.could_hear:
-        say(f"the agent of {name} has not taken it yet; if its attempt ends first, the next one is told")
+        say(f"the agent of {name} has not read it yet; if its attempt ends first, the next attempt gets it")
     elif task.has_agent:
-        say(f"{task.who.use} takes no messages while it runs; the next attempt of {name} is told")
+        say(f"{task.who.use} takes no messages while it runs; the next attempt of {name} gets it")
     elif task.asks:
-        say(f'the next attempt of {name} is told; interlock answer {name} "..." starts it')
+        say(f'the next attempt of {name} gets it; interlock answer {name} "..." starts it')
     elif task.stage in (Stage.FAILED, Stage.CANCELLED):
-        say(f"the next attempt of {name} is told; interlock retry {name} starts it")
+        say(f"the next attempt of {name} gets it; interlock retry {name} starts it")
     else:
-        say(f"the next attempt of {name} is told")
+        say(f"the next attempt of {name} gets it")

@@ -10,7 +10,7 @@ from interlock.ui.cli.output import note, say
 
 @click.command("schema", cls=Command)
 @click.option(
-    "--write", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file."
+    "--write", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write the schema to this file."
 )
 def schema_command(path: Path | None) -> None:
     """Print the JSON schema of task-graph.yaml.

@@ -112,7 +112,7 @@ async def _finish_move(path: Path, place: "Place") -> None:
 
 
 def _log_of(settings: Settings, place: "Place", create: bool) -> tuple[str, str]:
-    """Where the log is, and the lineage it belongs to. A repository where nothing ran yet has no log."""
+    """The address of the log and the lineage it belongs to. A repository without a run has no log yet."""
     from interlock.git.lineage import ensure_lineage, read_lineage
 
     address, lineage = store_address(settings, place.state), read_lineage(place.state)
@@ -139,7 +139,7 @@ async def opened_fully(invocation: Invocation, is_owner: bool = True) -> AsyncIt
 
 
 async def locate(path: Path) -> "Place":
-    """Where the repository is, with one call of git: a reader needs no more, and it shall answer at once."""
+    """Find the repository with one git call: readers need no more, and must answer fast."""
     from interlock.git.command import find_repository
     from interlock.git.discover import discover
     from interlock.git.place import Place
@@ -166,14 +166,14 @@ def repository_root(invocation: Invocation) -> Path:
     place = run_async(locate(invocation.project))
     if place.work_tree is None:
         raise EnvironmentProblem(
-            f"{place.common_dir} is a bare repository, with no files to work on",
+            f"{place.common_dir} is a bare repository without files",
             "git clone it, and work in the clone",
         )
     return place.work_tree
 
 
 def actor() -> str:
-    """Who acts, for the log."""
+    """The name of the user, for the log."""
     return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"
 
 
@@ -184,5 +184,5 @@ async def read(store: Store) -> "Reading":
 
     state = await load_state(store)
     if text := unknown_text(state):
-        note(f"{paint('warning:', 'yellow')} {text}; what it says is left out here, and `run` is refused")
+        note(f"{paint('warning:', 'yellow')} {text}; those facts are ignored here, and `run` is refused")
     return await look(store, state)

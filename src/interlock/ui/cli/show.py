@@ -108,7 +108,7 @@ def _origin(found: TaskState) -> Iterator[str]:
 
 
 def _asked(found: TaskState) -> Iterator[str]:
-    """What its agents asked people, and what they were told."""
+    """The questions of its agents, and the answers."""
     for question in found.questions:
         yield ""
         yield f"attempt {question.attempt} asked: {inert(question.text)}"
@@ -131,7 +131,7 @@ def _group_lines(group: list[AttemptStory]) -> Iterator[str]:
 
 
 def _program(agent: Agent) -> str:
-    """What is started: the command that the graph names, or the kind and its model."""
+    """The program of an agent: the command in the graph, or the kind and its model."""
     started = [agent.use] if agent.use != "command" else []
     return " ".join([*started, *agent.run]) + (f" ({agent.model})" if agent.model else "")
 
@@ -163,8 +163,8 @@ def check_line(check: CheckResult) -> str:
     is_refused = not check.passed and not check.red_on_base
     how = inert(refusal(check)) if is_refused else f"exit {check.exit_code}"
     known = check.suite.failed_count if check.suite else 0
-    tests = f", {counted(known, 'known failing test')}" if known else ", its tests cannot be told apart"
-    blame = f" (red on main too{tests}; not held against it)" if check.red_on_base else ""
+    tests = f", {counted(known, 'known failing test')}" if known else ", its output does not name them"
+    blame = f" (fails on main too{tests}; ignored)" if check.red_on_base else ""
     log = f", {check.log}" if check.log else ""
     log += f", never read {', '.join(map(inert, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")

@@ -16,9 +16,9 @@ from interlock.ui.words.limits import brake_line
 @click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
 @click.pass_obj
 def slots_command(invocation: Invocation, role: str | None) -> None:
-    """Show how many agents may work at once, how many do, and how many more there is room for.
+    """Show the slots for agents: the limit, in use, free, and the queue.
 
-    Of a kind of work that the clutch holds back fewer may start; the last line names it.
+    The last line names the kinds of work that the clutch limits further.
     For example: interlock slots --role critic --json
     """
     reading = run_async(_look(invocation))
@@ -27,7 +27,7 @@ def slots_command(invocation: Invocation, role: str | None) -> None:
         say_json(slots if role is None else slots.roles[role])
         return
     if not reading.is_live:
-        note("no run is going on; next: interlock run")
+        note("no run is active; next: interlock run")
         return
     if role is None:
         say(f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued")

@@ -36,16 +36,16 @@ MANY = 40
 
 
 @click.command("status", cls=Command)
-@click.option("-w", "--watch", is_flag=True, help="Keep showing it until Ctrl-C.")
-@click.option("--all", "everything", is_flag=True, help="List every task, however many there are.")
+@click.option("-w", "--watch", is_flag=True, help="Update it until Ctrl-C.")
+@click.option("--all", "everything", is_flag=True, help="List every task.")
 @click.option(
     "--exit-code",
     is_flag=True,
-    help="Exit 8 while a run goes on, 6 if you must answer, 1 if something did not land, else 0.",
+    help="Exit 8 while a run is active, 6 if you must answer, 1 if a task did not land, else 0.",
 )
 @click.pass_obj
 def status_command(invocation: Invocation, watch: bool, everything: bool, exit_code: bool) -> int:
-    """Show every task with its cause and the next command.
+    """Show every task with its state, the reason and the next command.
 
     For example: interlock status --watch
     """
@@ -78,7 +78,7 @@ def show(invocation: Invocation, reading: Reading, everything: bool = False) -> 
         say_json(status_document(reading))
         return
     if not by_stage(reading.state):
-        note("no task graph was taken in yet")
+        note("no task graph has been run yet")
         return
     for line in lines(reading, everything):
         say(line)
@@ -92,7 +92,7 @@ def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
 
 
 def heading(reading: Reading, board: Board) -> Iterator[str]:
-    """What stands above the tasks."""
+    """The lines above the tasks."""
     yield headline(reading)
     if line := pool_line(reading, board):
         yield line
@@ -124,7 +124,7 @@ def _alike(state: State) -> Iterator[str]:
         seen, names = found[0]
         others = counted(len(found) - 1, "other failure")
         more = f", {others} in several tasks" if len(found) > 1 else ""
-        what = paint(f"{len(names)} tasks fail in the same way", "red")
+        what = paint(f"{len(names)} tasks have the same failure", "red")
         yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
 
 
@@ -146,7 +146,7 @@ def headline(reading: Reading) -> str:
         if to_go := ETA.text(state, reading.now):
             parts.append(to_go)
     else:
-        parts.append("no run is going on")
+        parts.append("no run is active")
     if text := tokens(used(state)):
         parts.append(f"used {text}")
     if warning := sandbox_warning(state):
@@ -192,7 +192,7 @@ def pool_line(reading: Reading, board: Board) -> str:
 def _figures(figures: PoolFigures) -> Iterator[str]:
     waited = (lasting(figures.waiting_p50_seconds), lasting(figures.waiting_p99_seconds))
     yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median), {waited[1]} (p99)"
-    yield f"{figures.utilization:.0%} of the slots' time used"
+    yield f"{figures.utilization:.0%} slot utilization"
     above = missed(figures)
     texts = {
         "retry_rate": f"{figures.retry_rate:.0%} retries",
@@ -219,7 +219,7 @@ def overview(invocation: Invocation) -> int:
 
 
 async def _look(invocation: Invocation) -> tuple[Reading, str]:
-    """How things stand, and the command that comes before all others while there is no graph."""
+    """Read the status, and the first command to type while there is no graph."""
     async with opened(invocation) as project:
         has_graph = Path(project.root / project.settings.graph).exists()
         first = "" if has_graph else "interlock doctor" if project.is_bare else "interlock init"
@@ -227,12 +227,12 @@ async def _look(invocation: Invocation) -> tuple[Reading, str]:
 
 
 def sensible(reading: Reading, first: str) -> tuple[str, str]:
-    """What to type next, and why."""
+    """The next command to type, and the reason."""
     state = reading.state
     if first and not state.tasks:
         return first, "there is no task graph yet"
     if reading.is_live:
-        return "interlock status -w", "a run is going on"
+        return "interlock status -w", "a run is active"
     if not state.tasks:
         return "interlock plan", "the task graph has not been run yet"
     if state.paused:
@@ -240,5 +240,5 @@ def sensible(reading: Reading, first: str) -> tuple[str, str]:
     if failed := [name for name, task in state.tasks.items() if task.stage is Stage.FAILED]:
         return f"interlock explain {failed[0]}", f"{len(failed)} failed"
     if state.counts.get(Stage.WAITING) or state.running:
-        return "interlock run", "there is work left"
+        return "interlock run", "tasks are left"
     return "interlock plan", "everything has landed"

@@ -65,13 +65,13 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
     if more := sum(map(len, left.values())) - len(listed):
         yield f"  ... and {more} more: interlock status"
     if not metrics.attempts and len(of["done"]) == len(found):
-        yield "nothing was left to do"
+        yield "no tasks left"
         return
     faster = ""
     if metrics.landed and metrics.overlap >= WORTH_SAYING:
         work = lasting(metrics.agent_seconds + metrics.lane_seconds)
-        faster = f" for {work} of agents' work and checks, {metrics.overlap:.1f} at a time on the average"
-    yield f"{lasting(metrics.makespan_seconds)} in all{faster}"
+        faster = f" for {work} of agent and check time, {metrics.overlap:.1f} in parallel on average"
+    yield f"total time {lasting(metrics.makespan_seconds)}{faster}"
 
 
 def _left_out(state: State, began: int) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _left_out(state: State, began: int) -> Iterator[str]:
 
 
 def _drift(state: State, began: int) -> Drift | None:
-    """How far this run's changes were from what was expected, if that is worth a word."""
+    """The difference between expected and edited paths in this run, if it is large."""
     worked_on = [task for task in state.tasks.values() if task.work and task.work.seq > began]
     drift = sum(drifts(worked_on).values(), Drift())
     return drift if drift.is_large else None

@@ -23,12 +23,12 @@ FIX = "interlock trust"
 
 
 @click.command("trust", cls=Command)
-@click.option("--yes", is_flag=True, help="Agree without a question.")
-@click.option("--revoke", is_flag=True, help="Take back every agreement for this repository.")
+@click.option("--yes", is_flag=True, help="Agree without asking.")
+@click.option("--revoke", is_flag=True, help="Revoke every agreement for this repository.")
 @click.option("--list", "everywhere", is_flag=True, help="Show the agreements for all repositories.")
 @click.pass_obj
 def trust_command(invocation: Invocation, yes: bool, revoke: bool, everywhere: bool) -> None:
-    """Show what this repository asks for beyond the sandbox, and agree to it.
+    """Show the values of this repository that widen the sandbox, and agree to them.
 
     The agreement is for these values in this repository. It is kept in your own state folder, and a changed
     value needs a new one. For example: interlock trust
@@ -76,8 +76,8 @@ def _ask(loaded: Loaded, missing: Sequence[Widening]) -> None:
     note("this repository widens the sandbox:")
     for value in missing:
         note(f"  {value.text}")
-    if not click.confirm("Do you agree? Say no if you do not know who wrote this", err=True):
-        raise Declined("nothing was started, and nothing of this counts", FIX)
+    if not click.confirm("Do you agree? Answer no if you do not know who wrote this", err=True):
+        raise Declined("no task started; these values stay off", FIX)
     loaded.trust.agree(missing)
 
 
@@ -89,14 +89,14 @@ def _agree(invocation: Invocation, loaded: Loaded, asked: Sequence[Widening], ye
         if not sys.stdin.isatty():
             for value in missing:
                 say(value.text)
-            raise UsageError(f"{counted(len(missing), 'value')} without your agreement", "say --yes to agree")
+            raise UsageError(f"{counted(len(missing), 'value')} without your agreement", "use --yes to agree")
         _ask(loaded, missing)
     if invocation.wants_json():
         say_json([_document(loaded, value) for value in asked])
         return
     for value in asked:
         say(value.text)
-    note(f"agreed to {counted(len(asked), 'value')}" if asked else "nothing here widens the sandbox")
+    note(f"agreed to {counted(len(asked), 'value')}" if asked else "no value here widens the sandbox")
 
 
 def _document(loaded: Loaded, value: Widening) -> dict[str, object]:
@@ -114,7 +114,7 @@ def _revoke(invocation: Invocation, loaded: Loaded) -> None:
     if invocation.wants_json():
         say_json({"repository": loaded.trust.repository, "revoked": gone})
         return
-    note("every agreement for this repository is taken back" if gone else "there was no agreement")
+    note("every agreement for this repository is revoked" if gone else "there was no agreement")
     if loaded.trust.everything:
         note("`trust_folders` in your own settings still names a folder around it")
 
@@ -137,9 +137,9 @@ def trust_finding(trust: Trust, asked: Sequence[Widening]) -> Finding:
     missing = trust.missing(asked)
     if missing:
         names = ", ".join(dict.fromkeys(value.key for value in missing))
-        return Finding("trust", Health.BAD, f"not agreed to, so it does not count: {names}", FIX)
+        return Finding("trust", Health.BAD, f"not agreed to, so not in effect: {names}", FIX)
     if not asked:
-        return Finding("trust", Health.OK, "nothing in this repository widens the sandbox")
+        return Finding("trust", Health.OK, "no value in this repository widens the sandbox")
     names = ", ".join(dict.fromkeys(value.key for value in asked))
     why = "by your `trust_folders`" if trust.everything else "by you"
     return Finding("trust", Health.OK, f"agreed to {why}: {names}")

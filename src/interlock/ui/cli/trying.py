@@ -24,13 +24,13 @@ PATIENCE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of one command."""
+    """The result of trying one command."""
 
     command: str
     is_usable: bool
     """It is green, or its report tells which tests fail."""
     text: str
-    """How it ended, in words."""
+    """Its result in words."""
     fix: str = ""
     lines: tuple[str, ...] = ()
     """The end of its output, or of the set-up's, where it could not run."""
@@ -45,18 +45,18 @@ async def try_command(project: Project, command: str, seconds: float = TRY_SECON
 
 
 def in_words(check: CheckResult) -> Tried:
-    """Whether a command can be a check, by how it ended."""
+    """Judge by its result if a command can be a check."""
     took = f"in {check.seconds:.1f} s"
     tests = check.suite.passed_count if check.suite else 0
     if check.passed:
-        ran = counted(tests, "test") if tests else "no test is recognized in its output"
+        ran = counted(tests, "test") if tests else "its output names no tests"
         return Tried(check.command, True, f"passed {took}, {ran}", tests=tests)
     if check.unable:
         return Tried(check.command, False, inability(check), mend(check), tuple(last_lines(check)))
     if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
-        return Tried(check.command, True, f"{failing} fail on main, and are known from now on", tests=tests)
-    return Tried(check.command, False, f"it {main_text(check)}", "run it in your shell, and mend main")
+        return Tried(check.command, True, f"{failing} fail on main; they are known from now on", tests=tests)
+    return Tried(check.command, False, f"it {main_text(check)}", "run it in your shell, and fix main")
 
 
 def best(tried: Sequence[Tried]) -> Tried | None:

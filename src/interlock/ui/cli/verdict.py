@@ -10,7 +10,7 @@ from interlock.ui.reading import Reading
 
 
 def verdict(reading: Reading) -> ExitCode:
-    """How things stand, as an exit code: still running, all landed, a person must answer, or not landed."""
+    """The status as an exit code: still running, all landed, a person must answer, or not landed."""
     if reading.is_live:
         return ExitCode.RUNNING
     state = reading.state
@@ -21,7 +21,7 @@ def verdict(reading: Reading) -> ExitCode:
 
 
 def outcome(wanted: Iterable[TaskState]) -> ExitCode:
-    """What came of these tasks, which nobody is at work on."""
+    """The exit code for tasks that no agent works on."""
     left = [task for task in wanted if task.stage is not Stage.DONE]
     if not left:
         return ExitCode.OK

@@ -21,10 +21,10 @@ from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look
 
 @click.command("wait", cls=Command)
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
-@click.option("--timeout", metavar="TIME", help="Give up after this long, as 90s or 10m (exit 8).")
+@click.option("--timeout", metavar="TIME", help="Stop waiting after this time, such as 90s or 10m (exit 8).")
 @click.pass_obj
 def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | None) -> int:
-    """Wait until no run is going on, or until these TASKs are over: landed, failed, cancelled or asking you.
+    """Wait until no run is active, or until these TASKs are over: landed, failed, cancelled or asking you.
 
     Exit 0 if all landed, 6 if they wait for your answer, 1 if not, 8 if it still runs.
     For example: interlock wait user-model --timeout 10m
@@ -53,7 +53,7 @@ def _seconds(timeout: str | None) -> float | None:
         return None if timeout is None else seconds_of(timeout)
     except ValueError:
         raise UsageError(
-            f"--timeout is no length of time: {timeout}", "write it like 90s, 5m or 1h30m"
+            f"--timeout is not a duration: {timeout}", "write it like 90s, 5m or 1h30m"
         ) from None
 
 

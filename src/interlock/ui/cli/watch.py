@@ -1,4 +1,4 @@
-"""`interlock status -w`: the status for as long as somebody looks."""
+"""`interlock status -w`: the status, updated until Ctrl-C."""
 
 import sys
 
@@ -58,7 +58,7 @@ async def _sentences(store: Store, reading: Reading) -> None:
 
 
 def _notes(reading: Reading) -> dict[TaskId, str]:
-    """What the run last said of each task it works on."""
+    """The last note of the run about each task that it works on."""
     claims = {name: reading.claim_on(name) for name in reading.state.running}
     return {name: inert(claim.note) for name, claim in claims.items() if claim}
 

@@ -19,18 +19,20 @@ from interlock.ui.reading import all_rows
 
 @click.command("what-if", cls=Command)
 @click.argument("run", default=LAST)
-@click.option("--max-parallel", type=click.IntRange(min=1), help="With so many agents at once.")
-@click.option("--agent", metavar="NAME", help="With this agent for every task, as far as it is known.")
+@click.option("--max-parallel", type=click.IntRange(min=1), help="Use this many agents at once.")
+@click.option("--agent", metavar="NAME", help="Use this agent for every task.")
 @click.pass_obj
 def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, agent: str | None) -> None:
     """Simulate a past RUN (its number, the start of its name, or `last`) with different settings.
 
-    The schedule is the real one; every attempt takes as long, costs as much and ends as it did. With --agent
-    that follows from what the log knows of that agent, and is drawn many times. Nothing is started.
+    The scheduler is the real one; every attempt takes as long, costs as much and ends as it did. With --agent
+    times, costs and results are drawn many times from the log of that agent. No agent is started.
     For example: interlock what-if --max-parallel 8
     """
     if max_parallel is None and agent is None:
-        raise UsageError("say what is to be different", "interlock what-if --max-parallel 8")
+        raise UsageError(
+            "no setting to change: use --max-parallel or --agent", "interlock what-if --max-parallel 8"
+        )
     run_async(_what_if(invocation, run, max_parallel, agent))
 
 
@@ -49,8 +51,10 @@ async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: 
     same = cases[1].seconds_p50 / max(cases[0].seconds_p50, 1e-9)
     if agent:
         tried = sum(isinstance(row.fact, PhaseStarted) and row.fact.agent == agent for row in log)
-        note(f"the log has {counted(tried, 'attempt')} of {agent}; with few it is more of a guess")
-    note(f"with its own numbers the rehearsal takes {same:.2f} times what the run took: trust it that far")
+        note(
+            f"the log has {counted(tried, 'attempt')} of {agent}; with few attempts this is a rough estimate"
+        )
+    note(f"with the same settings the simulation takes {same:.2f} times the recorded time")
 
 
 def _lines(run: PastRun, cases: Sequence[Case]) -> list[str]:

@@ -40,7 +40,7 @@ def workspace_command() -> None:
 
 @workspace_command.command("new")
 @click.argument("name")
-@click.option("--from", "start", metavar="REF", help="Begin from this commit or branch instead of main.")
+@click.option("--from", "start", metavar="REF", help="Start from this commit or branch instead of main.")
 @click.pass_obj
 def new(invocation: Invocation, name: str, start: str | None) -> None:
     """Make a workspace NAME on the branch interlock/NAME, from a freshly fetched main.
@@ -66,7 +66,7 @@ async def _new(invocation: Invocation, name: str, start: str | None) -> tuple[Wo
 @workspace_command.command("list")
 @click.pass_obj
 def listing(invocation: Invocation) -> None:
-    """List your workspaces, and those that agents have: age, size, and what is not on main yet.
+    """List your workspaces and those of agents: age, size, and work that is not on main yet.
 
     For example: interlock workspace list --json
     """
@@ -106,11 +106,11 @@ def _of_agents(project: Project, state: State) -> list[AgentWorkspace]:
 
 @workspace_command.command("remove")
 @click.argument("name")
-@click.option("--archive", is_flag=True, help="Keep what is not merged under refs/interlock/archive first.")
-@click.option("--force", is_flag=True, help="Remove it with all that is not committed or merged.")
+@click.option("--archive", is_flag=True, help="Archive unmerged work under refs/interlock/archive first.")
+@click.option("--force", is_flag=True, help="Remove it with all uncommitted and unmerged work.")
 @click.pass_obj
 def remove(invocation: Invocation, name: str, archive: bool, force: bool) -> None:
-    """Remove the workspace NAME and its branch. Refuses if it holds work that is not on main.
+    """Remove the workspace NAME and its branch. Refuses if it has work that is not on main.
 
     For example: interlock workspace remove try-it --archive
     """
@@ -144,7 +144,7 @@ def _mine(one: Worktree) -> Sequence[str]:
 
 
 def _agent(one: AgentWorkspace) -> Sequence[str]:
-    state = paint("running", "blue") if one.is_running else "left over: the next run archives it"
+    state = paint("running", "blue") if one.is_running else "left over; the next run archives it"
     return one.task, f"attempt {one.attempt}", lasting(one.age_seconds), _size(one.size_bytes), state
 
 

@@ -11,7 +11,7 @@ from interlock.ui.words.reasons import in_short
 
 @dataclass(frozen=True, slots=True)
 class AtWork:
-    """What an agent does, and what it has used."""
+    """The last action of an agent, and its usage."""
 
     words: str = ""
     """Its last action; of a program that tells no events, its last line of output."""
@@ -44,7 +44,7 @@ class AgentRow:
     usage: Usage
     """Of all its task's attempts, as far as they have been counted."""
     asks: str
-    """What it waits to be allowed; '' if nothing."""
+    """The permission it waits for; '' if none."""
 
 
 def agent_row(reading: Reading, task: TaskState, seen: AtWork, pid: int | None) -> AgentRow:

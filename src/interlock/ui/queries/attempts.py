@@ -31,9 +31,9 @@ class PhaseStory:
     base: str = ""
     archived: str = ""
     notes: str = ""
-    """Where it is written what is known of the agent's session, relative to the state folder."""
+    """The file with notes on the agent's session, relative to the state folder."""
     said: str = ""
-    """What the agent said last."""
+    """The agent's last message."""
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -52,7 +52,7 @@ class AttemptStory:
 
     @property
     def commit(self) -> str:
-        """What the agent made, if anything."""
+        """The agent's commit, if it made one."""
         return next((p.commit for p in self.phases if p.phase == self.phases[0].phase and p.commit), "")
 
     @property
@@ -62,7 +62,7 @@ class AttemptStory:
 
     @property
     def log(self) -> str:
-        """Where the agent's output is."""
+        """The log of the agent's output."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
 
 
@@ -131,7 +131,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
 
 
 def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:
-    """The branch moved, but whoever moved it did not live to say so."""
+    """The branch moved, and the run that moved it ended before it recorded that."""
     phase = PhaseStory(fact.phase, fact.epoch, time, "it was found on main")
     story.phases.append(phase)
     return phase
@@ -148,7 +148,7 @@ def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
 def task_document(
     found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast
 ) -> dict[str, object]:
-    """What `interlock show` says."""
+    """The document of `interlock show`."""
     return {
         "task": row,
         "spec": found.spec,

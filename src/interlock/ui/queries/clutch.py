@@ -38,9 +38,9 @@ class ProviderView:
     calls: int
     refused: int
     agents: int | None
-    """How many may work; None: as many as there are."""
+    """The number that may work; None: no limit."""
     until: float | None
-    """When it opens again; None: it is open."""
+    """The time it opens again; None: it is open."""
     why: str
     under_way: int
     """Calls right now, and those that wait for their turn: of all runs of this user."""

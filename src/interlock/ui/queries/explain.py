@@ -1,4 +1,4 @@
-"""Why a task is where it is: a chain of causes, each line the reason for the one above it."""
+"""The explanation of a task: a chain of causes, each line the reason for the one above it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ from interlock.ui.words.remedies import next_command
 
 DEPTH = 8
 WIDTH = 3
-"""How far and how wide the chain is followed: more causes than this explain nothing any more."""
+"""The depth and width to which the chain is followed: more causes than this explain nothing."""
 
 DEEDS: dict[type[f.Fact], str] = {
-    f.TaskRetried: "asked for new attempts",
-    f.TaskReset: "took it away and started it again",
+    f.TaskRetried: "retried it",
+    f.TaskReset: "reset it",
     f.TaskCancelled: "cancelled it",
     f.QuestionAnswered: "answered its question",
     f.Paused: "paused it",
-    f.Unpaused: "let it start again",
+    f.Unpaused: "unpaused it",
 }
-"""What people do, in words."""
+"""The actions of people, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _stand(task: TaskState, reason: Reason) -> str:
 
 
 def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded]) -> Iterator[Cause]:
-    """What happened to the task itself, newest first: that is the order in which one causes the other."""
+    """The task's own history, newest first: that is the order in which one event causes the other."""
     name = task.spec.id
     told = [*_acts_of_people(name, history)[:WIDTH]]
     groups = in_groups(stories)
@@ -86,7 +86,7 @@ def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded])
         yield from causes
     if len(groups) > WIDTH:
         more = counted(sum(map(len, groups[:-WIDTH])), "attempt")
-        yield Cause(1, name, f"and {more} before; `interlock show {name}` has them all")
+        yield Cause(1, name, f"and {more} earlier: interlock show {name}")
 
 
 def waited_text(group: Sequence[AttemptStory]) -> str:
@@ -94,24 +94,24 @@ def waited_text(group: Sequence[AttemptStory]) -> str:
     first, last = group[0].phases[0], group[-1].phases[-1]
     took = lasting((last.ended or last.started) - first.started)
     which = f"attempts {group[0].attempt} to {group[-1].attempt}"
-    return f"{clock(first.started)} {which} could not have the model, for {took}; last: {last.text}"
+    return f"{clock(first.started)} {which} waited {took} for the model; last: {last.text}"
 
 
 def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
-    """How one phase went, with what made it fail and why it was started."""
+    """One phase: its result, the reason for a failure, and the reason for its start."""
     took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
     what = phase.outcome if phase.outcome == "landed" else f"{phase.phase} {phase.outcome}"
     text = f"{clock(phase.started)} attempt {attempt}: {what}{took}"
     below = [
-        f"`{check.command}` {refusal(check)}; its output: {check.log or 'not kept'}"
+        f"`{check.command}` {refusal(check)}; output: {check.log or 'not kept'}"
         for check in phase.checks
         if not check.passed
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
-        below.append(f"what the agent printed: interlock logs {name} --attempt {attempt}")
+        below.append(f"agent output: interlock logs {name} --attempt {attempt}")
     below += left_out_lines(phase.left_out, phase.archived)
     if phase.why:
-        below.append(f"why it started: {phase.why}")
+        below.append(f"started because: {phase.why}")
     head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
     return [head, *(Cause(2, name, line) for line in below)]
 
@@ -147,11 +147,11 @@ def _others(
 
 
 def _expectation(reading: Reading, task: TaskState) -> Iterator[Cause]:
-    """What the schedule goes by while it is not over."""
+    """The forecast that the schedule uses, for a task that is not over."""
     if not task.is_over:
         forecast = forecast_of(reading.state, task)
         yield Cause(1, task.spec.id, f"kind of work: {kind_text(forecast)}")
-        yield Cause(1, task.spec.id, f"expected of an attempt: {expected_text(forecast)}")
+        yield Cause(1, task.spec.id, f"expected per attempt: {expected_text(forecast)}")
 
 
 def _after(reading: Reading, task: TaskState, reason: Reason) -> Cause:
@@ -159,7 +159,7 @@ def _after(reading: Reading, task: TaskState, reason: Reason) -> Cause:
 
 
 def _root_command(reading: Reading, task: TaskState, reason: Reason) -> str:
-    """What helps: for a task behind a failed one, the command that helps that one."""
+    """The command to type next: for a task that needs a failed one, the command for that one."""
     if reason.why is Why.NEEDS_FAILED and reason.tasks and reason.tasks[0] in reading.state.tasks:
         return next_command(reading, reading.state.tasks[reason.tasks[0]], reason)
     command = next_command(reading, task, reason)
@@ -172,26 +172,26 @@ def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list
     if about is None:
         return []
     task = reading.state.tasks.get(about.task)
-    verdict = _fate(task, found, commit) if task else "the task is gone"
+    verdict = _fate(task, found, commit) if task else "the task no longer exists"
     head = Cause(0, about.task, f"{commit} was made for {about.task}, attempt {about.attempt}; {verdict}")
     lines = [Cause(1, about.task, f"{clock(row.time)} {describe(row.fact)}") for row in found]
     return [head, *lines, Cause(0, about.task, f"next: interlock show {about.task}")]
 
 
 def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
-    """Did the commit reach main, itself or merged onto main as another."""
+    """The fate of a commit: on main itself, merged onto main as another, or not landed."""
     if task.landed is None:
-        return f"nothing of the task is on main, it is {task.stage.value}"
+        return f"the task has not landed, it is {task.stage.value}"
     if task.landed.commit.startswith(commit):
-        return f"it is what landed on main: {evidence_text(task.evidence)}"
+        return f"it landed on main: {evidence_text(task.evidence)}"
     merged = [row.fact.commit for row in found if isinstance(row.fact, f.CandidatePassed)]
     if task.landed.commit in merged:
-        return f"merged onto main it landed as {task.landed.commit[:12]}: {evidence_text(task.evidence)}"
-    return f"something else landed: {task.landed.commit[:12]}"
+        return f"it landed on main as {task.landed.commit[:12]}: {evidence_text(task.evidence)}"
+    return f"another commit of the task landed: {task.landed.commit[:12]}"
 
 
 def names_commit(row: Recorded, commit: str) -> bool:
-    """Is the commit one that this fact says was made, tested or landed (not merely what it was based on)."""
+    """True if this fact says that the commit was made, tested or landed (not only that it was the base)."""
     fact = row.fact
     named = (getattr(fact, "commit", None), getattr(fact, "work", None))
     return isinstance(fact, f.PhaseFact) and any(value and value.startswith(commit) for value in named)

@@ -26,7 +26,7 @@ class Item:
 
 
 def items(reading: Reading) -> list[Item]:
-    """What waits for a person: what an agent asks first, then what has come to a halt."""
+    """Everything that waits for a person: questions of agents first, then failed and paused tasks."""
     tasks = list(reading.state.tasks.values())
     return [
         *(item for task in tasks for item in _asked(reading, task)),

@@ -45,7 +45,7 @@ def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) 
 def _project(state: State, is_live: bool) -> Iterator[Family]:
     stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
     usage = [task.usage for task in state.tasks.values()]
-    yield _gauge("run_live", "Is a run going on.", float(is_live))
+    yield _gauge("run_live", "1 while a run is active, else 0.", float(is_live))
     yield _family("tasks", "gauge", "Tasks by stage.", stages)
     yield _counter("facts_total", "Facts in the log.", state.seq)
     yield _family(
@@ -58,20 +58,20 @@ def _project(state: State, is_live: bool) -> Iterator[Family]:
         ],
     )
     yield _counter(
-        "cost_usd_total", "What agents say they have cost.", sum(one.cost_usd or 0.0 for one in usage)
+        "cost_usd_total", "Cost in USD that agents report.", sum(one.cost_usd or 0.0 for one in usage)
     )
 
 
 def _slots(slots: Slots) -> Iterator[Family]:
     parts = {"all": slots, **slots.roles}
     for name, text in (
-        ("limit", "How many agents may work at once."),
-        ("in_use", "How many agents are at work."),
-        ("free", "How many more agents there is room for."),
+        ("limit", "Agents that may work at once."),
+        ("in_use", "Agents at work."),
+        ("free", "Free slots for agents."),
     ):
         samples = [({"role": role}, float(getattr(part, name))) for role, part in parts.items()]
         yield _family(f"slots_{name}", "gauge", text, samples)
-    yield _gauge("queue_length", "Tasks that are free to start and have not.", slots.queue)
+    yield _gauge("queue_length", "Tasks that are ready and not started.", slots.queue)
 
 
 def _pool(figures: PoolFigures) -> Iterator[Family]:
@@ -79,7 +79,7 @@ def _pool(figures: PoolFigures) -> Iterator[Family]:
         ({"quantile": "0.5"}, figures.waiting_p50_seconds),
         ({"quantile": "0.99"}, figures.waiting_p99_seconds),
     ]
-    yield _family("waiting_seconds", "gauge", "From being free to start to the start, in this run.", waits)
+    yield _family("waiting_seconds", "gauge", "Time from ready to started, in this run.", waits)
     for name, value, text in (
         (
             "utilization_ratio",
@@ -109,7 +109,7 @@ def _kinds(state: State) -> Iterator[Family]:
     yield _family("category_queued", "gauge", "Tasks whose needs are met, by category.", _bounded(queued))
     most = sorted(limits.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
     limited = [({"category": name}, float(limit.limit)) for name, limit in most]
-    yield _family("category_limit", "gauge", "How many agents the clutch allows a category.", limited)
+    yield _family("category_limit", "gauge", "Agents that the clutch allows a category.", limited)
     for name, text in (
         ("landed", "Attempts that landed, older runs counting less."),
         ("failed", "Attempts that failed by their own fault, older runs counting less."),
@@ -122,10 +122,8 @@ def _providers(state: State) -> Iterator[Family]:
     known = state.providers.items()
     newest = sorted(known, key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
     limits = [({"provider": name}, provider.limit) for name, provider in newest]
-    yield _family(
-        "provider_limit", "gauge", "Calls at once that a provider takes, as the brake found.", limits
-    )
-    for name, text in (("calls", "Calls to a provider."), ("refused", "Calls that a provider turned away.")):
+    yield _family("provider_limit", "gauge", "Concurrent calls that the brake allows a provider.", limits)
+    for name, text in (("calls", "Calls to a provider."), ("refused", "Calls that a provider refused.")):
         samples = [({"provider": key}, float(getattr(provider, name))) for key, provider in known]
         yield _family(f"provider_{name}_total", "counter", text, _bounded(samples))
 

@@ -47,7 +47,7 @@ def foresee_plan(
 
 
 def agents_at_once(graph: Graph, state: State, many: "Parallel") -> int:
-    """How many agents there may be on what is to do: the clutch's numbers, or what it would begin with."""
+    """The number of agents that may work on the tasks to do: the clutch's limits, or its first ones."""
     if not many.auto:
         return many.most
     done = {name for name, task in state.tasks.items() if task.is_over}

@@ -19,7 +19,7 @@ LAST = "last"
 def find_run(runs: list[PastRun], name: str) -> PastRun:
     """By its number, by the beginning of its name, or `last`."""
     if not runs:
-        raise UsageError("nothing has run in this repository yet", "interlock run")
+        raise UsageError("no run in this repository yet", "interlock run")
     if name == LAST:
         return runs[-1]
     if name.isdecimal() and len(name) < 10 and 1 <= int(name) <= len(runs):
@@ -60,14 +60,14 @@ def position_at(log: list[Recorded], run: PastRun, moment: str) -> int:
         if run.first <= position <= run.last:
             return position
         raise UsageError(
-            f"fact {position} is not of this run, which has {run.first} to {run.last}",
+            f"fact {position} is not in this run ({run.first} to {run.last})",
             "interlock replay lists the runs",
         )
     times = [row for row in log[run.first - 1 : run.last] if clock(row.time) <= moment]
     if not _is_clock(moment) or not times:
         raise UsageError(
-            f"`{moment}` is no moment of this run ({clock(run.started)} to {clock(run.ended)})",
-            "write the position of a fact, or a time like 14:05:30",
+            f"`{moment}` is not a moment of this run ({clock(run.started)} to {clock(run.ended)})",
+            "give the number of a fact, or a time like 14:05:30",
         )
     return times[-1].seq
 

@@ -113,8 +113,8 @@ class Eta:
         """For the end of a line; nothing when nothing is left."""
         left = self.seconds(state, now)
         if left is None:
-            return "time to go unknown yet"
-        return f"about {lasting(left)} to go" if left >= 1 else ""
+            return "time left unknown"
+        return f"about {lasting(left)} left" if left >= 1 else ""
 
 
 ETA = Eta()

@@ -31,9 +31,9 @@ class Row:
     next: str
     landed_commit: str | None
     evidence: Evidence | None
-    """How well its change is known to work; None: there is no change, or it was refused."""
+    """The evidence for its change; None: there is no change, or it was refused."""
     question: str | None
-    """What it waits for a person to answer."""
+    """The question that it waits for a person to answer."""
     goal: str
     needs: tuple[str, ...]
     waits_for: tuple[str, ...]
@@ -57,7 +57,7 @@ class Row:
 
 
 ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE)
-"""What needs eyes first comes first; removed tasks are not shown."""
+"""Stages that need attention come first; removed tasks are not shown."""
 
 
 def by_stage(state: State) -> dict[Stage, list[TaskId]]:
@@ -116,12 +116,12 @@ def find(state: State, text: str) -> TaskState:
     """The task a person means."""
     names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
     if not names:
-        raise UsageError(f"there is no task `{text}`: no task graph was taken in yet", "interlock run")
+        raise UsageError(f"there is no task `{text}`: no task graph has been run yet", "interlock run")
     return state.tasks[find_task(text, names, "`interlock status` lists all tasks")]
 
 
 def forecast_of(state: State, task: TaskState) -> Forecast:
-    """What the log says is expected of it; before its first run, what it would say now."""
+    """The forecast in the log; before the first run, one that is made now."""
     if task.forecast:
         return task.forecast
     from interlock.learn.estimate import Estimator  # only before the first run

@@ -32,7 +32,7 @@ class Case:
 
 
 def recorded_case(run: PastRun) -> Case:
-    return Case("as it was", run.seconds, run.seconds, run.cost_usd, run.attempts, run.landed)
+    return Case("recorded", run.seconds, run.seconds, run.cost_usd, run.attempts, run.landed)
 
 
 def simulated_cases(
@@ -41,7 +41,7 @@ def simulated_cases(
     state = as_it_stood(log, run)
     terms = Terms(run.started, run.slots, run.selection, lane_depth=run.lane_depth)
     same, is_priced = [rehearse(copied(state), terms, as_recorded(run))], run.cost_usd is not None
-    cases = [_case("rehearsed with the same numbers", same, is_priced)]
+    cases = [_case("simulated, same settings", same, is_priced)]
     other = copied(state)
     if slots:
         other.clutch = {}  # what was learned per kind of work is what is being asked about
@@ -54,7 +54,7 @@ def simulated_cases(
         is_priced = any(prospect(other.tasks[name], other.tallies).cost_usd for name in run.tries)
         outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
     said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
-    return [*cases, _case(f"with {' '.join(said)}", outlooks, is_priced)]
+    return [*cases, _case(f"simulated, {' '.join(said)}", outlooks, is_priced)]
 
 
 def _agent(state: State, name: str) -> Agent:

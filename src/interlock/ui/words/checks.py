@@ -13,57 +13,57 @@ LAST_LINES = 8
 _WHAT: dict[Unable, Callable[[CheckResult], str]] = {
     Unable.PROGRAM: lambda check: f"{_named(check, 'its program')}: command not found",
     Unable.NOT_EXECUTABLE: lambda check: f"{_named(check, 'its program')} is not executable",
-    Unable.MODULE: lambda check: f"the module {_named(check, '')} is not there in the sandbox",
+    Unable.MODULE: lambda check: f"the sandbox has no module {_named(check, '')}",
     Unable.COLLECTION: lambda check: f"its tests cannot be loaded{_of(check)}",
     Unable.NO_TESTS: lambda _: "it finds no tests",
-    Unable.USAGE: lambda check: f"it refuses its options{_of(check)}",
+    Unable.USAGE: lambda check: f"its options are invalid{_of(check)}",
     Unable.PATH: lambda check: f"{_named(check, 'a file it names')} is not on main",
     Unable.SCRIPT: lambda check: f"package.json has no script {_named(check, '')}",
     Unable.TARGET: lambda check: f"make has no target {_named(check, '')}",
     Unable.NETWORK: lambda check: f"it needs the network{_of(check)}, and checks have none",
-    Unable.TIMEOUT: lambda check: f"it did not end within {check.seconds:.0f} s",
+    Unable.TIMEOUT: lambda check: f"it timed out after {check.seconds:.0f} s",
     Unable.SETUP: lambda check: f"the set-up {_named(check, '')} failed",
     Unable.MACHINE: lambda check: check.about,
 }
 _MEND: dict[Unable, str] = {
     Unable.PROGRAM: "correct the command, or install the program and name its folder in `toolchains`",
-    Unable.NOT_EXECUTABLE: "make it executable (git update-index --chmod=+x FILE), and commit that",
+    Unable.NOT_EXECUTABLE: "make it executable (git update-index --chmod=+x FILE) and commit",
     Unable.MODULE: "install what the tests need, or let `setup:` do it; then `interlock doctor`",
-    Unable.COLLECTION: "run the command in your shell and correct what it names, then commit that",
-    Unable.NO_TESTS: "name the folder with the tests in the command, or check with something else",
+    Unable.COLLECTION: "run the command in your shell, fix what it reports, and commit",
+    Unable.NO_TESTS: "name the test folder in the command, or use another check",
     Unable.USAGE: "correct the options of the command",
     Unable.PATH: "correct the path in the command, or commit the file",
     Unable.SCRIPT: "correct the command, or add the script to package.json",
     Unable.TARGET: "correct the command, or add the target to the Makefile",
     Unable.NETWORK: "let `setup:` fetch what is missing before agents start, or check without the network",
-    Unable.SETUP: "run it in your shell and correct what it names (does the lock file fit?), and commit that",
+    Unable.SETUP: "run it in your shell, fix what it reports (is the lock file up to date?), and commit",
     Unable.MACHINE: "see `interlock doctor`",
-    Unable.TIMEOUT: "give it more time with `check_timeout`, or check with something faster",
+    Unable.TIMEOUT: "raise `check_timeout`, or use a faster check",
 }
 
 
 def inability(check: CheckResult) -> str:
-    """Why it could not run, as half a sentence; empty if it ran."""
+    """The reason that it could not run, as half a sentence; empty if it ran."""
     return inert(_WHAT[check.unable](check)) if check.unable else ""
 
 
 def mend(check: CheckResult) -> str:
-    """What makes it run; empty if it ran."""
+    """The way to make it run; empty if it ran."""
     return _MEND[check.unable] if check.unable else ""
 
 
 def main_text(check: CheckResult) -> str:
-    """How a check ends on main, as the rest of a sentence about its command."""
+    """The result of a check on main, as the rest of a sentence about its command."""
     if check.unable:
         return f"cannot run on main: {inability(check)}"
     if check.passed:
         tests = f", {counted(check.suite.ran, 'test')}" if check.suite and check.suite.ran else ""
         return f"passes on main{tests}"
     if check.suite and check.suite.names_failures:
-        return f"fails on main, in {counted(check.suite.failed_count, 'test')} that {_are(check)} known"
+        return f"fails on main: {counted(check.suite.failed_count, 'known failing test')}"
     if check.suite and check.suite.flaw:
         return f"fails on main (exit {check.exit_code}), not only in known tests: {inert(check.suite.flaw)}"
-    return f"fails on main (exit {check.exit_code}), and which tests fail cannot be read from its output"
+    return f"fails on main (exit {check.exit_code}); its output does not name the failing tests"
 
 
 def red_main_text(state: State) -> str:
@@ -78,7 +78,7 @@ def red_main_text(state: State) -> str:
 
 
 def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
-    """What is wrong with a check on main, the end of its output, and what mends it.
+    """The problem of a check on main, the end of its output, and the fix.
 
     `place` is its line in the graph, or empty.
     """
@@ -86,9 +86,9 @@ def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
     for line in last_lines(check):
         yield f"  | {line}"
     help_ = mend(check) or (
-        "correct main first; or say `red_main: allow` in the defaults of the graph to land without this check"
+        "fix main first, or set `red_main: allow` in the graph's `defaults` to land without this check"
     )
-    yield f"to mend it: {help_}{f' ({place})' if place else ''}"
+    yield f"fix: {help_}{f' ({place})' if place else ''}"
 
 
 def last_lines(check: CheckResult) -> list[str]:

@@ -18,13 +18,13 @@ _GAPS = {
     Gap.RED_ON_MAIN: "{} fails on main too",
     Gap.UNREAD: "the checks never read {}",
     Gap.TESTS_REMOVED: "it removes tests that no report counts ({})",
-    Gap.BLIND: "the checks stayed green with {} broken on purpose",
-    Gap.ONLY_BUILT: "only a compiler or a linter noticed {} broken on purpose",
+    Gap.BLIND: "the checks still passed with {} broken on purpose",
+    Gap.ONLY_BUILT: "only a compiler or a linter failed with {} broken on purpose",
 }
 
 
 def landed_text(commit: str, evidence: Evidence) -> str:
-    """How a change landed. Without a check that covers it, never as if it had passed one."""
+    """The landing of a change. A change without a covering check never reads as if it had passed one."""
     if evidence.is_verified:
         return f"landed as {commit}, verified{known_text(evidence)}"
     return f"landed (unverified) as {commit}, {gap_text(evidence)}{_steering(evidence)}"
@@ -40,11 +40,11 @@ def evidence_text(evidence: Evidence | None) -> str:
 
 
 def known_text(evidence: Evidence) -> str:
-    """What fails as it does on main, and how many fewer tests pass; empty if all is as it should be."""
+    """The failures known from main, and the number of tests that are missing; empty if there are none."""
     known, fewer = evidence.known_failures, evidence.fewer_tests
-    failing = f" but for {counted(known, 'known failing test')} of main" if known else ""
+    failing = f" except {counted(known, 'known failing test')} of main" if known else ""
     less = f", without {counted(fewer, 'test')} of main{_removed(evidence)}" if fewer else ""
-    untried = ", checks not tried by a break" if evidence.untried else ""
+    untried = ", checks not tested on broken code" if evidence.untried else ""
     return failing + less + untried + _steering(evidence)
 
 
@@ -64,11 +64,11 @@ def _removed(evidence: Evidence) -> str:
 
 
 def gap_text(evidence: Evidence) -> str:
-    """What is missing for `verified`."""
+    """The reason that a change is not `verified`."""
     named = ", ".join(f"`{inert(name)}`" for name in evidence.about[:NAMED])
     named += f" and {len(evidence.about) - NAMED} more" if len(evidence.about) > NAMED else ""
     if evidence.gap is None:
-        return "the agent says so" if evidence.grade is Grade.CLAIMED else ""
+        return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
     if evidence.gap is Gap.FEWER_TESTS:
         gone = counted(evidence.fewer_tests, "test")
         return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
@@ -76,35 +76,37 @@ def gap_text(evidence: Evidence) -> str:
 
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
-    """What the checks said of code that was broken on purpose; '' where there was nothing to break."""
+    """The result of checks on code that was broken on purpose; '' if there was no code to break."""
     checks = " and ".join(f"`{command}`" for command in result.noticed_by or commands)
     if result.is_untried:
-        return f"{checks} takes too long to be tried by a break"
+        return f"{checks} takes too long to run on broken code"
     if not result.places:
         return ""
     if result.noticed:
-        return f"broke {result.places[-1]}; {checks} noticed in {result.seconds:.1f} s"
+        return (
+            f"broke {result.places[-1]} on purpose; {checks} failed as it should, in {result.seconds:.1f} s"
+        )
+    broken = ", then ".join(result.places)
     if result.by_build:
-        broken = ", then ".join(result.places)
-        return f"broke {broken}; only a compiler or a linter noticed: {checks} was not seen to run the code"
-    return f"broke {', then '.join(result.places)}, and {checks} stayed green: it does not test the change"
+        return f"broke {broken} on purpose; only a compiler or a linter failed: {checks} did not run the code"
+    return f"broke {broken} on purpose, and {checks} still passed: it does not test this code"
 
 
 def wrong_copy_text(copy: "WrongCopy") -> str:
-    """Why checks do not see the change."""
+    """The reason that checks do not see the change."""
     what = "an editable install of another folder" if copy.is_editable else "an installed copy"
     return f"because it imports {inert(copy.package)} from {inert(copy.path)}, {what}"
 
 
 def wrong_copy_fix(copy: "WrongCopy") -> str:
-    """What makes them import the tree under check."""
+    """The command that makes them import the tree under check."""
     if copy.is_editable:
         return "use a sandbox that shows the change at the checkout's own path (see `interlock doctor`)"
     return "python -m pip install -e .  (or uv pip install -e .), in the environment that the checks use"
 
 
 def grades_text(found: Iterable[Evidence]) -> str:
-    """How many changes are verified, and how many are not; '' without any."""
+    """The number of verified and unverified changes; '' without any."""
     members = list(found)
     verified = sum(one.is_verified for one in members)
     rest = len(members) - verified

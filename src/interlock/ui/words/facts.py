@@ -106,4 +106,4 @@ def left_out_lines(left_out: Sequence[LeftOut], archived: str) -> list[str]:
         return []
     kept = f"kept in {archived}^; " if archived else ""
     named = [f"left out: {out.text}" for out in left_out]
-    return [*named, f"{kept}to land such files: land_files in interlock.toml"]
+    return [*named, f"{kept}to land such files, set land_files in interlock.toml"]

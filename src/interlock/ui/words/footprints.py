@@ -9,7 +9,7 @@ NAMED = 3
 
 
 def request_line(asked: ScopeRequest) -> str:
-    """What an agent wanted to edit, and what it was told."""
+    """A request of an agent to edit more paths, and the answer."""
     verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
     answer = f": {asked.answer}" if asked.answer else ""
     why = f" ({inert(asked.why)})" if asked.why else ""

@@ -1,4 +1,4 @@
-"""What is expected of a task, in words for people."""
+"""Forecasts in words."""
 
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
@@ -20,9 +20,9 @@ def expected_text(forecast: Forecast) -> str:
 
 
 def time_text(forecast: Forecast) -> str:
-    """How long one attempt takes."""
+    """The expected time of one attempt."""
     if forecast.is_guess:
-        return "time unknown yet"
+        return "time unknown"
     return f"median {_time(forecast.seconds)}, 9 of 10 under {_time(forecast.seconds_p90)}"
 
 
@@ -32,5 +32,5 @@ def _time(seconds: float) -> str:
 
 def _evidence(attempts: float) -> str:
     if attempts < 0.5:
-        return "nothing of its kind has been tried here yet"
+        return "no attempts of this kind yet"
     return f"from {counted(round(attempts), 'attempt')}"

@@ -8,8 +8,8 @@ from interlock.ui.words.facts import clock
 
 
 def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
-    """Which kinds of work, providers and machine are held below what the run may have; '' if nothing is.
-    Not the providers that are shown `besides`."""
+    """The kinds of work, providers and machine that are limited below what the run allows; '' if none is.
+    Leaves out the providers in `besides`."""
     found = list(_brakes(state, besides))
     return f"clutch: {', '.join(found)}" if found else ""
 

@@ -1,4 +1,4 @@
-"""What happens in a run, one sentence per fact. Facts that only the engine cares about say nothing."""
+"""The events of a run, one sentence per fact. Facts that only the engine needs have none."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "yellow" if fact.left_out else "",
         f"{fact.task}: change made in {fact.seconds:.1f} s, {_files(fact)}{_left_out(fact)}"
         if fact.commit != fact.base
-        else f"{fact.task}: nothing changed; checking main as it is",
+        else f"{fact.task}: no changes; checking main as it is",
     ),
     f.NoChangeNeeded: lambda fact: (
         "green",
@@ -36,8 +36,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.LandingLost: lambda fact: (
         "red",
-        f"{fact.task}: its commit {fact.commit[:12]} is no longer on main. To do it again: interlock retry "
-        f"{fact.task}; to accept that: interlock cancel {fact.task}",
+        f"{fact.task}: commit {fact.commit[:12]} is no longer on main. Next: interlock retry "
+        f"{fact.task} to do it again, or interlock cancel {fact.task} to accept that",
     ),
     f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
@@ -53,15 +53,15 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.TaskCancelled: lambda fact: ("yellow", f"{fact.task}: cancelled{_why(fact.why)}"),
     f.TaskReset: lambda fact: ("yellow", f"{fact.task}: reset by a person{_why(fact.why)}"),
     f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),
-    f.Paused: lambda fact: ("yellow", f"{fact.task or 'everything'}: paused{_why(fact.why)}"),
-    f.Unpaused: lambda fact: ("", f"{fact.task or 'everything'}: no longer paused"),
+    f.Paused: lambda fact: ("yellow", f"{fact.task or 'project'}: paused{_why(fact.why)}"),
+    f.Unpaused: lambda fact: ("", f"{fact.task or 'project'}: unpaused"),
     f.ClutchDecided: lambda fact: (
         _weight(fact),
         f"up to {counted(fact.limit, 'agent')} at once{_of_what(fact)}: {fact.why}",
     ),
     f.StopRequested: lambda fact: (
         "yellow",
-        f"{'stopping agents' if fact.agents else 'no new starts'}{_why(fact.why)}",
+        f"{'stopping agents' if fact.agents else 'starting no new tasks'}{_why(fact.why)}",
     ),
     f.CanaryTried: lambda fact: (
         "" if fact.noticed else "red",
@@ -69,7 +69,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",
-        f"{fact.task}: {'may also edit' if fact.granted else 'was asked to leave'} "
+        f"{fact.task}: {'may also edit' if fact.granted else 'may not edit'} "
         f"{', '.join(fact.paths)}: {fact.why}",
     ),
     f.QuestionAsked: lambda fact: (
@@ -146,7 +146,7 @@ def _of_what(fact: f.ClutchDecided) -> str:
 
 
 def _canary(text: str, fact: f.CanaryTried) -> str:
-    worth = ", and what lands is not verified" if fact.places and not fact.noticed else ""
+    worth = "; changes land unverified" if fact.places and not fact.noticed else ""
     return f"canary: {text}{worth}" if text else ""
 
 

@@ -33,7 +33,7 @@ QUIET_SECONDS = 30.0
 
 
 def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
-    """The reason with what only a reader knows: the time, the claims, and whether anybody is at work."""
+    """The reason with the reader's knowledge: the time, the claims, and if a run is alive."""
     if task.stage is Stage.RUNNING:
         return Reason(Why.RUNNING, _running(reading, task))
     if task.stage is Stage.FAILED:
@@ -46,7 +46,7 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> Reason:
     if reason.why is Why.CHECK and (check := obstacle(reading.state, task.spec)):
         return replace(reason, text=f"`{inert(check.command)}` {main_text(check)}")
     if not reading.is_live and reason.why in NEEDS_A_RUN:
-        return Reason(Why.NO_RUN, "no run is going on")
+        return Reason(Why.NO_RUN, "no run is active")
     return reason
 
 
@@ -55,11 +55,11 @@ def _running(reading: Reading, task: TaskState) -> str:
     text = f"{task.phase.name}{by}, attempt {task.attempt}, for {lasting(reading.now - task.since)}"
     claim = reading.claim_on(task.spec.id)
     if not reading.is_live:
-        return f"{text}; its run has ended, the next one continues it"
+        return f"{text}; its run ended, the next run continues it"
     if asked := open_permissions(task):
         return f"{text}; waits for permission: {in_short(asked)}"
     if claim and claim.renewed_seconds_ago > QUIET_SECONDS:
-        return f"{text}; no sign of life for {lasting(claim.renewed_seconds_ago)}"
+        return f"{text}; no heartbeat for {lasting(claim.renewed_seconds_ago)}"
     if claim and claim.note:
         return f"{text}: {inert(claim.note)}"
     return text

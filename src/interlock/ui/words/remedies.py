@@ -15,11 +15,11 @@ LOGINS = {
     "opencode": "opencode auth login",
     "copilot": "copilot login",
 }
-"""How a program of a kind is logged in; those that are not here ask for it when they are started."""
+"""The login command by kind of agent; programs that are not here ask for a login when they start."""
 
 
 def after_failure(task: TaskState) -> str:
-    """What to type next. A credential that was refused and a program that is missing stay so on a retry."""
+    """The next command after a failure. A retry does not help a refused credential or a missing program."""
     retry = f"interlock retry {task.spec.id}"
     last = task.failures[-1] if task.failures and task.stage is Stage.FAILED else None
     if last and last.error is ErrorClass.AUTH:
@@ -58,4 +58,4 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
 
 
 HELPS = {Why.CHECK: "interlock doctor", Why.NO_RUN: "interlock run", Why.NOT_SELECTED: "interlock run"}
-"""What to type for a reason that is about no task in particular."""
+"""The next command by reason, where the reason is about no single task."""

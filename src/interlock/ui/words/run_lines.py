@@ -92,7 +92,7 @@ class Telling:
 
 
 def _refused(fact: f.Fact, state: State) -> tuple[str, str, float] | None:
-    """Which provider refused, why, and when it is asked again; None for any other fact."""
+    """The provider that refused, the reason, and the time of the next try; None for any other fact."""
     if isinstance(fact, f.ClutchDecided) and fact.provider and fact.limit == 0:
         return fact.provider, fact.why, fact.until
     if isinstance(fact, f.PhaseFailed) and fact.error in WAITS and fact.task in state.tasks:
@@ -103,7 +103,7 @@ def _refused(fact: f.Fact, state: State) -> tuple[str, str, float] | None:
 
 
 def _cause(why: str) -> str:
-    """What the provider said, without what follows from it for the limit."""
+    """The provider's own message, without its effect on the limit."""
     return inert(why).partition("; ")[0].rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""What a session said, in lines for people."""
+"""Session events in words."""
 
 import msgspec
 

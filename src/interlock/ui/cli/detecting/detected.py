@@ -27,7 +27,7 @@ class SetupFound:
     """The folders that it makes."""
     source: str
     locked: bool = False
-    """Do the key files say exactly what is installed, and nothing else."""
+    """True if the key files alone decide what is installed."""
     absent: tuple[str, ...] = ()
     """Those of the folders that are not in the checkout."""
     needs: str = ""
@@ -35,13 +35,13 @@ class SetupFound:
 
     @property
     def command(self) -> str:
-        """What a person would type."""
+        """The command as a person would type it."""
         return " && ".join(self.run)
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """How a project is set up and checked, as far as its files tell."""
+    """The set-up and the checks of a project, read from its files."""
 
     setups: tuple[SetupFound, ...] = ()
     """One for each ecosystem."""
@@ -56,7 +56,7 @@ class Detected:
 
     @property
     def setup(self) -> Setup | None:
-        """What to write into a graph: of the set-ups that lock files decide, those that are in use.
+        """The set-ups to write into a graph: of those that have a lock file, the ones in use.
 
         One whose program is not installed would hold back each check.
         """

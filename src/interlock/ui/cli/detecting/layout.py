@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-Table = dict[str, Any]  # Any: whatever a file of somebody else's holds
+Table = dict[str, Any]  # Any: whatever the project's own file holds
 
 
 class Layout:
@@ -20,7 +20,7 @@ class Layout:
         self.environ = environ
 
     def has(self, *names: str) -> bool:
-        """Is any of these there."""
+        """True if any of these files exists."""
         return any((self.root / name).exists() for name in names)
 
     def first(self, *names: str) -> str:

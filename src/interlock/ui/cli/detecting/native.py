@@ -75,7 +75,7 @@ def cargo_checks(layout: Layout) -> Iterator[CheckFound]:
 
 
 def _recipe(text: str, target: str, depth: int = 2) -> str | None:
-    """What make does for a target and for what that needs; None if there is no such target."""
+    """The commands of a make target and of its prerequisites; None if there is no such target."""
     pattern = rf"^{re.escape(target)}\s*:(?![:=])(?P<needs>[^\n#]*)[^\n]*\n(?P<lines>(?:\t[^\n]*\n?|\s*\n)*)"
     found = re.search(pattern, f"{text}\n", re.MULTILINE)
     if found is None:

@@ -62,12 +62,12 @@ def _naming(layout: Layout, script: str) -> str:
 
 
 def build_command(layout: Layout) -> str:
-    """What builds the project, if it has a script for that."""
+    """The script that builds the project, if it has one."""
     return f"{_runner(layout)} run build" if "build" in table(layout.package, "scripts") else ""
 
 
 def tests_what_is_built(layout: Layout) -> bool:
-    """Does the script run a file that is compiled from another one."""
+    """True if the script runs a file that is compiled from another one."""
     script = str(table(layout.package, "scripts").get("test", ""))
     compiled = (name for name in script.split() if re.search(r"\.[mc]?js$", name))
     sources = (re.sub(r"js$", "ts", name) for name in compiled)
@@ -75,7 +75,7 @@ def tests_what_is_built(layout: Layout) -> bool:
 
 
 def node_setup(layout: Layout) -> Iterator[SetupFound]:
-    """What fills node_modules."""
+    """The command that fills node_modules."""
     package = layout.package
     if not (set(package) & {"dependencies", "devDependencies", "workspaces"} or layout.has(*LOCKS)):
         return

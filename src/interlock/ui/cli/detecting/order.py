@@ -28,7 +28,7 @@ from interlock.ui.cli.detecting.tox import tox_checks
 
 
 def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
-    """How the project at `root` is set up and checked."""
+    """Find the set-up and the checks of the project at `root`."""
     layout = Layout(root, environ)
     found = [setup for find in _SETUPS for setup in find(layout)]
     named = [setup for setup in found if setup.makes] or found

@@ -23,7 +23,7 @@ _DEV_NAMES = ("dev", "develop", "development")
 
 
 def is_python(layout: Layout) -> bool:
-    """Is there anything of Python here that could be tested."""
+    """True if the project has Python code to test."""
     named = layout.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini")
     return named or bool(_has_tests(layout))
 
@@ -67,7 +67,7 @@ def environment_of(layout: Layout) -> str:
 
 
 def python_setup(layout: Layout) -> Iterator[SetupFound]:
-    """What makes the environment. With a lock file, exactly what that says."""
+    """The commands that make the environment. A lock file is installed exactly."""
     if not is_python(layout) and not layout.first("requirements.txt"):
         return
     environment = next((name for name in ENVIRONMENTS if layout.has(f"{name}/pyvenv.cfg")), ".venv")
@@ -148,7 +148,7 @@ def _is_src_layout(layout: Layout) -> bool:
 
 
 def _is_editable(layout: Layout, environment: str) -> bool:
-    """Does the environment lead to the checkout's own files."""
+    """True if the environment links to the checkout's own files."""
     installed = layout.root / environment
     for packages in installed.glob("lib/python3*/site-packages"):
         links = (*packages.glob("*.pth"), *packages.glob("*.egg-link"), *packages.glob("__editable__*"))
@@ -168,7 +168,7 @@ def _text(path: Path) -> str:
 
 
 def _has_tests(layout: Layout) -> str:
-    """Where the first test is, or nothing."""
+    """The path of the first test, or an empty text."""
     for pattern in ("tests/test_*.py", "test/test_*.py", "test_*.py", "tests/*/test_*.py", "tests/*_test.py"):
         for path in layout.root.glob(pattern):
             return str(path.relative_to(layout.root))
@@ -181,7 +181,7 @@ def _without_wrapper(command: str) -> str:
 
 
 def _module_words(said: list[str]) -> list[str] | None:
-    """What follows `python`, if it is Python that this runs; without the measuring of coverage."""
+    """The words after `python`, if the command runs Python, without coverage measurement."""
     if said[:1] in (["python"], ["python3"]):
         said = said[1:]
         if said[:2] == ["-m", "coverage"]:

@@ -26,7 +26,7 @@ _BUILDS = re.compile(
 _TOOLS = re.compile(r"\b(ctest|meson test|cmake)\b")
 """Tools that build and test in a folder of their own."""
 _UNUSABLE = re.compile(r"\$\{\{|\b(tox|nox|hatch|docker|sudo|apt-get|brew|curl|codecov)\b")
-"""What only the CI's own machine can do."""
+"""Lines that only run on the CI machine."""
 _NO_TEST = re.compile(
     r"\b(pip[x\d]?|uv|poetry|conda|npm|pnpm|yarn|bun|go|cargo) (install|add|i|ci|sync)\b"
     r"|(^|&& )(echo|printf|grep|which)\b|\s--(version|help|collect-only|co)\b"
@@ -83,7 +83,7 @@ def _typed(layout: Layout, line: str) -> str:
 
 
 def tests_otherwise(layout: Layout, command: str) -> bool:
-    """Do the workflows test, and never with this command."""
+    """True if the workflows run tests, but never with this command."""
     lines = [line for _, lines in workflow_lines(layout) for line in lines]
     by_tool = any(_TOOLS.search(line) for _, said in _jobs(layout) for _, line in said)
     tests = [line for line in lines if _is_test(line)]
@@ -91,7 +91,7 @@ def tests_otherwise(layout: Layout, command: str) -> bool:
 
 
 def _runs(command: str, line: str) -> bool:
-    """Is it a part of the line, whatever options stand between its words."""
+    """True if the line runs the command, with any options between its words."""
     words = r"(?: -\S+)* ".join(map(re.escape, command.split()))
     return re.search(rf"\b{words}(?![\w-])", line) is not None
 

@@ -1,4 +1,4 @@
-"""What an agent cannot do, beside what the same program can do outside."""
+"""Proof of the sandbox: an agent is denied what the same program can do outside."""
 
 import asyncio
 import subprocess

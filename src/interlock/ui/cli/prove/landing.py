@@ -1,4 +1,4 @@
-"""Who may work on what, and what reaches main."""
+"""Proofs about claims, conflicts, crashes and landings."""
 
 import asyncio
 import signal

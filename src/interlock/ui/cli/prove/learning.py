@@ -1,4 +1,4 @@
-"""What is learned, and engaged: limits that open and brake, lessons that reach the next attempt."""
+"""Proofs of learning: limits that open and close, lessons that reach the next attempt."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ REFUSALS = 3
 
 
 async def clutch_opens(stage: Stage) -> Seen:
-    """A kind of work that nobody knows: one agent, and more as they land without trouble."""
+    """An unknown kind of work starts with one agent, and gets more as tasks land without trouble."""
     agent = shell('sleep 0.3; echo done > "$INTERLOCK_TASK_ID.txt"')
     tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(7))
     await stage.make(
@@ -91,7 +91,7 @@ _DONE = {"message": {"role": "assistant", "content": "Written."}, "finish_reason
 
 
 async def lesson_reaches_the_next(stage: Stage) -> Seen:
-    """What one task had to find out, another is told before it fails."""
+    """A lesson from one task reaches another task before it fails."""
     # The first attempt at each task fails unless its prompt carries what the first task's landing showed.
     agent = shell(
         'if grep -q "SPDX" "$INTERLOCK_PROMPT_FILE"; then echo "SPDX: ok" > "$INTERLOCK_TASK_ID.txt";'

@@ -1,4 +1,4 @@
-"""What a proof is, and what comes of one."""
+"""A proof and its result."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from interlock.ui.cli.prove.stage import Stage
 
 
 class Outcome(StrEnum):
-    """How a proof ended."""
+    """The result of a proof."""
 
     FIRED = "fired"
     FAILED = "failed"
@@ -19,7 +19,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was observed, and the facts that say so."""
+    """An observation, and the facts that show it."""
 
     text: str
     rows: tuple[Recorded, ...] = ()
@@ -35,7 +35,7 @@ class Proof:
 
     name: str
     ids: str
-    """What it serves, by the ids of the mission."""
+    """The mission ids that it serves."""
     act: Callable[[Stage], Awaitable[Seen]]
 
 
@@ -51,7 +51,7 @@ class Result:
     """The facts that show it, as `position kind: what`."""
     seconds: float = 0.0
     repository: str = ""
-    """Where it happened, if it can still be looked at."""
+    """The folder it ran in, if that was kept."""
 
 
 def need(condition: object, what: str) -> None:

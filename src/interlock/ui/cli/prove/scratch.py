@@ -28,7 +28,7 @@ class Scratch:
     mark: str
 
     def close(self, keep: bool) -> None:
-        """Nothing runs here any more; what was written may be worth a look."""
+        """All processes here have ended; the files may be worth a look."""
         end_marked(self.mark)
         if keep:
             (self.folder / OWNER).unlink(missing_ok=True)

@@ -47,7 +47,7 @@ UNBUILT = {
     "approval gates": "A14",
     "several machines": "A20",
 }
-"""What the mission has and the code does not, so that nobody takes it for granted."""
+"""Mechanisms that the mission names and the code does not have yet."""
 
 
 async def prove(settings: Settings, keep: bool) -> AsyncGenerator[Result, None]:

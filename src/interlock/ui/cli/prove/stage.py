@@ -119,7 +119,7 @@ class Stage:
         raise TookTooLong(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
 
     async def pause(self, process: asyncio.subprocess.Process) -> None:
-        """Stop a process, but not in the middle of a write: nobody else could write while it sleeps."""
+        """Stop a process, but not in the middle of a write: it would keep all others from writing."""
         async with self.project() as project:
             for _ in range(STOPS):
                 process.send_signal(signal.SIGSTOP)
@@ -157,7 +157,7 @@ class Stage:
 
 
 def _sandbox_lines(settings: Settings) -> list[str]:
-    """What the user's settings say about where agents run, which is what is to be proven."""
+    """The user's sandbox settings, because these are to be proven."""
     words = ", ".join(map(_quoted, settings.toolchains))
     image = [f"container_image = {_quoted(settings.container_image)}"] if settings.container_image else []
     return [f"sandbox = {_quoted(settings.sandbox)}", f"toolchains = [{words}]", *image]

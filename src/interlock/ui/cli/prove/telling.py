@@ -38,12 +38,12 @@ async def tell_proofs(invocation: Invocation, keep: bool) -> int:
     if failed or keep:
         for result in failed if failed else results:
             if result.repository:
-                note(f"to look at: interlock --project {result.repository} events")
+                note(f"to inspect: interlock --project {result.repository} events")
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
 def _end_as_with_ctrl_c() -> None:
-    """Whoever ends this: proofs have processes and folders to give up first."""
+    """Treat SIGTERM and SIGHUP like Ctrl-C: proofs have processes to end and folders to remove first."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, signal.raise_signal, signal.SIGINT)
 
