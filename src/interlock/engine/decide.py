@@ -213,7 +213,7 @@ def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) ->
             waiting.append(task.spec)
             continue
         attempt = (choice.task, task.attempt + 1, task.phase.name)
-        steps.append(Start(*attempt, choice.why, choice.agent, choice.beside))
+        steps.append(Start(*attempt, choice.why, choice.agent, choice.beside, agent_why=choice.agent_why))
     return steps if PROJECT in busy or not waiting else [*steps, _check_main(state, waiting)]
 
 

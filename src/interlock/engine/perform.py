@@ -72,7 +72,9 @@ class Performer:
                 raise MainMoved
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside, step.ahead)
+            started = f.PhaseStarted(
+                *key, holder, step.why, step.agent, step.beside, step.ahead, step.agent_why
+            )
             return [started, *offer_facts(key, offer)]
 
         try:

@@ -22,6 +22,8 @@ class Start:
     """It is to be checked on top of this task's change, which is not on main yet."""
     onto: Commit = Commit("")
     """The commit of that change."""
+    agent_why: str = ""
+    """The reason for the agent, in short; '' if there was no choice."""
 
 
 PROJECT = TaskId("")

@@ -31,6 +31,8 @@ HOPELESS_WEIGHT = 1_000
 ALIKE = 1.1
 """A forecast is not as exact as this."""
 
+_Reason = tuple[str, str]
+"""A reason, and the detail behind it."""
 _Rank = tuple[float, bool, int, bool, int, bool, int]
 """Rules 1 to 7; the least is chosen."""
 
@@ -41,6 +43,8 @@ class Pick:
 
     agent: str
     why: str = ""
+    detail: str = ""
+    """The figures or the message behind the reason, with their own punctuation."""
 
 
 def pick_agent(state: State, task: TaskState, now: float) -> Pick:
@@ -52,10 +56,10 @@ def pick_agent(state: State, task: TaskState, now: float) -> Pick:
     chosen = min(agents, key=lambda agent: ranks[agent.name])
     usual = min(agents, key=lambda agent: ranks[agent.name][4:])
     if chosen is usual:
-        return Pick(chosen.name, _as_usual(state, task, chosen, now))
+        return Pick(chosen.name, *_as_usual(state, task, chosen, now))
     differs = map(operator.ne, ranks[chosen.name], ranks[usual.name])
     instead = next(rule for rule, decides in zip(_INSTEAD, differs, strict=False) if decides)
-    return Pick(chosen.name, instead(state, task, usual, now))
+    return Pick(chosen.name, *instead(state, task, usual, now))
 
 
 def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
@@ -105,39 +109,37 @@ def _failures(task: TaskState, agent: Agent) -> int:
     return sum(HOPELESS_WEIGHT if e in HOPELESS else e in OWN_FAULTS for e in mine)
 
 
-def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> str:
+def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> _Reason:
     count = len(task.spec.candidates)
     if _warm(state, task, now) == agent.name:
-        return f"it has just worked on {state.warm[task.spec.story].task} of the same story"
+        return f"it has just worked on {state.warm[task.spec.story].task} of the same story", ""
     options = task.forecast.options if task.forecast else ()
     option = next((option for option in options if option.agent == agent.name), None)
     if option is None or task.forecast is None or not task.forecast.evidence:
-        return f"the first choice of {count}"
+        return f"the first choice of {count}", ""
     costs = f"${option.cost_usd:.2f} and " if option.cost_usd is not None else ""
-    return (
-        f"the best of {count} by earlier work: {costs}{lasting(option.seconds)} an attempt, "
-        f"{option.success:.0%} of which land"
-    )
+    figures = f"{costs}{lasting(option.seconds)} an attempt, {option.success:.0%} of which land"
+    return f"the best of {count} by earlier work", f": {figures}"
 
 
-def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> str:
+def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> _Reason:
     provider = state.providers.get(provider_of(usual))
     because = f" ({provider.why})" if provider and provider.until > now else ""
     left = lasting(_closed_until(state, task, usual) - now)
-    return f"the model of {usual.name} is closed for another {left}{because}"
+    return f"the model of {usual.name} is closed for another {left}", because
 
 
-def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) -> str:
-    return "its session was cut off, and goes on"
+def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) -> _Reason:
+    return "its session was cut off, and goes on", ""
 
 
-def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> str:
+def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> _Reason:
     last = next(failure for failure in reversed(task.failures) if failure.agent == usual.name)
-    return f"{usual.name} failed at it in attempt {last.attempt} ({last.summary})"
+    return f"{usual.name} failed at it in attempt {last.attempt}", f" ({last.summary})"
 
 
-def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> str:
-    return f"it looks too hard for {usual.name}, which takes {usual.complexity} complexity at most"
+def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> _Reason:
+    return f"it looks too hard for {usual.name}, which takes {usual.complexity} complexity at most", ""
 
 
 _INSTEAD = (_is_closed, _was_cut_off, _has_failed, _is_too_weak)

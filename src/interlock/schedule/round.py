@@ -24,6 +24,8 @@ class Choice:
     agent: str = ""
     beside: tuple[Beside, ...] = ()
     """Whom it may get in the way of."""
+    agent_why: str = ""
+    """The reason for its agent, in short; '' if there was no choice."""
 
 
 Places = tuple[Lines, Stories]
@@ -87,8 +89,8 @@ class Round:
 
     def _pick(self, name: TaskId, why: str, beside: tuple[Beside, ...] = ()) -> None:
         pick = pick_agent(self._state, self._state.tasks[name], self._now)
-        given = f"; given to {pick.agent}: {pick.why}" if pick.why else ""
-        self._picks[name] = Choice(name, why + given, pick.agent, beside)
+        given = f"; given to {pick.agent}: {pick.why}{pick.detail}" if pick.why else ""
+        self._picks[name] = Choice(name, why + given, pick.agent, beside, pick.why)
         self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: LineState) -> bool:

@@ -21,6 +21,8 @@ class PhaseStarted(PhaseFact):
     """Tasks under way that it may get in the way of: started all the same, as a slot would idle."""
     ahead: TaskId = TaskId("")
     """It is checked on top of this task's change, which is not on main yet; '': on main itself."""
+    agent_why: str = ""
+    """The reason for its agent, in short; '' if there was no choice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ LEFT_OUT = (
     "tail",
     "checks",
     "touched",
+    "agent_why",
 )
 """Said elsewhere in the line, or too long for it."""
 EMPTY: tuple[object, ...] = (None, "", (), {}, [], 0, 0.0, False)

@@ -15,9 +15,6 @@ from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.remedies import after_failure
 
-USUAL, GIVEN = "next in order", "; given to"
-"""How the reasons of a start begin; see `schedule.round`."""
-
 # Any: each phrase takes the one kind of fact it is listed under.
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.PhaseStarted: lambda fact: ("", _started(fact)),
@@ -109,27 +106,9 @@ def _started(fact: f.PhaseStarted) -> str:
     if not fact.agent:
         return ""
     what = f"{fact.task}: {fact.phase} started, attempt {fact.attempt} by {fact.agent}"
-    why = _gist(fact.why)
+    overlap = f"may overlap with {', '.join(each.task for each in fact.beside)}" if fact.beside else ""
+    why = "; ".join(filter(None, (overlap, fact.agent_why)))
     return f"{what} ({why})" if why else what
-
-
-def _gist(why: str) -> str:
-    """What is not the usual about a start; `interlock explain` has the figures."""
-    order, _, given = _without_asides(why).partition(f"{GIVEN} ")
-    place = "" if order.startswith(USUAL) else order.partition(", but ")[0]
-    choice = given.partition(": ")[2].partition(": ")[0]
-    return "; ".join(filter(None, (place, choice)))
-
-
-def _without_asides(text: str) -> str:
-    """Nothing of what stands in parentheses."""
-    kept, depth = [], 0
-    for char in text:
-        depth += char == "("
-        if not depth:
-            kept.append(char)
-        depth -= char == ")" and depth > 0
-    return "".join(kept).replace(" ;", ";").strip()
 
 
 def _weight(fact: f.ClutchDecided) -> str:
