@@ -60,7 +60,7 @@ def test_what_matters_and_is_not_known_is_refused_before_a_run(
         assert said in begun.interlock(*command, code=None), command
     assert f"{kind} (this version cannot read it)" in begun.interlock("events", "--since", str(seq - 1))
     assert json.loads(begun.read("status", "--json"))["unknown"]["seq"] == seq
-    assert f"the chain of {seq} facts is whole" in begun.interlock("events", "--verify")
+    assert f"the chain of {seq} facts is intact" in begun.interlock("events", "--verify")
     assert len(begun.facts()) == seq  # nothing was written
 
 

@@ -32,7 +32,7 @@ def test_it_has_the_agents_and_the_defaults_of_the_file() -> None:
         (Wish("c", ""), "goal"),
         (Wish("c", "x", needs=("login",)), "unknown task `login`"),
         (Wish("c", "x", parent="login"), "unknown task `login`"),
-        (Wish("c", "x", needs=("b",)), "the needs go in a circle: b -> c -> b"),
+        (Wish("c", "x", needs=("b",)), "the needs form a cycle: b -> c -> b"),
         (Wish("c", "x", touches=("/etc/passwd",)), "is an absolute path"),
         (Wish("c", "x", touches=("../other",)), "leaves the repository"),
         (Wish("c", "x", agent="nobody"), "nobody"),

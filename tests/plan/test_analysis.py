@@ -173,7 +173,7 @@ def test_what_cannot_be_scheduled_says_why() -> None:
         "x": Why.NEEDS,
         "y": Why.NEEDS,
     }
-    assert found.unscheduled[TaskId("later")].text.startswith("needs after-bad, which cannot run either")
+    assert found.unscheduled[TaskId("later")].text.startswith("blocked: needs after-bad, which cannot run")
     assert not found.may_proceed
 
 

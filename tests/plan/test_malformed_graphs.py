@@ -47,7 +47,7 @@ TABLE = [
     ),
     Malformed("colon", task("").replace("{}", "\n    goal: fix: it"), "6:14", "mapping values", "`: ` in it"),
     Malformed("at-sign", "version: 1\ntasks:\n  a:\n    goal: @me\n", "4:11", "cannot start", "in quotes"),
-    Malformed("indentation", "a:\n    b: 1\n  c: 2\n", "3:3", "expected key", "line the key up"),
+    Malformed("indentation", "a:\n    b: 1\n  c: 2\n", "3:3", "expected key", "align the key"),
     Malformed("missing-comma", "version: 1\ntasks: {a: [b c: d} \n", "2:19", "',' or ']'", "`]`"),
     Malformed("escape", task('goal: "\\q"'), "5:14", "unknown escape", "backslash"),
     Malformed("inline-dash", "tasks:\n  needs: - b\n", "2:10", "sequence entries", "line of its own"),
@@ -128,7 +128,7 @@ TABLE = [
         "leaving-path", task("goal: x, exclusive: [a/../../b]"), "5:28", "leaves the repo", "without `..`"
     ),
     Malformed(
-        "git-path", task("goal: x, touches: [.git/config]"), "5:26", "nothing in .git", "part of the repo"
+        "git-path", task("goal: x, touches: [.git/config]"), "5:26", "files in .git", "part of the repo"
     ),
     Malformed("backslash", task("goal: x, touches: ['a\\b']"), "5:26", "a backslash", "`/`"),
     Malformed("empty-path", task("goal: x, touches: ['']"), "5:26", "is empty", "remove it"),
@@ -146,10 +146,10 @@ TABLE = [
     Malformed("run-number", agent("c: {use: command, run: [c, 2]}"), "2:37", "a number", 'quotes: "2"'),
     Malformed("no-run", agent("c: {use: command}"), "2:10", "`c` has no `run`", "does not work without"),
     Malformed("no-url", agent("c: {use: built-in, model: m}"), "2:10", "`c` has no `url`", "does not work"),
-    Malformed("own-run", agent("c: {use: codex, run: [c]}"), "2:26", "`run` means nothing", "remove it"),
+    Malformed("own-run", agent("c: {use: codex, run: [c]}"), "2:26", "`run` has no effect", "remove it"),
     Malformed("no-address", agent("c: {use: codex, url: host}"), "2:31", "not the address", "http://"),
     Malformed(
-        "key-in-url", agent("c: {use: codex, url: 'http://a:b@c/'}"), "2:31", "may not hold", "`key_env`"
+        "key-in-url", agent("c: {use: codex, url: 'http://a:b@c/'}"), "2:31", "must not contain", "`key_env`"
     ),
     Malformed("no-wire", agent("c: {use: command, run: [c], wire: x}"), "2:44", "one of", "anthropic"),
     Malformed("no-leave", agent("c: {use: codex, permissions: x}"), "2:39", "one of allow", "write allow"),

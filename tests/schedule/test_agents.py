@@ -59,7 +59,7 @@ def test_what_earlier_work_says_comes_before_the_order_of_the_graph() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(forecast(Option("small", 120.0, 0.8, 0.02), Option("large", 90.0, 0.9, 0.5)))
     assert pick(journal) == Pick(
-        "small", "the best of 2 by earlier work: $0.02 and 2m an attempt, 80% of which land"
+        "small", "the best of 2 by earlier work", ": $0.02 and 2m an attempt, 80% of which land"
     )
 
 
@@ -89,7 +89,7 @@ def test_if_every_provider_is_closed_the_one_that_opens_first_is_taken() -> None
 def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, "429", until=journal.time + 301.0))
-    assert pick(journal) == Pick("small", "the model of large is closed for another 5m (429)")
+    assert pick(journal) == Pick("small", "the model of large is closed for another 5m", " (429)")
     journal.tell(f.MainSeen("main", *2 * ("m",)), after=400.0)  # type: ignore[arg-type]  # any commit
     assert pick(journal).agent == "large"
 
@@ -106,7 +106,7 @@ def test_after_a_failure_of_its_own_another_has_the_next_attempt_and_then_they_t
     assert [attempt(journal) for _ in range(4)] == ["small", "large", "small", "large"]
     journal = shop(SMALL, LARGE)
     attempt(journal)
-    assert pick(journal) == Pick("large", "small failed at it in attempt 1 (exit 1)")
+    assert pick(journal) == Pick("large", "small failed at it in attempt 1", " (exit 1)")
 
 
 @pytest.mark.parametrize("error", [ErrorClass.CONFLICT, ErrorClass.ENVIRONMENT])

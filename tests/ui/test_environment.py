@@ -148,7 +148,7 @@ def test_a_log_elsewhere_is_the_same_from_every_folder_of_the_repository(reposit
     assert interlock("trust", "--yes", cwd=repository).code == 0
     landed(repository)
     found = interlock("--project", ".", "doctor", cwd=repository / "sub").out
-    assert f"chain whole, in {repository / 'kept' / 'log.sqlite'}" in found
+    assert f"chain intact, in {repository / 'kept' / 'log.sqlite'}" in found
     assert interlock("status", "--exit-code", cwd=repository / "sub").code == 0
     assert not (repository / ".git/interlock" / "log.db").exists()
 

@@ -59,7 +59,7 @@ def test_what_was_taken_out_to_compare_is_shown_as_it_was_printed_the_first_time
 
 
 def test_status_says_in_one_line_that_tasks_fail_alike(failing: Lab) -> None:
-    lines = [line for line in failing.run("status").out.splitlines() if "in the same way" in line]
+    lines = [line for line in failing.run("status").out.splitlines() if "have the same failure" in line]
     assert len(lines) == 1
     assert lines[0].startswith("2 tasks have the same failure (ModuleNotFoundError")
     assert lines[0].endswith("interlock errors")

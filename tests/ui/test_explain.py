@@ -104,7 +104,7 @@ def test_what_people_did_is_part_of_the_story(lab: Lab) -> None:
 def test_a_commit_leads_to_the_attempt_that_made_it(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.land("api", "d" * 40)
-    assert "made for api, attempt 1; it is what landed on main" in explain(lab, "d" * 40)
+    assert "made for api, attempt 1; it landed on main" in explain(lab, "d" * 40)
     assert f"it landed on main as {'d' * 12}" in explain(lab, "c" * 9)
     strange = lab.run("explain", "abcdef1")
     assert strange.code == 2

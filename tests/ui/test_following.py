@@ -67,7 +67,7 @@ def test_the_status_is_watched_as_sentences_in_a_pipe(lab: Lab) -> None:
     with following(lab, "status", "-w") as process:
         assert line(process).startswith("1 waiting")
         lab.write(Paused(None, "lunch"))
-        assert "everything: paused: lunch" in line(process)
+        assert "project: paused: lunch" in line(process)
 
 
 def test_wait_ends_when_the_run_does(lab: Lab) -> None:

@@ -29,7 +29,7 @@ def with_submodule(root: Path, elsewhere: Path) -> None:
 def test_a_submodule_that_is_not_checked_out_is_named(lab: Lab, tmp_path: Path) -> None:
     with_submodule(lab.root, tmp_path / "elsewhere")
     graph(lab)
-    assert "nothing that the project's files name is missing" in lab.run("doctor").out
+    assert "dependencies, submodules and LFS files are complete" in lab.run("doctor").out
     (lab.root / "libs/x/x.txt").write_text("edited\n")
     said = (
         "agents and checks see submodule libs/x as it was committed, without your edits: git -C libs/x stash"
@@ -60,7 +60,7 @@ def test_a_lock_file_without_its_folder_is_named(lab: Lab) -> None:
     (lab.root / "pyproject.toml").touch()
     (lab.root / ".gitignore").write_text(".venv\n")
     graph(lab)
-    said = "uv.lock is there, .venv is not: run `uv sync --frozen`"
+    said = "uv.lock exists, but .venv does not: run `uv sync --frozen`"
     assert said not in lab.run("plan").err  # the `setup` that init wrote makes it
     path = lab.root / "task-graph.yaml"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if "setup:" not in line))

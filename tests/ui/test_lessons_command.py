@@ -52,7 +52,7 @@ def test_a_lesson_is_listed_with_its_scope_and_its_figures(taught: Lab) -> None:
 def test_one_lesson_is_shown_in_full_without_what_a_terminal_would_obey(taught: Lab) -> None:
     said = taught.run("lessons", "4f1c").out
     assert "from      a: attempt 1 failed, attempt 2 landed as cccccccccccc" in said
-    assert "shows     error: strict must be set" in said
+    assert "symptom   error: strict must be set" in said
     assert "  +strict = yes" in said
     assert "next: interlock lessons retire 4f1c09ab" in said
     assert taught.run("lessons", "4f1c", "--json").json["from"]["attempt"] == 2
@@ -87,4 +87,4 @@ def test_a_secret_in_a_persons_words_is_not_kept(lab: Lab) -> None:
 def test_what_is_no_lesson_is_an_error_with_the_next_command(lab: Lab) -> None:
     unknown = lab.run("lessons", "zzz")
     assert (unknown.code, "interlock lessons --all" in unknown.err) == (2, True)
-    assert "nothing was learned yet" in lab.run("lessons").err
+    assert "no lessons yet" in lab.run("lessons").err

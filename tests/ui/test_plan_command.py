@@ -89,4 +89,4 @@ def test_problems_come_with_their_place_and_a_count(lab: Lab) -> None:
     assert result.code == 2
     assert "task-graph.yaml:7:" in result.err
     assert "did you mean `db`?" in result.err
-    assert "error: 2 to correct" in result.err
+    assert "error: 2 to fix" in result.err

@@ -49,7 +49,7 @@ def test_state_of_an_older_version_is_moved_and_the_log_says_so(lab: Lab) -> Non
 def test_init_never_overwrites(lab: Lab) -> None:
     (lab.root / "task-graph.yaml").write_text("mine")
     result = lab.run("init")
-    assert (result.code, "already there" in result.err) == (2, True)
+    assert (result.code, "already exists" in result.err) == (2, True)
     assert (lab.root / "task-graph.yaml").read_text() == "mine"
 
 
@@ -124,7 +124,7 @@ def test_init_says_which_file_a_check_comes_from_and_what_is_missing(lab: Lab) -
     said = lab.run("init", "--no-checks").err
     assert "found, but not tried: `npm test` (package.json: scripts.test)" in said
     assert "found, but not tried: `make test` (Makefile: test)" in said
-    assert "package-lock.json is there, node_modules is not: run `npm ci`" in said
+    assert "package-lock.json exists, but node_modules does not: run `npm ci`" in said
 
 
 def test_init_writes_the_set_up_that_a_lock_file_decides_if_its_program_is_here(
@@ -135,7 +135,7 @@ def test_init_writes_the_set_up_that_a_lock_file_decides_if_its_program_is_here(
     without = [part for part in os.environ["PATH"].split(os.pathsep) if not Path(part, "uv").exists()]
     monkeypatch.setenv("PATH", os.pathsep.join(without))
     command = "uv sync --frozen --group tests"
-    assert f"uv.lock is there, .venv is not: install uv, then run `{command}`" in lab.run("init").err
+    assert f"uv.lock exists, but .venv does not: install uv, then run `{command}`" in lab.run("init").err
     path = lab.root / "task-graph.yaml"
     assert parse(path.read_text(), path.name).setup is None
     path.unlink()

@@ -51,7 +51,7 @@ def added(wish: Wish, file: str, needs: Mapping[TaskId, Sequence[TaskId]]) -> Ta
     for circle in cycles(wanted | {str(task.id): task.needs}):
         if task.id in circle:
             drawn = " -> ".join([*circle, circle[0]])
-            raise UsageError(f"the needs go in a circle: {drawn}", "leave one of these needs out")
+            raise UsageError(f"the needs form a cycle: {drawn}", "leave one of these needs out")
     return task
 
 

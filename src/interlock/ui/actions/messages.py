@@ -32,7 +32,7 @@ async def send_message(store: Store, reading: Reading, task: TaskState, text: st
     if task.stage is Stage.DONE:
         raise UsageError(
             f"{task.spec.id} has landed, so no agent will read it",
-            "add a new task to the graph for what is still missing",
+            "add a new task to the graph for the rest of the work",
         )
     message = (await store.append([MessageSaid(task.spec.id, text)], actor))[-1].seq
     can_hear = reading.is_live and task.has_agent and _takes_messages(task)

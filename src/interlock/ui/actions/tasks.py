@@ -18,8 +18,8 @@ INSTEAD = {
         TaskRetried,
         Stage.WAITING,
     ): "is waiting and starts by itself; `interlock explain {0}` says what it waits for",
-    (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
-    (TaskReset, Stage.DONE): "has landed; add a new task to the graph for what is still missing",
+    (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for the rest of the work",
+    (TaskReset, Stage.DONE): "has landed; add a new task to the graph for the rest of the work",
     (TaskCancelled, Stage.DONE): "has landed and cannot be cancelled",
     (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
 }

@@ -80,7 +80,7 @@ def _must_be_free(task: TaskState) -> None:
     if use not in RESUME:
         raise UsageError(
             f"sessions of {use} cannot be continued; only those of {', '.join(RESUME)}",
-            f"`interlock say {name} ...` tells it something, `interlock diff {name}` shows what it made",
+            f"`interlock say {name} ...` sends it a message, `interlock diff {name}` shows its change",
         )
     if task.has_agent:
         raise UsageError(f"the agent of {name} is running", f"stop it first: interlock cancel {name}")

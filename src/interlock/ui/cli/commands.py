@@ -28,7 +28,7 @@ COMMANDS: dict[str, Entry] = {
     "inbox": Entry("Look", f"{_HERE}.inbox", "Show what waits for you: questions, permissions, failures."),
     "slots": Entry("Look", f"{_HERE}.slots", "Show the slots for agents: in use, free, and the queue."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
-    "agents": Entry("Look", f"{_HERE}.agents", "Show the agents at work, and what each did last."),
+    "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
     "metrics": Entry("Look", f"{_HERE}.metrics", "Print the project's figures for Prometheus."),
     "logs": Entry("Look", f"{_HERE}.logs", "Show the output of an agent."),
     "attach": Entry("Look", f"{_HERE}.attach", "Follow an agent live; continue its session yourself."),

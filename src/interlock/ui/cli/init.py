@@ -106,7 +106,7 @@ def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
             for line in one.lines:
                 note(f"  | {line}")
     if tried and not chosen:
-        note("set `verify` in it, or nothing is checked before it lands; `interlock doctor` tries it")
+        note("set `verify` in it, or changes land without a check; `interlock doctor` tries it")
     elif chosen and not chosen.tests:
         note("only its exit status says whether a change works: removed tests go unseen")
 
@@ -127,7 +127,7 @@ def _tell_detected(detected: Detected, tried: set[str]) -> None:
             f"(`{green.ignores}`)"
         )
     if not detected.checks:
-        note("no test command was found: set `verify` in it, or nothing is checked before it lands")
+        note("no test command found: set `verify` in it, or changes land without a check")
     for found in detected.checks[:MOST_CHECKS]:
         if found.command not in tried:
             note(f"found, but not tried: `{found.command}` ({found.source})")
@@ -172,7 +172,7 @@ def _setup_line(found: Setup | None) -> str:
     run = found.run[0] if len(found.run) == 1 else found.run
     makes = f", makes: {json.dumps(found.makes)}" if found.makes else ""
     words = f"{{run: {json.dumps(run)}, key: {json.dumps(found.key)}{makes}}}"
-    return f"  setup: {words}   # installs what the checkout lacks\n"
+    return f"  setup: {words}   # installs missing dependencies\n"
 
 
 def _verify_line(tried: list[Tried], detected: Detected) -> str:
@@ -222,7 +222,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _already(path: Path) -> UsageError:
-    return UsageError(f"{path} is already there", "`interlock plan` checks it; move it away to start anew")
+    return UsageError(f"{path} already exists", "`interlock plan` checks it; move it away to start over")
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -35,13 +35,13 @@ async def lack_findings(project: Project) -> list[Finding]:
     """Rows for `doctor`: what is missing, or that nothing is."""
     missing = await lacks(project)
     rows = [Finding("set-up", Health.WARNING, lack.text, lack.fix) for lack in missing]
-    return rows or [Finding("set-up", Health.OK, "nothing that the project's files name is missing")]
+    return rows or [Finding("set-up", Health.OK, "dependencies, submodules and LFS files are complete")]
 
 
 def lack_of(setup: SetupFound) -> Lack:
     """A lock file without its folder."""
     first = f"install {setup.needs}, then " if setup.needs else ""
-    lacking = f"{setup.source} is there, {' and '.join(setup.absent)} is not"
+    lacking = f"{setup.source} exists, but {' and '.join(setup.absent)} does not"
     return Lack(lacking, f"{first}run `{setup.command}`")
 
 

@@ -158,7 +158,7 @@ def _full(known: LessonState) -> Iterator[str]:
         yield f"from      {lesson.task}: attempt {lesson.failed_attempt} failed, {landed}"
         yield f"seen in   {counted(known.learned, 'landing')}"
     yield f"figures   {_worth(known)}"
-    for title, text in (("what", lesson.mechanism), ("shows", lesson.symptom), ("told", lesson.text)):
+    for title, text in (("cause", lesson.mechanism), ("symptom", lesson.symptom), ("lesson", lesson.text)):
         if text:
             yield f"{title:9} {inert(text)}"
     for line in lesson.fix.splitlines():

@@ -90,7 +90,7 @@ def plan_command(
 
 
 def _agreement(invocation: Invocation, graph: Path | None) -> str:
-    """What has to be agreed to before a run starts anything, in words; '' if nothing has."""
+    """The values that need an agreement before a run starts, in words; '' if none does."""
     from interlock.ui.cli.trust import widenings
 
     loaded, asked = run_async(widenings(invocation, graph))
@@ -113,7 +113,7 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
             f"{counted(round(foreseen.attempts), 'attempt')}"
         )
     if foreseen.cost_usd_p50 is None or foreseen.cost_usd_p90 is None:
-        yield "cost           unknown: no attempt in the log says what it cost"
+        yield "cost           unknown: no attempt in the log has a cost"
     else:
         most = f"under ${foreseen.cost_usd_p90:.2f} nine times in ten"
         yield f"cost           ${foreseen.cost_usd_p50:.2f} (half of the time), {most}"

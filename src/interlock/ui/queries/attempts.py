@@ -40,7 +40,7 @@ class PhaseStory:
     error: str = ""
     """The class of what made it fail."""
     usage: Usage | None = None
-    """What its agent has used; None: nothing says so."""
+    """The usage of its agent; None: unknown."""
 
 
 @dataclass(slots=True)
