@@ -35,7 +35,7 @@ def test_a_run_that_is_going_on_takes_an_added_task_up(scratch: Scratch, gate: P
     scratch.graph("  a: {goal: Write}\n", f"{WAIT.format(gate=gate)}\n{WRITES}")
     run = scratch.start("run", "--no-input")
     run.wait_for_line("a: implement started")
-    assert "the run that is going on takes it up" in scratch.interlock("add", "b", "Write b")
+    assert "the active run takes it up" in scratch.interlock("add", "b", "Write b")
     run.wait_for_line("b: implement started")
     gate.touch()
     assert run.wait() == 0, run.output

@@ -74,4 +74,4 @@ def _report(invocation: Invocation, task: Task, parent: str, is_live: bool) -> N
         )
         return
     say(f"{task.id} was added")
-    say("the run that is going on takes it up" if is_live else "next: interlock run")
+    say("the active run takes it up" if is_live else "next: interlock run")
