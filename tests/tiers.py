@@ -18,4 +18,9 @@ def examples(share: float) -> settings:
 
 def rest_at_night(cells: Iterable[Any], by_day: Collection[Any]) -> list[Any]:  # Any: what parametrize takes
     """Leave some cells of a grid to the night."""
-    return [cell if cell in by_day else pytest.param(cell, marks=pytest.mark.night) for cell in cells]
+    return [cell if cell in by_day else _at_night(cell) for cell in cells]
+
+
+def _at_night(cell: Any) -> Any:  # Any: what parametrize takes; a tuple is a value for each of several names
+    values = cell if isinstance(cell, tuple) else (cell,)
+    return pytest.param(*values, marks=pytest.mark.night)
