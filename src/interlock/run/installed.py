@@ -15,6 +15,7 @@ from shutil import which
 import msgspec
 
 from interlock.agents.adapter import Launch
+from interlock.agents.builtin import AGENT
 
 NATIVE = b"\x7fELF"
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
@@ -65,8 +66,11 @@ def _qwen(launch: Launch, loader: Path, _cache: Path) -> Launch:
 
 
 def _python(launch: Launch, interpreter: Path, _cache: Path) -> Launch:
-    """The interpreter behind a virtual environment: the sandbox does not show the environment's folder."""
-    return _with_first_words(launch, str(interpreter))
+    """Start our own agent by the interpreter alone: the sandbox does not show our virtual environment.
+
+    A project's agent may be a script for the same interpreter, and needs the packages of the environment.
+    """
+    return _with_first_words(launch, str(interpreter)) if AGENT in launch.argv else launch
 
 
 _FINDERS: dict[str, Callable[[Launch, Path, Path], Launch]] = {
