@@ -20,7 +20,7 @@ KILLS = int(os.environ.get("INTERLOCK_KILLS", "0"))
 SEED = int(os.environ.get("INTERLOCK_KILL_SEED", "1"))
 MOST_IN_ONE = 10
 """Kills of one project, before a run comes to its end."""
-AT_A_LANDING, AT_ANY_TIME = 0.5, 4.0
+AT_A_LANDING, AT_ANY_TIME = 0.5, 4.0 if KILLS else 1.5
 """How long after the journal is there, or after the start, a kill comes at the latest."""
 
 AGENT = """\

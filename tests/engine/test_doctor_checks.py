@@ -24,7 +24,7 @@ def test_a_green_check_that_notices_a_canary_is_well(scratch: Scratch) -> None:
     found = rows(scratch, 0)
     verify, promise = found["check"]
     assert verify["text"].startswith("`sh check.sh` passed in ")
-    assert "is red" in promise["text"]
+    assert "fails in" in promise["text"]
     assert found["canary"][0]["text"].startswith(
         "broke shapes.area on purpose; `sh check.sh` failed as it should, in "
     )
@@ -53,4 +53,4 @@ def test_a_red_check_without_a_report_and_checks_that_notice_nothing_are_told(sc
 
 def test_a_graph_without_any_check_is_a_warning(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: a}\n")
-    assert "lands unverified" in rows(scratch, 0)["checks"][0]["text"]
+    assert "land unverified" in rows(scratch, 0)["checks"][0]["text"]

@@ -52,7 +52,7 @@ def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: 
     assert "landed (unverified)" in explained
     assert "passed its checks" not in explained
     commit = scratch.status()["tasks"][0]["landed_commit"]
-    assert "what landed on main: " in scratch.interlock("explain", commit[:12])
+    assert "it landed on main: " in scratch.interlock("explain", commit[:12])
 
 
 def test_a_change_whose_only_check_fails_on_main_too_is_not_verified(scratch: Scratch) -> None:

@@ -66,7 +66,7 @@ def test_a_typo_in_verify_starts_nothing_and_names_the_line(shapes: Scratch) -> 
     """1: exit 127 on main and on every change was "red on main too"."""
     shapes.graph(ONE_TASK, verify="pytset -q")
     refused(shapes, "`pytset -q` cannot run on main: `pytset`: command not found", "task-graph.yaml line 5")
-    assert "there is no program `pytset` here" in shapes.interlock("plan")
+    assert "program `pytset` not found" in shapes.interlock("plan")
     assert "main cannot be checked" in shapes.interlock("status")
     assert "`pytset`: command not found" in shapes.interlock("explain", "t")
     (red,) = shapes.status()["main"]["red"]
@@ -181,7 +181,7 @@ def test_a_check_that_needs_the_network_starts_nothing(shapes: Scratch) -> None:
 def test_a_red_check_without_a_report_starts_nothing_unless_a_person_allows_it(shapes: Scratch) -> None:
     """8: which of its failures are new cannot be told."""
     shapes.graph(ONE_TASK, verify="'echo 3 problems; exit 1'")
-    refused(shapes, "which tests fail cannot be read from its output", "red_main: allow")
+    refused(shapes, "its output does not name the failing tests", "red_main: allow")
     shapes.graph(ONE_TASK, verify="'echo 3 problems; exit 1'", red_main="allow")
     said = shapes.interlock("run")
     assert shapes.states() == {"t": "done"}

@@ -129,7 +129,7 @@ def test_uncommitted_changes_are_mentioned_and_do_not_stop_a_run(scratch: Scratc
     assert "agents do not see your uncommitted changes to a.txt" in said
     assert (scratch.root / "t.txt").read_text() == "t\n"
     assert (scratch.root / "a.txt").read_text() == "mine\n"
-    assert "only changes to the same files wait" in scratch.interlock("doctor", code=None)
+    assert "changes to the same files wait to land" in scratch.interlock("doctor", code=None)
 
 
 def test_a_run_lands_on_the_branch_that_it_is_told(scratch: Scratch) -> None:

@@ -55,7 +55,12 @@ def test_a_pointer_of_lfs_in_place_of_its_file_is_named(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-def test_a_lock_file_without_its_folder_is_named(lab: Lab) -> None:
+def test_a_lock_file_without_its_folder_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = lab.root.parent / "programs" / "uv"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     (lab.root / "uv.lock").touch()
     (lab.root / "pyproject.toml").touch()
     (lab.root / ".gitignore").write_text(".venv\n")
