@@ -21,7 +21,9 @@ def ask(**more):
     headers = {"Authorization": "Bearer " + token, "OpenAI-Organization": "another"}
     request = urllib.request.Request(base + "/chat/completions", json.dumps(body).encode(), headers)
     try:
-        return urllib.request.urlopen(request, timeout=20).status, ""
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            answer.read()  # a call that is hung up on does not count as answered
+            return answer.status, ""
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())["error"]["message"]
 
