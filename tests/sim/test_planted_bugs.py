@@ -1,4 +1,7 @@
-"""The simulation has teeth: each of these mistakes is noticed by one of 250 seeds. S12."""
+"""The simulation has teeth: one of 250 seeds, or a remembered one, notices each of these mistakes. S12.
+
+One needs the second: "the fence is never raised" is noticed by none of the first 250, but by seed 268.
+"""
 
 import gc
 from collections.abc import Callable

@@ -92,7 +92,7 @@ def _is_at_rest(state: State, board: Board, now: float) -> bool:
 
 
 def _stops(state: State, acts: Acts) -> Iterator[Stop]:
-    """What a person took away, checks that are worthless now, and all if the run is told to."""
+    """Steps that stop what a person took away, worthless checks, and everything if the run is told to."""
     stop_all = state.run is not None and state.run.stop_agents
     for name, act in acts.items():
         if act.can_stop and (stop_all or _is_unwanted(state, name, act)):
@@ -117,7 +117,7 @@ def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay
 
 
 def _tells(state: State, acts: Acts) -> Iterator[Tell]:
-    """What people said after an agent had started."""
+    """Steps that tell agents what people said after they had started."""
     for task, act in _with_agents(state, acts):
         for message in task.said:
             if message.seq not in act.told:
@@ -125,7 +125,7 @@ def _tells(state: State, acts: Acts) -> Iterator[Tell]:
 
 
 def _answers(state: State, acts: Acts) -> Iterator[Answer]:
-    """What people answered to agents that asked."""
+    """Steps that give agents the answers they asked for."""
     for task, act in _with_agents(state, acts):
         for asked in task.permissions:
             if asked.attempt == act.attempt and asked.allow is not None:
@@ -149,7 +149,7 @@ def _wind_down(state: State) -> list[WindDown]:
 
 
 def _next_steps(state: State, board: Board, now: float, acts: Acts, may_start: bool) -> list[Step]:
-    """What begins about tasks that nothing is under way about."""
+    """Steps that begin on tasks with no step under way."""
     steps = [*_recoveries(state, acts), *_archives(state, acts), *_reconciliations(state, acts)]
     if state.run is not None and not state.run.stop_agents:
         steps += [move for move in moves(state, now) if move.task not in acts]

@@ -57,7 +57,7 @@ class ScopeRequest:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """How an agent's last session ended."""
+    """The end of an agent's last session."""
 
     attempt: int
     reason: str

@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a move leads."""
+    """The stage and phase that a move leads to."""
 
     stage: Stage
     phase_index: int

@@ -191,7 +191,7 @@ class TaskState:
     waits: int = 0
     """Times in a row that the model could not be had."""
     usage: Usage = field(default_factory=Usage)
-    """What all its attempts have used, however they ended."""
+    """The usage of all its attempts, however they ended."""
     usage_of: int = 0
     """The last attempt that is counted there."""
     losses: int = 0
