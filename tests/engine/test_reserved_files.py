@@ -102,7 +102,7 @@ def test_all_links_on_the_way_to_a_reserved_file_are_reserved(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["interlock.toml", "pyproject.toml"])
 def test_settings_that_lead_to_a_device_are_refused_at_once(scratch: Scratch, name: str) -> None:
     (scratch.root / name).symlink_to("/dev/zero")
-    assert "is no file" in scratch.interlock("status", code=2)
+    assert "is not a regular file" in scratch.interlock("status", code=2)
 
 
 def test_other_edits_of_pyproject_land_and_the_table_stays_the_persons(scratch: Scratch) -> None:

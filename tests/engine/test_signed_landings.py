@@ -68,9 +68,9 @@ def test_a_key_that_cannot_be_used_is_said_before_anything_starts(scratch: Scrat
     scratch.git("config", "--unset", "commit.gpgsign")
     configure(home, f"[gpg]\nformat = ssh\n[user]\nsigningkey = {home / 'no-such-key'}\n")
     said = scratch.interlock("run", code=7)
-    assert "your git signs commits (commit.gpgsign), and that fails" in said
+    assert "your git signs commits (commit.gpgsign), but signing fails" in said
     assert "git config commit.gpgsign false" in said
     assert not scratch.facts("PhaseStarted")
-    assert "and that fails" in scratch.interlock("doctor", code=7)
+    assert "but signing fails" in scratch.interlock("doctor", code=7)
     scratch.git("config", "commit.gpgsign", "false")
     scratch.interlock("run")

@@ -118,7 +118,7 @@ def test_an_object_that_claims_more_than_all_memory_ends_git_and_nothing_else(wo
     path = workspace.home / "private.git" / "objects" / "ab" / ("ab" * 19)
     path.parent.mkdir()
     path.write_bytes(zlib.compress(b"commit %d\0tree " % (1 << 40)))
-    assert "lacks memory for it; the limit is 2048 MiB" in refusal(world, workspace, "ab" * 20)
+    assert "runs out of memory on it; the limit is 2048 MiB" in refusal(world, workspace, "ab" * 20)
 
 
 def test_a_file_that_is_small_packed_and_huge_unpacked_is_refused(world: World) -> None:
@@ -127,7 +127,7 @@ def test_a_file_that_is_small_packed_and_huge_unpacked_is_refused(world: World) 
     first = commit_of(workspace, raw_tree(workspace, [("100644", b"big", big)]), world.main)
     commit = commit_of(workspace, world.tree("main"), first)
     (workspace.home / "private.git" / "HEAD").write_text(f"{commit}\n")
-    with pytest.raises(RejectedObjects, match="one of its files is too long; the limit is 1,000,000 bytes"):
+    with pytest.raises(RejectedObjects, match="one of its files is too large; the limit is 1,000,000 bytes"):
         run(GitWorkspaces(world.place, limit_bytes=100_000).collect(workspace, "x\n"))
 
 

@@ -1,4 +1,4 @@
-"""What an attempt's folder holds, and the notes about it that survive us."""
+"""The files of an attempt's folder, and the notes about it that outlive this process."""
 
 import json
 import stat
@@ -19,7 +19,7 @@ _REFLOG_ENTRIES = 200
 
 
 class DamagedNote(InterlockError):
-    """Notes are written in one piece, so somebody changed this one."""
+    """Another program edited a note: Interlock writes each in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Opened:
     included: Mapping[str, str] = field(default_factory=dict)
     """Files copied in beside the checkout, with their hash."""
     tree: str = ""
-    """Of a layered one: the git tree that it began with. Its folder `tree` is the upper layer then."""
+    """The git tree that a layered workspace began with. The folder `tree` is then its upper layer."""
     shown: tuple[str, ...] = ()
     """Folders of the user's checkout that were shown in it, as layers of their own."""
     begun: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Kept:
     commit: str
     ref: str
     leftovers: tuple[str, ...] = ()
-    """What could not become part of a commit, so that the folder must not simply be deleted."""
+    """Files that could not become part of a commit. The folder may not be deleted while there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class AttemptFolder:
 
     @property
     def merged(self) -> Path:
-        """Where the supervisor mounts the layers."""
+        """The folder on which the supervisor mounts the layers."""
         return self.home / "merged"
 
     @property
@@ -91,7 +91,7 @@ class AttemptFolder:
         return self.home / "trusted.git"
 
     def opened(self) -> Opened | None:
-        """How it was made; nothing if that was not finished. `DamagedNote` if an agent has been at it."""
+        """Read the note of its making; None if it is unfinished. `DamagedNote` if an agent changed it."""
         try:
             found = Opened(**json.loads((self.home / _OPENED).read_text()))
         except FileNotFoundError:
@@ -101,7 +101,7 @@ class AttemptFolder:
         return found
 
     def kept(self) -> Kept | None:
-        """What came of collecting it; nothing if that was not finished."""
+        """Read the result of collecting it; None if that was not finished."""
         try:
             found = json.loads((self.home / _COLLECTED).read_text())
             return Kept(found["commit"], found["ref"], tuple(found["leftovers"]))
@@ -112,8 +112,8 @@ class AttemptFolder:
     def note(self, what: Opened | Kept) -> None:
         """Write a note, whole or not at all. It does not wait for the disk.
 
-        A power cut may take it, and then what it is about is as if it had not happened: a workspace of the
-        last seconds, whose files the cut took too, or a collection, which is repeated.
+        A power cut may take the note. Then its subject counts as undone: a workspace of the last seconds,
+        whose files the cut took too, or a collection, which is repeated.
         """
         path = self.home / (_OPENED if isinstance(what, Opened) else _COLLECTED)
         fresh = path.with_name(path.name + ".new")
@@ -121,11 +121,11 @@ class AttemptFolder:
         fresh.replace(path)
 
     def forget_collected(self) -> None:
-        """It is about to be collected again."""
+        """Remove the note of an earlier collection, before the next one."""
         (self.home / _COLLECTED).unlink(missing_ok=True)
 
     def workspace(self, opened: Opened, path: Path, grant: Grant | None = None) -> Workspace:
-        """The same, as the engine knows it; `path` is where the agent finds it."""
+        """Describe the folder as the engine knows it; `path` is where the agent finds it."""
         task, base = TaskId(opened.task), Commit(opened.base)
         return Workspace(task, opened.attempt, base, path, self.home, grant or Grant())
 
@@ -136,7 +136,7 @@ def agent_branch(task: str) -> str:
 
 
 def agent_head(private: Path, place: Place) -> str | None:
-    """The commit the agent's HEAD stands for, read as text; nothing if it cannot be made out."""
+    """Return the commit of the agent's HEAD, read as text; None if it cannot be read."""
     head = (read_beneath(private, "HEAD", 4096) or "").strip()
     name = head.removeprefix("ref: ")
     value = _ref(private, name) if name != head else head
@@ -168,7 +168,7 @@ def _ref(private: Path, name: str) -> str | None:
 
 
 def objects_are_plain(private: Path, borrowed: Path) -> bool:
-    """Is the agent's object store nothing but files and folders, borrowing from where we said.
+    """Return True if the agent's object store has only files and folders, and borrows from `borrowed` alone.
 
     Links or other alternates would let it name objects it was never allowed to read.
     """

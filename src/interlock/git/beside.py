@@ -16,23 +16,23 @@ from interlock.git.place import Place
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What workspaces show beside git's files."""
+    """Files that workspaces show beside those of git."""
 
     folder: Path
     """One more lower layer: copies of single files, and an empty folder for each layer to be mounted on."""
     layers: tuple[Layer, ...]
     has_products: bool = False
-    """Is there anything that may have been built from the checkout's own files."""
+    """True if some of it may have been built from the checkout's own files."""
     stamps: tuple[str, ...] = ()
     """Single files without content: all that they say is when something was done."""
 
 
 Built = Callable[[str], Awaitable[Shown | None]]
-"""Knows what a set-up has made for a tree."""
+"""Returns the layers that a set-up has made for a tree."""
 
 
 async def nothing_built(_tree: str) -> Shown | None:
-    """Where there is no set-up."""
+    """Return None: this repository has no set-up."""
     return None
 
 
@@ -45,11 +45,11 @@ class Beside:
         self._home = place.state / "beside"
         self._shown: Shown | None = None
         self._locks: list[int] = []
-        """Also of earlier ones: a workspace may be mounted over them."""
+        """Locks of earlier layers too: a workspace may be mounted over them."""
         self._one_at_a_time = asyncio.Lock()
 
     async def look(self) -> Shown:
-        """What is there now. Looked for again when a folder is gone, or after `forget`."""
+        """Return the layers. They are searched again when a folder is gone, or after `forget`."""
         async with self._one_at_a_time:
             if self._shown is None or not all(layer.source.is_dir() for layer in self._shown.layers):
                 self._shown = await self._find()
@@ -98,7 +98,7 @@ class Beside:
 
 
 def _is_empty(path: Path) -> bool:
-    """Is it a file without content, and not one that Python looks for."""
+    """Return True for a file without content, unless it is one that Python looks for."""
     return path.is_file() and path.stat().st_size == 0 and path.suffix not in (".py", ".pyi", ".typed")
 
 

@@ -1,6 +1,6 @@
 """The most that the host takes from one attempt. What is larger is refused with a sentence that says so.
 
-A dozen git objects can stand for a billion files, and a file of a terabyte can take no room at all: so what
+A dozen git objects can describe a billion files, and a file of a terabyte can take no room at all: so what
 an agent made is counted before anything on the host reads or expands it.
 """
 
@@ -13,7 +13,7 @@ ENTRIES = 1_000_000
 DEPTH = 200
 """Folders inside folders. Python's own recursion ends at 1,000, that of older git versions at the stack."""
 NAME_BYTES = 255
-"""As file systems have it."""
+"""The limit of common file systems."""
 PATH_BYTES = 2048
 """Linux takes 4,095 with the folder before it, and a checkout can be anywhere."""
 CONTENT_BYTES = 2 << 30
@@ -27,11 +27,11 @@ TREE_BYTES = 64 << 20
 """All lists of names together."""
 
 MEMORY_BYTES = 2 << 30
-"""Of one git process on the host. Packs that it maps do not count."""
+"""Memory of one git process on the host. Packs that it maps do not count."""
 CPU_SECONDS = 120
-"""Of one git process that reads what an agent made."""
+"""CPU time of one git process that reads what an agent made."""
 OUTPUT_BYTES = 256 << 20
-"""Of one git process."""
+"""Output of one git process."""
 
 _SHOWN = 60
 

@@ -4,7 +4,7 @@
 2. It only ever moves forward.
 3. The user's checkouts of it follow. No file is changed that the user has edited: then the move waits.
    The index of each is locked meanwhile, so that nothing is committed there that takes the move back.
-4. When in doubt about what came of a try, look at the refs, not at the words of an error.
+4. After a failed try, the refs say what happened. The text of an error does not.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Advance:
     new: str
     old: str
     why: str
-    """For the reflog."""
+    """The entry in the reflog."""
     fence: str | None = None
     """The blob the fence must point to; nothing for a fast-forward to upstream, which no epoch guards."""
 
@@ -65,7 +65,7 @@ async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) 
     try:
         return await Branch(place).settle(patience_seconds) or await taken_back.told()
     except (EnvironmentProblem, OSError) as problem:
-        return f"the checkout was not brought up to {place.branch} yet: {problem}"
+        return f"your checkout does not have the new commits of {place.branch} yet: {problem}"
 
 
 def _some(paths: Sequence[str]) -> str:
@@ -84,7 +84,7 @@ class Branch:
         """One move at a time: no move of our own comes between a look at the checkouts and the next one."""
 
     async def contains(self, branch: str, commit: str) -> bool:
-        """Is the commit on the branch. One that is not there at all is not on it either."""
+        """Return True if the commit is on the branch. A commit that does not exist is not on it."""
         said = await self._git.run(
             "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}", ok=(0, 1, 128)
         )
@@ -125,7 +125,7 @@ class Branch:
                 return str(problem) if patience_seconds else ""
 
     async def obstacle(self, advance: Advance) -> str:
-        """What is in the way of a move, in words."""
+        """Say in words what blocks a move."""
         if problem := await self.settle():
             return problem
         trees = await worktrees_on(self._place, advance.branch)
@@ -133,7 +133,7 @@ class Branch:
             if words := await self._in_words(tree, advance):
                 return words
         held = self._place.common_dir / f"{advance.ref}.lock"
-        return in_use(held) if held.exists() else "nothing is in the way any more"
+        return in_use(held) if held.exists() else "nothing blocks the landing any more"
 
     async def _in_words(self, tree: Worktree, advance: Advance) -> str:
         found, covered, moved = await asyncio.gather(
@@ -163,7 +163,7 @@ class Branch:
         return None if free and not covered else Move.HELD
 
     async def _is_free(self, tree: Worktree, advance: Advance) -> bool:
-        """Has the user edited nothing that the move changes."""
+        """Return True if the user has edited no file that the move changes."""
         moved = [path for _, path in await self._git.changes(advance.old, advance.new)]
         found = await edits(tree, moved)
         names = {path.decode("utf-8", "backslashreplace") for path in moved}
@@ -176,7 +176,7 @@ class Branch:
         self._journal.write(Pending(advance.branch, advance.old, advance.new, folders))
         with ExitStack() as locks:
             move, done = await self._move_locked(advance, trees, lock, locks)
-        if done:  # after the locks: who is killed in between leaves a journal, and so no lock for ever
+        if done:  # after the locks: a process killed in between leaves a journal, and so no stale lock
             self._journal.clear()
         return move
 

@@ -1,4 +1,4 @@
-"""What a set-up left in its room: everything that is not git's becomes layers for others to stand on."""
+"""Turns the files that a set-up made, and that git does not track, into layers for workspaces and checks."""
 
 import asyncio
 import json

@@ -92,7 +92,7 @@ class CatchUp:
         return plan.edited
 
     async def edited_since(self, paths: Collection[bytes]) -> list[str]:
-        """Those of these files that hold neither the old content nor the new."""
+        """List those of these files that hold neither the old content nor the new."""
         changes = [change for change in await self._move() if change.path in paths]
         return [os.fsdecode(it.path) for it in changes if await self._holds(it) is _Holds.OTHER]
 
@@ -201,7 +201,7 @@ class CatchUp:
         return _Entry(kind, (await self._tree.git.run(*words, feed=content)).line)
 
     async def _is_part(self, change: _Change, content: bytes) -> bool:
-        """Is it the beginning of what is to be there, perhaps followed by blocks that were never written."""
+        """Return True for the beginning of the new content, perhaps followed by blocks of zeros."""
         if not content or not change.new.object:
             return not content
         name = os.fsdecode(change.path)
@@ -235,7 +235,7 @@ class CatchUp:
 
 
 def _change(raw: bytes, path: bytes) -> _Change:
-    """From `:100644 100644 OLD NEW M`."""
+    """Parse `:100644 100644 OLD NEW M`."""
     old_mode, new_mode, old, new, _ = raw[1:].split(b" ")
     return _Change(path, _entry(old_mode, old), _entry(new_mode, new))
 
@@ -245,7 +245,7 @@ def _entry(mode: bytes, name: bytes) -> _Entry:
 
 
 def _indexed(item: bytes) -> tuple[bytes, _Indexed]:
-    """From `H 100644 OBJECT 0<tab>path`."""
+    """Parse `H 100644 OBJECT 0<tab>path`."""
     words, _, path = item.partition(b"\t")
     tag, mode, name, stage = words.split(b" ")
     if stage != b"0":
@@ -272,12 +272,12 @@ def _absent(change: _Change) -> _Holds:
 
 
 def _must_merge(holds: _Holds, staged: _Entry, change: _Change) -> bool:
-    """Was the file edited, or the edit staged, on top of the old content."""
+    """Return True if a person edited the file, or staged an edit, on top of the old content."""
     return staged not in (change.old, change.new) or (holds is _Holds.OTHER and staged == change.old)
 
 
 def _is_no_folder(path: bytes) -> bool:
-    """Is there something else where a folder must be. A link to one would lead out of the checkout."""
+    """Return True if the path is not a folder. A link to a folder would lead out of the checkout."""
     try:
         return not stat.S_ISDIR(os.lstat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):

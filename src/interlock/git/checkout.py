@@ -21,7 +21,7 @@ _NAMED_MOST = 400
 
 
 class CheckoutState(StrEnum):
-    """How the user's checkout stands to the protected branch."""
+    """Relation of the user's checkout to the protected branch."""
 
     CLEAN = "clean"
     DIRTY = "dirty"
@@ -31,13 +31,13 @@ class CheckoutState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """What the user has checked out, for a message."""
+    """The user's checkout, described for a message."""
 
     state: CheckoutState
     path: Path | None = None
     dirty: tuple[str, ...] = ()
     held: str = ""
-    """What every landing waits for; empty: only those wait that change a dirty file."""
+    """The reason why every landing waits; empty: only landings wait that change a dirty file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Worktree:
 
     @property
     def index_lock(self) -> Path:
-        """There while a git process writes the index."""
+        """The lock file that a git process holds while it writes the index."""
         return self.git_dir / "index.lock"
 
 
@@ -79,7 +79,7 @@ async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
 
 
 def _nowhere_else(place: Place) -> bool:
-    """Has the repository no linked worktrees, and its one checkout around its git dir."""
+    """Return True if the repository has no linked worktree, and its one checkout is around its git dir."""
     linked = place.common_dir / "worktrees"
     beside = place.common_dir.name == ".git" and place.settings.get("core.worktree") is None
     return beside and not (linked.is_dir() and any(linked.iterdir()))
@@ -88,7 +88,7 @@ def _nowhere_else(place: Place) -> bool:
 def _only_checkout(place: Place, branch: str) -> list[Worktree] | None:
     """The one checkout if it is on the branch, by reading HEAD: quicker than asking git before each landing.
 
-    Nothing if HEAD does not say it in so many words (detached, or refs that are not kept in files).
+    None if HEAD names no branch by itself (detached, or refs that are not kept in files).
     """
     head = (place.common_dir / "HEAD").read_text(errors="surrogateescape").strip()
     if not head.startswith("ref: refs/heads/") or head.endswith("/.invalid"):
@@ -106,7 +106,7 @@ def _folder(place: Place, listed: Path) -> Path:
 
 
 def worktree_at(path: Path) -> Worktree | None:
-    """The checkout in a folder, whatever it has checked out; nothing if it is not there any more."""
+    """The checkout in a folder, on any branch or commit; None if it no longer exists."""
     git_dir = _git_dir(path)
     return Worktree(path, git_dir) if git_dir and git_dir.is_dir() else None
 
@@ -129,7 +129,7 @@ def _is_rebasing(git_dir: Path, branch: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What a person has changed in a checkout and not committed."""
+    """Changes in a checkout that a person has not committed."""
 
     paths: tuple[str, ...] = ()
     conflicts: bool = False
@@ -162,7 +162,7 @@ async def changed_paths(git: Git, old: str, new: str) -> frozenset[str]:
 
 
 def half_way(tree: Worktree, branch: str, found: Edits) -> str:
-    """What a person is in the middle of, and every landing has to wait for."""
+    """Name the rebase or merge that a person has not finished, which every landing waits for."""
     if tree.rebasing:
         # It ends by moving the branch from where it was when it began, and fails if it is not there.
         return f"a rebase of {branch} is under way in {tree.path}; finish or abort it"
@@ -203,7 +203,7 @@ def _obstacles(root: bytes, path: bytes, gone: set[bytes]) -> Iterator[bytes]:
 
 
 async def look_at(place: Place) -> Checkout:
-    """How the user's checkouts stand to the protected branch; a dirty one comes first."""
+    """Look at the user's checkouts of the protected branch; a dirty one comes first."""
     trees = await worktrees_on(place, place.branch)
     for tree in trees:
         found = await edits(tree)

@@ -30,7 +30,7 @@ class Drain:
         self._sink = sink
         self._left = limit_bytes
         self.cut = False
-        """There was more than allowed."""
+        """True if the program printed more than allowed."""
 
     def take(self, chunk: bytes) -> None:
         """Keep it if there is room."""
@@ -42,7 +42,7 @@ class Drain:
 
     @property
     def kept(self) -> bytes:
-        """What was taken, unless it went into a file."""
+        """The output, unless it went into a file."""
         return self._sink.getvalue() if isinstance(self._sink, BytesIO) else b""
 
 
@@ -62,7 +62,7 @@ def held(limits: Mapping[int, int]) -> Iterator[tuple[tuple[int, ...], Callable[
     if not hasattr(fcntl, "F_SETSIG"):  # Linux only
         yield (), lambda _: None
         return
-    # A description of its own: the kernel keeps with it whom to tell.
+    # A file description of its own: the kernel keeps the process to signal with it.
     end = os.open(f"/proc/self/fd/{_lifeline(os.getpid())[0]}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def hold(pid: int) -> None:
@@ -98,11 +98,11 @@ class Child:
 
     @property
     def errors(self) -> str:
-        """What it said on its error pipe."""
+        """The text that the program wrote to its error pipe."""
         return b"".join(self._said).decode("utf-8", "backslashreplace")
 
     async def ended(self) -> int:
-        """Its exit status, when all is said and it is gone. `OSError` if its output found no room."""
+        """Wait for the end; return the exit status. `OSError` if the disk had no room for the output."""
         await asyncio.shield(self._quiet)
         code = await self._gone()
         if self._failure:
@@ -110,7 +110,7 @@ class Child:
         return code
 
     def signal(self, number: signal.Signals) -> None:
-        """Tell it, and whatever it started."""
+        """Send a signal to the program and to all processes that it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -164,5 +164,5 @@ class Child:
 
 
 def _fileno(stream: IO[bytes] | None) -> int:
-    assert stream is not None  # noqa: S101 - whoever starts a child here gives it pipes
+    assert stream is not None  # noqa: S101 - every child is started with pipes
     return stream.fileno()

@@ -5,7 +5,7 @@
 3. The environment is built from nothing. Only `as_user` calls see the user's own configuration
    (credentials, filters, line endings), and only with the user's own git dir.
 4. A child gets its own session: Ctrl-C in the terminal is for Interlock to interpret, and ssh finds no
-   terminal to ask questions on. One that is in no hurry gets a process group, and speaks to nobody.
+   terminal to ask questions on. An unhurried one gets a process group instead: it asks no questions.
 5. A child ends with this process. It has a limit on its memory unless it works for the user, and one that
    reads what an agent made (`untrusted`) has limits on its time and its output too.
 """
@@ -66,20 +66,20 @@ _REPOSITORY_VARIABLES = frozenset(
 """Set when Interlock is started from a git hook or alias; they would point git at another repository."""
 
 _UNHURRIED = 10
-"""Between the usual 0 and the 19 of what may wait for ever."""
+"""Niceness between the usual 0 and the 19 of background work."""
 _ENDING_SECONDS = 2.0
 """SIGTERM lets git remove its lock files; after this long it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a git command left behind."""
+    """The result of a git command."""
 
     code: int
     out: bytes
     err: str
     cut: bool = False
-    """It said more than was allowed and was stopped."""
+    """True if it was stopped because it printed more than allowed."""
 
     @property
     def line(self) -> str:
@@ -99,7 +99,7 @@ def user_environment() -> dict[str, str]:
 
 
 def sealed_environment() -> dict[str, str]:
-    """Nothing of the user's but the search path."""
+    """Return an environment that has nothing of the user's but the search path."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": "/nonexistent",
@@ -118,7 +118,7 @@ def sealed_environment() -> dict[str, str]:
 
 
 class Answers(Protocol):
-    """Something that knows what names stand for, and how trees differ."""
+    """Resolves names to objects, and lists the differences of trees."""
 
     async def names(self, revisions: Sequence[str]) -> list[str | None]: ...
 
@@ -136,14 +136,14 @@ class Git:
     unhurried: bool = False
     """Others go first when there is more to do than the machine has processors."""
     untrusted: bool = False
-    """It reads what an agent made: rule 5. More than that is refused with `RejectedObjects`."""
+    """True if it reads what an agent made: rule 5. More than that is refused with `RejectedObjects`."""
     lookup: Answers | None = None
     """Answers `names` and `changes` without a process of its own for each question, while it is open."""
     keeps: tuple[int, ...] = ()
     """Descriptors that its processes keep open: a lock is held until they have ended, too."""
 
     def having(self, **variables: str) -> "Git":
-        """The same git with more environment variables."""
+        """Return the same git with more environment variables."""
         return replace(self, variables={**self.variables, **variables})
 
     async def run(
@@ -166,7 +166,7 @@ class Git:
         return output
 
     async def names(self, *revisions: str) -> list[str | None]:
-        """The object each revision stands for, or nothing where there is none. One process at most."""
+        """Resolve each revision to an object, or None if there is none. Starts one process at most."""
         if self.lookup is not None:
             return await self.lookup.names(revisions)
         feed = "".join(f"{revision}\n" for revision in revisions).encode()
@@ -188,7 +188,7 @@ BATCH_CHECK = "--batch-check=%(objectname)"
 
 
 def named(line: str) -> str | None:
-    """What `cat-file` says of one revision: an object, or a sentence about why not."""
+    """Parse one answer of `cat-file`: an object id, or a sentence that says why there is none."""
     return None if " " in line else line
 
 
@@ -227,11 +227,11 @@ def _limits(git: Git, *, stays: bool = False) -> dict[int, int]:
 
 def _refuse_excess(name: str, output: Output, *, said_too_much: bool) -> None:
     if said_too_much:
-        raise bounds.too_large(f"git {name} says too much of it", f"{bounds.OUTPUT_BYTES >> 20} MiB")
+        raise bounds.too_large(f"git {name} prints too much about it", f"{bounds.OUTPUT_BYTES >> 20} MiB")
     if output.code == -signal.SIGXCPU:
-        raise bounds.too_large(f"git {name} takes too long for it", f"{bounds.CPU_SECONDS} s")
+        raise bounds.too_large(f"git {name} takes too much CPU time on it", f"{bounds.CPU_SECONDS} s")
     if output.code and "out of memory" in output.err.lower():
-        raise bounds.too_large(f"git {name} lacks memory for it", f"{bounds.MEMORY_BYTES >> 20} MiB")
+        raise bounds.too_large(f"git {name} runs out of memory on it", f"{bounds.MEMORY_BYTES >> 20} MiB")
 
 
 async def find_repository(path: Path, *argv: str) -> Output:
@@ -290,7 +290,7 @@ def _popen(
 
 @contextlib.contextmanager
 def _as_file(feed: bytes | BinaryIO) -> Iterator[int | BinaryIO]:
-    """What a program is to read: unlike a pipe, a file need not be filled while the program runs."""
+    """Yield the input of a program as a file: unlike a pipe, it need not be filled while the program runs."""
     if not isinstance(feed, bytes):
         yield feed
         return
@@ -313,13 +313,13 @@ def _memory_file() -> BinaryIO:
 
 @functools.cache
 def _program(path: str) -> str:
-    """Where git is. Looked for once: a child that looks itself keeps us waiting for all the wrong folders."""
+    """Return the path of git, searched once: a child that searches would try all the wrong folders first."""
     return shutil.which("git", path=path) or "git"
 
 
 @contextlib.contextmanager
 def _explained(directory: Path) -> Iterator[None]:
-    """Why a program could not be started, in words."""
+    """Turn the reason why a program could not be started into a message."""
     try:
         yield
     except FileNotFoundError as error:
@@ -339,7 +339,7 @@ async def _finish(process: subprocess.Popen[bytes], name: str, drain: Drain, sec
         async with asyncio.timeout(seconds):
             code = await child.ended()
     except TimeoutError as error:
-        raise GitFailed(name, f"it was still running after {seconds:g} s and was stopped") from error
+        raise GitFailed(name, f"stopped after {seconds:g} s, its time limit") from error
     finally:
         if process.returncode is None:
             await _stop(child)
@@ -358,13 +358,13 @@ async def _stop(child: Child) -> None:
 
 
 async def end(child: asyncio.subprocess.Process) -> None:
-    """Stop a git process, and let it remove its lock files first. It takes seconds at most, and is not to be
-    hurried: a process that nobody waits for keeps its pipes."""
+    """Stop a git process; it removes its lock files first. This takes seconds at most and is not interrupted:
+    a process that is not waited for keeps its pipes."""
     await in_any_case(_end(child))
 
 
 async def in_any_case(work: Coroutine[None, None, None]) -> None:
-    """To its end, however often the caller is cancelled meanwhile."""
+    """Finish `work`, even if the caller is cancelled meanwhile."""
     task, was_cancelled = asyncio.create_task(work), False
     while not task.done():
         try:

@@ -12,9 +12,9 @@ class CommitHook:
     """A hook that runs when a person commits, and not when a change lands."""
 
     path: str
-    """Where it is, relative to the checkout where that is possible."""
+    """Path of the hook, relative to the checkout if possible."""
     command: str
-    """What runs the same as a check; empty where it is not part of what git tracks."""
+    """A command that runs the same as a check; empty if git does not track the hook."""
 
 
 def commit_hook(place: Place) -> CommitHook | None:

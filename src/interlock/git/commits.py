@@ -9,7 +9,7 @@ from interlock.git.command import COMMITTER
 from interlock.git.place import Place
 
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
-"""What git takes off both ends of a name."""
+"""Characters that git strips from both ends of a name."""
 
 
 def commit_text(place: Place, tree: str, parents: Sequence[str], message: str) -> bytes:
@@ -44,5 +44,5 @@ def _person(name: str, email: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without what would end a name or an address early."""
+    """Remove the characters that would end a name or an address early."""
     return text.strip(_CRUD).translate({ord(sign): None for sign in "<>\n"})

@@ -68,7 +68,7 @@ def parse_version(said: str) -> tuple[int, int]:
     """Major and minor number of `git version 2.39.5 (Apple Git-154)`; refuse one that is too old."""
     match = re.search(r"(\d+)\.(\d+)", said)
     if not match:
-        raise EnvironmentProblem(f"git does not say its version but: {said!r}", "install git 2.38 or newer")
+        raise EnvironmentProblem(f"`git version` printed no version: {said!r}", "install git 2.38 or newer")
     number = int(match[1]), int(match[2])
     if number < OLDEST:
         raise EnvironmentProblem(

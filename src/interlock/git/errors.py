@@ -1,7 +1,7 @@
-"""What can go wrong between us and git.
+"""Errors of git.
 
 EnvironmentProblem
-  GitFailed          git said no; carries what it said
+  GitFailed          a git command failed; carries its error text
 InterlockError
   UnsafeLanding      a landing would do what no landing may; nothing was moved, and it must not be retried
 """
@@ -21,14 +21,14 @@ _HINTS = {
 
 
 class GitFailed(EnvironmentProblem):
-    """A git command ended in a way nobody planned for."""
+    """A git command failed for a reason that the caller did not expect."""
 
     code = "git"
 
     def __init__(self, command: str, said: str) -> None:
         self.said = said.strip()
         hint = next((hint for sign, hint in _HINTS.items() if sign in said), "")
-        super().__init__(f"git {command} failed: {self.said or 'it said nothing'}", hint)
+        super().__init__(f"git {command} failed: {self.said or 'it printed no error'}", hint)
 
 
 _OUTSIDE = (
@@ -43,7 +43,7 @@ _OUTSIDE = (
 
 
 def is_outside(problem: GitFailed | OSError) -> bool:
-    """Is the machine to blame (a full disk, no memory), and not what git was given to work on."""
+    """Return True if the machine is the cause (a full disk, no memory), and not the input of git."""
     if isinstance(problem, OSError):
         return problem.errno in _OUTSIDE
     # At the end of a line only: before that stand names that an agent may have chosen.
@@ -52,11 +52,11 @@ def is_outside(problem: GitFailed | OSError) -> bool:
 
 
 def refused(command: str, said: str) -> InterlockError:
-    """What to raise when git fails on something that an agent made."""
+    """Build the error to raise when git fails on something that an agent made."""
     if is_outside(failed := GitFailed(command, said)):
         return failed
     lines = [line for line in said.splitlines() if line.startswith(("error:", "fatal:"))]
-    return RejectedObjects("git refuses what the agent made: " + "; ".join(lines or [said.strip()]))
+    return RejectedObjects("git rejected what the agent made: " + "; ".join(lines or [said.strip()]))
 
 
 class UnsafeLanding(InterlockError):

@@ -16,14 +16,14 @@ from interlock.git.place import Place
 
 RULES = ":(glob,icase)**/.gitignore"
 LANDED = "^Interlock-Task: "
-"""In the message of each commit that Interlock lands."""
+"""A line in the message of each commit that Interlock lands."""
 FIRST_LANDING = "2024-01-01"
 """Interlock is not older: the history before needs no look."""
 MOST_LANDINGS = 200
 
 
 async def exposed(place: Place, names: Sequence[str]) -> Collection[str]:
-    """Those of the ignored `names`, folders with a slash at their end, that a landing exposed."""
+    """Find the ignored `names`, folders with a slash at their end, that a landing exposed."""
     try:
         landings = await _landings(place) if names else []
         if not landings:
@@ -57,7 +57,7 @@ async def _landings(place: Place) -> list[str]:
 
 
 async def _ignored(place: Place, commit: str, names: Sequence[str]) -> set[str]:
-    """Those that the ignore files of a commit exclude, and the user's own rules."""
+    """Find the names that the ignore files of a commit, or the user's own rules, exclude."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         tree.mkdir()

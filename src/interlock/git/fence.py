@@ -1,8 +1,8 @@
 """The fence: a ref to a blob that holds the epoch of the controller in charge.
 
 Git compares it in the same transaction that moves the branch, so a controller that was paused for too long
-cannot move anything. The blob also names the state folder it belongs to: whoever deletes that folder starts
-counting epochs again, and must not be locked out by the old count.
+cannot move anything. The blob also names the state folder it belongs to: after a user deletes that folder,
+epochs count from the start again, and the old count must not lock the user out.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Fence:
         self._place = place
         self._git: Git = place.git
         self._raised = 0
-        """What this process itself raised it to."""
+        """The epoch to which this process itself raised it."""
         self._lineage = ""
 
     def object_id(self, epoch: int) -> str:
@@ -46,12 +46,12 @@ class Fence:
         return self._place.object_id("blob", self._content(epoch))
 
     async def admits(self, epoch: int, standing: str | None) -> bool:
-        """May this epoch land, given what the ref points to now? A newer one raises the fence to itself."""
+        """Return True if this epoch may land, given the ref's object. A newer epoch raises the fence."""
         if standing == self.object_id(epoch):
             return True
         seen = await self._look()
         if seen.object is not None and seen.lineage != self._our_lineage():
-            return False  # the state folder we began with is gone, and somebody else is in charge
+            return False  # the state folder we began with is gone, and another controller is in charge
         try:
             await self.to(epoch)
         except StaleEpoch:
@@ -69,7 +69,7 @@ class Fence:
                 self._raised = epoch
                 return
             await asyncio.sleep(_LOOK_SECONDS)
-        raise GitFailed("update-ref", f"{REF} is being changed all the time: .lock': File exists")
+        raise GitFailed("update-ref", f"{REF} changed at each of {_TRIES} tries: .lock': File exists")
 
     async def _drop_old_locks(self) -> None:
         """Remove the locks of git processes of ours that were killed, or died with the power.
@@ -94,7 +94,7 @@ class Fence:
             return True
         if seen.epoch >= epoch:
             raise StaleEpoch(
-                f"the fence stands at epoch {seen.epoch}, so epoch {epoch} may not land any more"
+                f"the fence is at epoch {seen.epoch}, so a controller with epoch {epoch} may no longer land"
             )
         return False
 
@@ -107,8 +107,8 @@ class Fence:
         is_number = epoch.isascii() and epoch.isdigit()
         if is_number and (len(epoch) > _DIGITS or int(epoch) >= LAST_EPOCH):
             raise EnvironmentProblem(
-                f"{REF} says that runs came to epoch {epoch[:20]}, which is more than there can be",
-                f"if no run is going on here: git update-ref -d {REF}",
+                f"{REF} names epoch {epoch[:20]}, above the largest possible one",
+                f"if no run is active here: git update-ref -d {REF}",
             )
         return _Seen(first.split(" ")[0], int(epoch) if is_number else 0, lineage)
 

@@ -37,7 +37,7 @@ def write_durably(path: Path, text: str) -> None:
 
 
 def mark_of(path: Path) -> tuple[int, int] | None:
-    """Which file it is, and when it was written: the same again means that nothing has touched it."""
+    """Return the inode and the time of a file: unchanged values mean that nothing has written to it."""
     try:
         found = path.lstat()
     except OSError:
@@ -213,7 +213,7 @@ def read_regular(path: Path, limit_bytes: int = 1 << 20) -> bytes:
     """The content of a file, and of nothing that is endless or waits: a clone may hold a link to a device."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "is no file", str(path))
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
         content = file.read(limit_bytes + 1)
     if len(content) > limit_bytes:
         raise OSError(errno.EFBIG, f"is larger than {limit_bytes} bytes", str(path))

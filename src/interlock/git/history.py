@@ -1,10 +1,10 @@
-"""What the branch's commits changed together, read once and kept.
+"""The files that the commits of the branch changed together, read once and kept.
 
 Rules:
 1. A merge counts as one change, as a task that lands does: only first parents are followed.
 2. A file goes by the name it has today; what it was called before is looked up in the renames since.
 3. A commit without a parent brings everything at once, and one with very many files moves or reformats them.
-   Neither says what belongs together. What they renamed is remembered all the same.
+   Neither says which files belong together. Their renames are remembered nevertheless.
 4. The file that is kept names the commit it goes up to. It is only used if the branch still leads there, and
    may be deleted at any time.
 """
@@ -27,7 +27,7 @@ COMMITS_MOST = 2_000
 FILES_MOST = 100
 _OUTPUT_BYTES = 64 << 20
 _PATIENCE = ((COMMITS_MOST, 20.0), (100, 10.0))
-"""How many commits to ask for, and how long to wait for them: in a huge repository a few must do at first."""
+"""Pairs of a number of commits and a time limit: in a huge repository the first read takes fewer commits."""
 _WORDS = (
     *("--first-parent", "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv"),
     # Beyond fifty files only those that were moved as they are are recognized: comparing all costs seconds.
@@ -38,7 +38,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was read before."""
+    """The result of an earlier read."""
 
     version: int = _VERSION
     ref: str = ""

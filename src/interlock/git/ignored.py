@@ -1,10 +1,10 @@
-"""What the user's checkout holds beside git's files: dependencies, generated and built files.
+"""Finds the files of the user's checkout that git does not track: dependencies, generated and built files.
 
-What a person's own test run finds there, a check must find too. Folders are shown as layers, each at its
+A check must find there what a person's own test run finds. Folders are shown as layers, each at its
 place; single files are copied into one more layer. Two kinds are left out, by name and at any depth of what
 git lists: caches, which are made again, and secrets, which no agent may read. Nor is shown what is ignored
 because an agent's change says so, unless it is of a kind that only programs make. `.worktreeinclude`, which
-no agent can change, names files that are wanted all the same.
+no agent can change, names files to show in spite of these rules.
 """
 
 import asyncio
@@ -41,10 +41,10 @@ CACHES = (
 DEPENDENCIES = ("node_modules", "site-packages", "vendor")
 """Folders that others filled: certificates and examples of keys in them are no secrets of this project."""
 PRODUCTS = ("target", "dist", "build", "*.egg-info", "*.o", "*.a", "*.so", "*.class")
-"""What builds make."""
+"""Names that builds produce."""
 MOST_FOLDERS = 400
 MOST_FILES, MOST_BYTES = 2000, 64 << 20
-"""Of single files, and of all of them together: what is copied for each run."""
+"""Number of single files, and bytes of all of them together, that are copied for each run."""
 MOST_LOOKED_AT = 200_000
 """Entries of one folder that are looked through for secrets. A larger one is not shown, unless it is build
 output: then its other entries are."""
@@ -58,19 +58,19 @@ class Layer:
     """Relative to the checkout."""
     source: Path
     hidden: tuple[str, ...] = ()
-    """What of it is not shown."""
+    """Paths in it that are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """What was found."""
+    """The folders and files that were found."""
 
     layers: tuple[Layer, ...] = ()
     files: tuple[str, ...] = ()
 
 
 async def look_for_ignored(place: Place, spare: Path) -> Ignored:
-    """What git ignores in the checkout, and the submodules that are there as main has them.
+    """Find the files that git ignores in the checkout, and the submodules that it has at the commits of main.
 
     Submodules with uncommitted edits are checked out once more, below `spare`.
     """
@@ -97,12 +97,12 @@ async def look_for_ignored(place: Place, spare: Path) -> Ignored:
 
 
 def is_cache(path: str) -> bool:
-    """Is anything on the way to it a cache."""
+    """Return True if any component of the path is a cache."""
     return any(fnmatch(part, pattern) for part in path.split("/") for pattern in CACHES)
 
 
 def is_dependency(folder: Path) -> bool:
-    """Is a folder filled with what others made."""
+    """Return True for a folder of dependencies, which other projects wrote."""
     return folder.name in DEPENDENCIES or (folder / "pyvenv.cfg").is_file()
 
 
@@ -111,7 +111,7 @@ def _is_environment(folder: Path) -> bool:
 
 
 def _is_made(path: Path) -> bool:
-    """Is it of a kind that programs make, and no person by hand."""
+    """Return True for a name that programs produce and no person writes by hand."""
     return is_dependency(path) or any(fnmatch(path.name, pattern) for pattern in PRODUCTS)
 
 
@@ -160,7 +160,7 @@ def _entries(folder: Path, *, deep: bool) -> Iterator[str]:
 
 
 async def _submodules(place: Place, root: Path, spare: Path) -> AsyncIterator[Layer]:
-    """Those whose files are there, at the commit that the checkout names."""
+    """Yield the submodules whose files are there, at the commit that the checkout names."""
     if not (root / ".gitmodules").is_file():
         return
     said = await place.checkout_git.run("ls-files", "--stage", "-z")
@@ -180,8 +180,8 @@ def _links(listing: bytes) -> Iterator[tuple[str, str]]:
 
 
 async def _hidden_in(module: Path) -> list[str]:
-    """What of a submodule's checkout, and of those in it, is not shown: git's own, and secrets that are no
-    files of its commit."""
+    """List the hidden paths of a submodule's checkout, and of submodules in it: git's own files, and secrets
+    that are not files of its commit."""
     if not (module / ".git").exists():
         return []
     others, index = await asyncio.gather(
@@ -206,7 +206,7 @@ def _secret_parts(module: Path, names: Sequence[str]) -> Iterator[str]:
 
 
 async def is_edited(module: Path) -> bool:
-    """Has a submodule changes to its tracked files that are not committed."""
+    """Return True if tracked files of a submodule have uncommitted changes."""
     return bool((await find_repository(module, "status", "--porcelain", "-uno")).out)
 
 

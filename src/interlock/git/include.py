@@ -50,7 +50,7 @@ def _copy_all(source: Path, tree: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def fingerprint(path: Path) -> str:
-    """Tells whether a copied file was changed since; a link counts by where it leads."""
+    """Return a hash to tell if a copied file has changed since; a link counts by its target."""
     if path.is_symlink():
         return f"link {path.readlink()}"
     with path.open("rb") as file:

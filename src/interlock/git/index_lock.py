@@ -27,7 +27,7 @@ class IndexLock:
 
     @property
     def is_ours(self) -> bool:
-        """Did this program take it, in this process or in one that is gone."""
+        """Return True if this program took it, in this process or in one that has ended."""
         try:
             if os.path.samestat(self.path.lstat(), self._mark.lstat()):
                 return True

@@ -19,7 +19,7 @@ LIMIT_BYTES = 200 << 20
 _EXPANDED = 10
 """One file may be so many times larger than all new content when it is packed: 2 GiB, as on the disk."""
 _SMALL = 100
-"""Up to this many objects are stored singly: a pack for each attempt would slow every later lookup down."""
+"""The most objects that are stored singly: a pack for each attempt would slow every later lookup down."""
 
 
 async def take_in(
@@ -85,7 +85,7 @@ async def _refuse_large_file(trusted: Git, wanted: Sequence[str], base: str, lim
     words = ("--objects", "--no-object-names", f"--filter=blob:limit={most + 1}", "--filter-print-omitted")
     said = await trusted.run("rev-list", *words, "--stdin", feed=_revisions(wanted, base), ok=range(256))
     if b"\n~" in said.out:
-        raise too_large("one of its files is too long", f"{most:,} bytes")
+        raise too_large("one of its files is too large", f"{most:,} bytes")
 
 
 def _revisions(wanted: Sequence[str], base: str) -> bytes:
@@ -93,7 +93,7 @@ def _revisions(wanted: Sequence[str], base: str) -> bytes:
 
 
 def _count(stream: Path) -> int:
-    """How many objects a pack holds."""
+    """Count the objects of a pack."""
     with stream.open("rb") as file:
         return int.from_bytes(file.read(12)[8:], "big")
 
@@ -112,7 +112,7 @@ def _release_objects(scratch: Path, objects: Path) -> None:
         home = objects / folder.name
         with contextlib.suppress(FileExistsError):
             home.mkdir()
-            home.chmod(folder.stat().st_mode)  # as git made it, for whoever shares the repository
+            home.chmod(folder.stat().st_mode)  # as git made it, for users who share the repository
         for file in folder.iterdir():
             _put(file, home / file.name)
 

@@ -65,16 +65,16 @@ class Journal:
 
     @property
     def is_there(self) -> bool:
-        """Is something still to be done. Cheap."""
+        """True if a move is still to be finished. Cheap."""
         return self._path.exists()
 
     def write(self, pending: Pending) -> None:
-        """Before the branch moves."""
+        """Write the journal, before the branch moves."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(self._path, json.dumps(asdict(pending)))
 
     def clear(self) -> None:
-        """After every checkout has followed."""
+        """Remove the journal, after every checkout has followed."""
         self._path.unlink(missing_ok=True)
 
     def read(self) -> Pending | None:
@@ -92,7 +92,7 @@ class Journal:
         return aside
 
 
-def _checked(place: Place, said: Any) -> Pending:  # Any: whatever the file holds
+def _checked(place: Place, said: Any) -> Pending:  # Any: the file can hold any JSON
     branch, old, new = said["branch"], said["old"], said["new"]
     trees, edited = tuple(said.get("trees", ())), dict(said.get("edited", {}))
     if not all(isinstance(word, str) for word in (branch, old, new, *trees, *edited, *edited.values())):

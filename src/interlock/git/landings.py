@@ -30,7 +30,7 @@ async def landings(place: Place) -> dict[str, Commit]:
 
 
 async def missing(place: Place, branch: str, commits: Collection[Commit]) -> frozenset[Commit]:
-    """Which of these commits are not on the branch. One walk for all of them."""
+    """Find those of these commits that are not on the branch. One walk for all of them."""
     if not commits:
         return frozenset()
     names = list(dict.fromkeys(commits))

@@ -35,7 +35,7 @@ _OURS = {
 
 NOTHING_MORE: Mapping[str, str] = {}
 LAYERED = {"core.checkStat": "minimal"}
-"""For a program that sees the files through an overlay, under another user's number than git recorded."""
+"""Settings for a program that sees the files through an overlay, under a user id other than git recorded."""
 
 
 def write_git_dir(

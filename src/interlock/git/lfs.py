@@ -17,7 +17,7 @@ from interlock.git.place import Place
 
 POINTER = b"version https://git-lfs.github.com/spec"
 MOST_COPIED_BYTES = 1 << 30
-"""From the checkout, which may change: what is in the store is linked, and takes no room."""
+"""Bytes copied from the checkout, which may change. A file of the store is linked, and takes no room."""
 _POINTER_BYTES = 1024
 _FORM = re.compile(rb"^oid sha256:([0-9a-f]{64})\nsize (\d+)$", re.MULTILINE)
 

@@ -1,6 +1,6 @@
 """The name of one state folder's life: made once, and the same for every worktree, process and restart.
 
-Two repositories never have the same one, even if their folders are called alike. Whoever deletes the state
+Two repositories never have the same one, even if their folders have the same name. Deleting the state
 folder begins a new lineage.
 """
 

@@ -13,7 +13,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 class Lookup:
-    """What names stand for, and what differs between two trees."""
+    """Resolves names to objects, and lists the differences of two trees."""
 
     def __init__(self, git: Git, patience_seconds: float = 60.0) -> None:
         self._names = Resident(git, "cat-file", BATCH_CHECK, patience_seconds=patience_seconds)
@@ -23,13 +23,13 @@ class Lookup:
         """Git repeats a line that names no object: so an answer has an end. No path can foresee it."""
 
     async def names(self, revisions: Sequence[str]) -> list[str | None]:
-        """The object each revision stands for, or nothing where there is none."""
+        """Resolve each revision to an object, or None if there is none."""
         question = "".join(f"{revision}\n" for revision in revisions).encode()
         lines = await self._names.ask(question, lambda answers: whole_lines(answers, len(revisions)))
         return [named(line) for line in lines]
 
     async def changes(self, old: str, new: str) -> bytes:
-        """How two trees differ, as `diff-tree -z --name-status` says it."""
+        """List the differences of two trees in the form of `diff-tree -z --name-status`."""
         question = f"{old} {new}\n".encode()
         said = await self._changes.ask(question + self._end, self._until_the_end)
         if not said.startswith(question):

@@ -1,4 +1,4 @@
-"""How the folder of a workspace or a check is made: what is the same for all of them, and what is its own."""
+"""Makes the folder of a workspace or a check: the parts that all have in common, and its own."""
 
 import asyncio
 import shutil
@@ -11,7 +11,7 @@ from interlock.git.place import Place
 
 
 async def make_git_dirs(place: Place, folder: AttemptFolder, *, layered: bool) -> None:
-    """In a thread. That cannot be stopped, and the folder must not be removed meanwhile."""
+    """Write the git dirs in a thread. That cannot be stopped, and the folder must stay until it ends."""
     await in_any_case(asyncio.to_thread(_write_git_dirs, place, folder, layered))
 
 

@@ -1,7 +1,7 @@
 """Workspaces and checks as layers: the tree of the branch below, what is written there above.
 
 1. The upper layer starts with just the paths in which the wanted tree differs from the one below. These files
-   are new, whatever their commit's date: a build that looks at times must see that they changed. So are those
+   are new, at any date of their commit: a build that compares times must see that they changed. So are those
    that the user has edited since: what was built in the checkout was built from other sources. One that was
    written again with the same content has the time that it has there.
    Where a file is gone that the checkout has, or a link leads elsewhere, all files are new: no time tells a
@@ -75,7 +75,7 @@ class Overlays:
         return layered_grant(self._place, folder, (whole, *layers))
 
     def release(self, folder: AttemptFolder) -> None:
-        """Its program has ended."""
+        """Release the trees of a folder whose program has ended."""
         self._trees.release(folder.home)
         self._new_trees.release(folder.home)
 
@@ -90,7 +90,7 @@ class Overlays:
         await self._beside.close()
 
     def _is_timeless(self, near: Near) -> bool:
-        """Does the wanted tree differ from the checkout in a way that no time tells a build: a file is gone,
+        """Return True if no file time shows how the wanted tree differs from the checkout: a file is gone,
         or a link leads to another one, which is as old as it was."""
         if self._place.work_tree is None:
             return False
@@ -144,7 +144,7 @@ class Overlays:
 
 
 async def _write_again(folder: AttemptFolder, pristine: Pristine, edited: Sequence[bytes]) -> None:
-    """The same content with a new time."""
+    """Write files again with the same content and a new time."""
     below, upper = os.fsencode(pristine.files) + b"/", os.fsencode(folder.tree) + b"/"
     same = [path for path in edited if _is_file(below + path) and not os.path.lexists(upper + path)]
     git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
@@ -153,14 +153,14 @@ async def _write_again(folder: AttemptFolder, pristine: Pristine, edited: Sequen
 
 
 async def _overlook(folder: AttemptFolder, pristine: Pristine) -> None:
-    """Have the agent's git leave files of LFS alone: `commit -a` would replace their pointers."""
+    """Make the agent's git skip files of LFS: `commit -a` would replace their pointers."""
     git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.private / "index"))
     feed = b"".join(os.fsencode(name) + b"\0" for name in pristine.filled)
     await git.run("update-index", "--skip-worktree", "-z", "--stdin", feed=feed, ok=(0, 128))
 
 
 def _nothing(folder: AttemptFolder) -> Shown:
-    """Just the place where the git dir goes."""
+    """Return an empty layer, with just the folder for the git dir."""
     empty = folder.home / "nothing"
     (empty / ".git").mkdir(parents=True)
     return Shown(empty, ())
@@ -176,7 +176,7 @@ def _stacked(parts: Sequence[Shown]) -> list[Layer]:
 
 
 def _holds(path: Path) -> bool:
-    """Is there anything at the path; git makes an empty folder for a submodule."""
+    """Return True if there is anything at the path; git makes an empty folder for a submodule."""
     try:
         with os.scandir(path) as entries:
             return any(True for _ in entries)
@@ -187,7 +187,7 @@ def _holds(path: Path) -> bool:
 
 
 def _is_file(path: bytes) -> bool:
-    """Is there a file or a link. A folder is a submodule: an empty one above would hide its layer."""
+    """Return True for a file or a link. A folder is a submodule: an empty one above would hide its layer."""
     try:
         return not stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
@@ -195,14 +195,14 @@ def _is_file(path: bytes) -> bool:
 
 
 def _folders_above(path: str) -> Iterator[str]:
-    """From the top."""
+    """Yield the folders above a path, from the top."""
     parts = path.split("/")
     for count in range(1, len(parts)):
         yield "/".join(parts[:count])
 
 
 def _hide(upper: Path, path: str) -> None:
-    """Have the lower layer's file or folder not shown, as the kernel itself does when one is removed."""
+    """Hide a file or folder of the lower layer, as the kernel does when it is removed."""
     spot = upper / path
     if os.path.lexists(spot) or any(not above.is_dir() for above in _existing_above(upper, path)):
         return  # something else is there now, or on the way to it

@@ -1,4 +1,4 @@
-"""What a tree names but does not hold: submodules, and files that git LFS keeps elsewhere.
+"""Finds what a tree names but does not hold: submodules, and files that git LFS keeps elsewhere.
 
 The checkout usually has them. Where it has not, checks and agents would fail for no fault of their own.
 """
@@ -19,11 +19,11 @@ _GITLINK = b"160000"
 
 
 class PartKind(StrEnum):
-    """How a tree names what it does not hold."""
+    """Kinds of content that a tree names and does not hold."""
 
     SUBMODULE = "submodule"
     EDITED = "edited submodule"
-    """It is there, with changes that are not committed: these are not shown."""
+    """A submodule with uncommitted changes: workspaces show its commit without them."""
     LFS = "lfs"
 
 
@@ -60,12 +60,12 @@ async def _gitlinks(git: Git, tree: str) -> list[str]:
 
 
 def _is_filled(folder: Path) -> bool:
-    """Has `git submodule update` been here."""
+    """Return True if `git submodule update` has filled the folder."""
     return os.path.lexists(folder / ".git")
 
 
 def is_pointer(path: Path) -> bool:
-    """Does the file hold an LFS pointer instead of its content. A file that is not there holds nothing."""
+    """Return True if the file holds an LFS pointer instead of its content. A missing file holds none."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return False

@@ -1,4 +1,4 @@
-"""Where a repository is, and the few settings of its owner that matter to us."""
+"""The paths of a repository, and the few settings of its owner that Interlock uses."""
 
 import hashlib
 import os
@@ -41,11 +41,11 @@ class Place:
     """The branch that the checkout is on; empty when its HEAD is detached."""
     version: tuple[int, int]
     settings: Mapping[str, str]
-    """What matters to us of the user's configuration, all files together."""
+    """The user's settings that Interlock uses, from all configuration files together."""
     lookup: Lookup | None = field(default=None, compare=False)
-    """Kept open for a whole run by whoever made this; nothing for a single question."""
+    """Processes that answer questions, kept open for a whole run; None for a single question."""
     scribe: Scribe | None = field(default=None, compare=False)
-    """The same for what is written."""
+    """Processes that write, kept open for a whole run."""
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
     started: tuple[str, ...] = field(default=(), repr=False)
@@ -64,7 +64,7 @@ class Place:
 
     @property
     def at(self) -> Path:
-        """Where programs find their workspace, wherever its files are: at the path of the checkout."""
+        """The path at which programs find their workspace: that of the checkout, wherever the files are."""
         common = self.common_dir
         return self.work_tree or common.with_name(f"{common.stem or common.name}-checkout")
 
@@ -100,7 +100,7 @@ class Place:
 
     @property
     def id_bytes(self) -> int:
-        """How long an object's id is."""
+        """Length of an object's id."""
         return hashlib.new(self.object_format, usedforsecurity=False).digest_size
 
     @property
@@ -110,7 +110,7 @@ class Place:
 
     @property
     def author(self) -> tuple[str, str]:
-        """Who stands as the author of what agents make: the user, if git knows a name and an address."""
+        """The author of what agents make: the user, if git knows a name and an address."""
         name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")
         return (name, email) if name and email else ("Interlock", "interlock@localhost")
 
@@ -126,7 +126,7 @@ class Place:
 
     @asynccontextmanager
     async def kept_open(self) -> AsyncIterator["Place"]:
-        """The same place, with git processes that answer and write what is small until this is over."""
+        """Yield the same place with git processes that stay open to answer and to write small things."""
         lookup, scribe = Lookup(self.git), Scribe(self.git, self.state / "scratch")
         try:
             yield replace(self, lookup=lookup, scribe=scribe)
@@ -146,7 +146,7 @@ class Place:
         return hashlib.new(self.object_format, whole, usedforsecurity=False).hexdigest()
 
     def is_object_id(self, text: str) -> bool:
-        """Could this be the full id of an object."""
+        """Return True if this could be the full id of an object."""
         return len(text) == 2 * self.id_bytes and set(text) <= set("0123456789abcdef")
 
     def ensure_state(self) -> Path | None:
@@ -154,7 +154,7 @@ class Place:
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = self.state.stat()
         if found.st_uid == os.geteuid() and found.st_mode & 0o077:
-            # Logs and prompts are the user's own, and so is whatever an agent left there.
+            # Logs and prompts are the user's own, and so is all that an agent left there.
             self.state.chmod(found.st_mode & 0o700)
         former = self.former_state
         if former is None or (self.state / "lineage").exists():
@@ -167,9 +167,9 @@ class Place:
 
 
 def loose_ref(place: Place) -> str:
-    """What the file of the protected branch says, if it has one of its own: git goes by that first.
+    """Read the file of the protected branch, if it has one of its own: git looks there first.
 
-    Everybody who starts looks where the branch is, and mostly it is where it was.
+    Each process looks for the branch when it starts, and mostly finds it unchanged.
     """
     try:
         return (place.common_dir / place.ref).read_text(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""What the engine asks of a repository."""
+"""The interface of a repository, as the engine uses it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ class Workspace:
     attempt: int
     base: Commit
     path: Path
-    """Where the agent finds it: the path of the checkout, or of a copy."""
+    """The path where the agent finds it: that of the checkout, or of a copy."""
     home: Path
     """The attempt's state directory: private git dir, trusted git dir, prompt."""
     grant: Grant = field(default_factory=Grant)
-    """What its agent may reach there."""
+    """The paths that its agent may reach there."""
 
     @property
     def git_dir(self) -> Path:
@@ -35,7 +35,7 @@ class Workspace:
 
     @property
     def written(self) -> Path:
-        """What the agent wrote; in a copy, with all other files."""
+        """The files that the agent wrote; in a copy, with all other files."""
         return self.home / "tree"
 
 
@@ -44,13 +44,13 @@ class CheckRoom:
     """A clean directory for one check."""
 
     path: Path
-    """Where its command finds it."""
+    """The path where its command finds it."""
     grant: Grant
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a workspace held, now in the repository's own object store under `ref`."""
+    """The content of a workspace, now in the repository's own object store under `ref`."""
 
     commit: Commit
     ref: str
@@ -64,18 +64,18 @@ class Divergence:
     """The branch and its upstream each have commits that the other has not."""
 
     upstream: str
-    """What people call it, like `origin/main`."""
+    """Its usual name, like `origin/main`."""
     main: Tip
     theirs: Commit
     merge: Merge
-    """Both together, or where they clash."""
+    """The merge of both, or the paths that conflict."""
 
 
 class Repository(Protocol):
     """The one path to the user's repository. Every git call of the host is behind it."""
 
     async def tip(self) -> Tip:
-        """Where the protected branch is now."""
+        """Return the current tip of the protected branch."""
         ...
 
     async def fetch(self) -> str:
@@ -83,7 +83,7 @@ class Repository(Protocol):
         ...
 
     async def divergence(self) -> Divergence | None:
-        """How the branch and its upstream, as last fetched, come together; None: one is part of the other."""
+        """Merge the branch and its upstream, as last fetched, in memory; None if one contains the other."""
         ...
 
     async def fence_epoch(self) -> int:
@@ -91,7 +91,7 @@ class Repository(Protocol):
         ...
 
     async def raise_fence(self, epoch: int) -> None:
-        """From now on only landings that name this epoch (or a later one) can move the branch."""
+        """Allow only landings of this epoch, or of a later one, to move the branch from now on."""
         ...
 
     async def settle(self) -> str:
@@ -117,11 +117,11 @@ class Repository(Protocol):
         ...
 
     async def obstacle(self, landing: Landing) -> str:
-        """What holds a landing up (`Move.HELD`), and what the user can do about it."""
+        """Say what holds a landing up (`Move.HELD`), and what the user can do about it."""
         ...
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
-        """Which of these commits are not on the protected branch."""
+        """Find those of these commits that are not on the protected branch."""
         ...
 
     async def landings(self) -> Mapping[str, Tip]:
@@ -129,15 +129,15 @@ class Repository(Protocol):
         ...
 
     async def contains(self, commit: Commit) -> bool:
-        """Is the commit on the protected branch."""
+        """Return True if the commit is on the protected branch."""
         ...
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
-        """What changed between two commits, as text, in these paths only if any are given."""
+        """Return the diff of two commits as text, of these paths only if any are given."""
         ...
 
     async def past(self) -> BranchHistory:
-        """What was changed together on the branch, and the files it has now."""
+        """Return the files that were changed together on the branch, and the files it has now."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What of a repository a program needs to reach to work with git in a folder of ours."""
+"""Grants: the paths of a repository that a program must reach to use git in one of our folders."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,15 +8,15 @@ from interlock.git.place import Place
 from interlock.model.sandbox import Grant, Mount, Overlay
 
 _PROTECTED = ("config", "config.worktree", "hooks", "info", "objects/info")
-"""Of its own git dir: what could make git run a program, or read what it must not."""
+"""Paths of its own git dir that could make git run a program, or read what it must not."""
 _DEEPEST = 5
-"""As far as git itself follows borrowed objects."""
+"""The depth to which git itself follows borrowed objects."""
 _SHARED_OBJECTS = "/run/interlock/objects"
-"""Where a program finds the repository's objects when the git dir around them is hidden."""
+"""The path of the repository's objects for a program from which the git dir around them is hidden."""
 
 
 def copied_grant(place: Place, folder: AttemptFolder) -> Grant:
-    """For a folder that holds all files: they keep their path, and so does the git dir beside them."""
+    """Return the grant of a folder that holds all files: they and the git dir beside them keep their path."""
     tree, private = folder.tree, folder.private
     return Grant(
         write=(str(tree), str(private)),
@@ -26,7 +26,7 @@ def copied_grant(place: Place, folder: AttemptFolder) -> Grant:
 
 
 def layered_grant(place: Place, folder: AttemptFolder, overlays: tuple[Overlay, ...]) -> Grant:
-    """For one that is layers at the checkout's path: the private git dir is the `.git` there.
+    """Return the grant of layers at the checkout's path: the private git dir is the `.git` there.
 
     That hides the repository's own `.git`, and all workspaces with it.
     """

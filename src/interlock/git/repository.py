@@ -40,10 +40,10 @@ class GitRepository:
         self._made: dict[Commit, Commit] = {}
         """The parents of commits made here: most merges are onto one of them."""
         self._tip: Tip | None = None
-        """Where the branch was when git was last asked."""
+        """The tip of the branch when git was last asked."""
 
     async def tip(self) -> Tip:
-        """Where the protected branch is now."""
+        """Return the current tip of the protected branch."""
         if self._tip is None or loose_ref(self.place) != self._tip.commit:
             self._tip = await self._ask_tip()
         return self._tip
@@ -65,7 +65,7 @@ class GitRepository:
         return await self._fence.epoch()
 
     async def raise_fence(self, epoch: int) -> None:
-        """From now on only landings that name this epoch, or a later one, can move the branch."""
+        """Allow only landings of this epoch, or of a later one, to move the branch from now on."""
         await self._fence.to(epoch)
 
     async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
@@ -80,7 +80,7 @@ class GitRepository:
         return await conflict_of(self._git, said)
 
     async def divergence(self) -> Divergence | None:
-        """How the branch and its upstream, as last fetched, come together; None: one is part of the other."""
+        """Merge the branch and its upstream, as last fetched, in memory; None if one contains the other."""
         theirs = await upstream.diverged(self.place)
         if theirs is None:
             return None
@@ -125,15 +125,15 @@ class GitRepository:
         return await self._branch.move(advance)
 
     async def obstacle(self, landing: Landing) -> str:
-        """What holds a landing up, and what the user can do about it."""
+        """Say what holds a landing up, and what the user can do about it."""
         return await self._branch.obstacle(Advance(landing.branch, landing.new, landing.old, ""))
 
     async def contains(self, commit: Commit) -> bool:
-        """Is the commit on the protected branch."""
+        """Return True if the commit is on the protected branch."""
         return await self._branch.contains(self.place.branch, commit)
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
-        """Which of these commits are not on the protected branch."""
+        """Find those of these commits that are not on the protected branch."""
         return await missing(self.place, self.place.branch, commits)
 
     async def landings(self) -> Mapping[str, Tip]:
@@ -144,7 +144,7 @@ class GitRepository:
         return {task: Tip(self.place.branch, commit, Tree(tree or "")) for (task, commit), tree in pairs}
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
-        """What changed between two commits, as text."""
+        """Return the diff of two commits as text."""
         words = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options")
         literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
         said = await literal.run("diff-tree", *words, old, new, "--", *paths, limit_bytes=DIFF_BYTES)
@@ -156,12 +156,12 @@ class GitRepository:
         return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
 
     async def past(self) -> BranchHistory:
-        """What was changed together on the branch, and the files it has now."""
+        """Return the files that were changed together on the branch, and the files it has now."""
         changes = await read_changes(self._git, self.place.ref, self.place.state / "history.json")
         return BranchHistory(changes, await self.files())
 
     async def history(self) -> list[Tip]:
-        """Where the branch has been, oldest first: its commits along first parents."""
+        """List the tips of the branch along first parents, oldest first."""
         said = await self._git.run(
             "log", "--first-parent", "--reverse", "--format=%H %T", self.place.ref, "--"
         )
@@ -169,11 +169,11 @@ class GitRepository:
         return [Tip(self.place.branch, Commit(commit), Tree(tree)) for commit, tree in pairs]
 
     async def checkout(self) -> Checkout:
-        """How the user's own checkouts stand to the branch: what would hold a landing up."""
+        """Look at the user's own checkouts of the branch: their edits can hold a landing up."""
         return await checkout.look_at(self.place)
 
     async def try_signing(self) -> bool:
-        """Are commits signed here. Raises if they are to be, and it does not work."""
+        """Return True if commits are signed here. Raises if signing is wanted and fails."""
         if wanted := signing.is_wanted(self.place):
             await signing.try_signing(self.place)
         return wanted
@@ -198,7 +198,7 @@ class GitRepository:
         return await self._git.run("merge-tree", *_MERGE_WORDS, onto, work, ok=(0, _CONFLICTS))
 
     async def _is_base(self, base: Commit, onto: Commit, work: Commit) -> bool:
-        """Is this where git itself would merge from."""
+        """Return True if git itself would take `base` as the merge base."""
         if self._leads_to(base, onto, work) and await self._git.names(f"{work}^1", f"{work}^2") == [
             base,
             None,
@@ -207,7 +207,7 @@ class GitRepository:
         return (await self._git.run("merge-base", "--all", onto, work, ok=(0, 1))).line == base
 
     def _leads_to(self, base: Commit, onto: Commit, work: Commit) -> bool:
-        """Is `onto` a plain line from `base` of commits made here, none of them `work`."""
+        """Return True if `onto` is a plain line from `base` of commits made here, none of them `work`."""
         seen: Commit | None = onto
         while seen not in (None, base, work):
             seen = self._made.get(seen)

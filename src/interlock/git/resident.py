@@ -25,7 +25,7 @@ class Resident:
         self._argv = argv
         self._patience_seconds = patience_seconds
         self._child: asyncio.subprocess.Process | None = None
-        """Only ever one that owes no answer: the next question would get it."""
+        """The process, if it owes no answer: the next question would get that one."""
         self._lock = asyncio.Lock()
 
     async def ask(self, question: bytes, read: Reader[T]) -> T:
@@ -38,7 +38,7 @@ class Resident:
             try:
                 return await self._ask(question, read)
             except (EOFError, OSError) as error:
-                raise GitFailed(self._argv[0], f"no answer, twice: {error!r}") from error
+                raise GitFailed(self._argv[0], f"no answer from two processes: {error!r}") from error
 
     async def close(self) -> None:
         """End the process."""
@@ -66,7 +66,7 @@ class Resident:
 
 
 async def whole_lines(answers: asyncio.StreamReader, count: int) -> list[str]:
-    """So many lines, without their ends."""
+    """Read this many lines, and return them without their line ends."""
     lines = [await answers.readline() for _ in range(count)]
     if not all(line.endswith(b"\n") for line in lines):
         raise EOFError

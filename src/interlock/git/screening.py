@@ -26,7 +26,7 @@ from interlock.model.unwanted import (
 )
 
 _READ_BYTES = 16 << 20
-"""As much is in memory at once. Larger files are judged by name and size, and not searched for secrets."""
+"""The most that is in memory at once. Larger files are judged by name and size, not searched for secrets."""
 _HEAD_BYTES = 4096
 _SUBMODULE = b"160000"
 
@@ -47,7 +47,7 @@ class _Change(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What is remembered of a file that was read."""
+    """The parts of a file that are remembered after reading it."""
 
     head: bytes
     secrets: tuple[Secret, ...]
@@ -62,7 +62,7 @@ class Screening:
         self._rules = rules
 
     async def screen(self, base: Commit, work: Commit, ref: str) -> ScreenedChange:
-        """What may land of `work`, which `ref` keeps, as a change of `base`."""
+        """Return the part of `work`, which `ref` keeps, that may land as a change of `base`."""
         changes = await self._changes(base, work)
         sizes = await self._sizes(change.new for change in changes)
         seen = {object_id: _look(text) async for object_id, text in self._contents(sizes)}
@@ -85,7 +85,7 @@ class Screening:
         return None if said.cut else said.out
 
     async def _changes(self, base: str, work: str) -> list[_Change]:
-        """What `work` adds, changes or moves; what it removes has no new object. Submodules are no files."""
+        """List the files that `work` adds, changes, moves or removes (these have no new object)."""
         said = await self._git.run("diff-tree", "-r", "-z", "-M", "--raw", base, work)
         return [change for change in _parsed(said.out) if change.mode != _SUBMODULE]
 
@@ -129,7 +129,7 @@ class Screening:
         return left_out(files, self._rules, ignored, products)
 
     async def _ignored(self, base: str, paths: Sequence[bytes]) -> Collection[str]:
-        """Those that the person's own ignore rules exclude, and no `.gitignore` of the base takes back in."""
+        """Find paths that the user's own ignore rules exclude and no `.gitignore` of the base includes."""
         if not any(line.strip() and not line.startswith("#") for line in self._place.excludes.splitlines()):
             return ()
         with tempfile.TemporaryDirectory() as folder:

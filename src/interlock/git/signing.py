@@ -25,7 +25,7 @@ class CannotSign(EnvironmentProblem):
 
 
 def is_wanted(place: Place) -> bool:
-    """Does the user's configuration say that commits are signed."""
+    """Return True if the user's configuration says that commits are signed."""
     return place.settings.get("commit.gpgsign", "false").lower() in _TRUE
 
 
@@ -59,8 +59,8 @@ async def _signed(git: Git, tree: str, parents: Sequence[str], message: str) -> 
     except GitFailed as failed:
         lines = [line for line in failed.said.splitlines() if line.strip()]
         raise CannotSign(
-            f"your git signs commits (commit.gpgsign), and that fails: {lines[0] if lines else failed}",
+            f"your git signs commits (commit.gpgsign), but signing fails: {lines[0] if lines else failed}",
             "unlock the key (`git commit --allow-empty -S -m test` tries it), "
-            "or do without here: git config commit.gpgsign false",
+            "or turn signing off here: git config commit.gpgsign false",
         ) from failed
     return said.line

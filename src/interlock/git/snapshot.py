@@ -1,7 +1,7 @@
 """Turns what an attempt left on disk into commits, without ever using the agent's own git dir.
 
 1. The agent's refs are text, and only say which objects to look at.
-2. The files decide: whatever is in the tree becomes the last commit. Ignore rules hold for what the agent
+2. The files decide: all files of the tree become the last commit. Ignore rules hold for what the agent
    never committed; what it only staged against them (`add -f`) is not taken, as its index is not read.
    If the agent's history does not build on the base it was given, the files are committed on the base and
    the history is kept beside it.
@@ -45,7 +45,7 @@ _BORROWED = "../../private.git/objects"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What an attempt came to, still in its own object store."""
+    """The result of an attempt, still in its own object store."""
 
     commit: str
     lost: str | None = None
@@ -55,7 +55,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """What of the agent's own commits can be believed."""
+    """The part of the agent's own commits that can be trusted."""
 
     base: str
     base_tree: str
@@ -143,7 +143,7 @@ async def _lost(git: Git, history: _History, base: str, commit: str) -> str | No
 
 
 async def _committed(git: Git, history: _History) -> bytes:
-    """What the agent's commits changed, as `update-index` reads it: ignore rules do not undo a commit.
+    """List the changes of the agent's commits for `update-index`: ignore rules do not undo a commit.
 
     New links to repositories are left out: their files are to be found (rule 3).
     """
@@ -169,7 +169,7 @@ async def _stage_layer(
     """The tree that was below with what the upper layer says of it, and what could not be part of that.
 
     Git looks at the upper layer alone, as at a small checkout: its index has just the files in it that are
-    known. What comes of that is put into the index of everything.
+    known. The result is put into the index of everything.
     """
     below = git.having(GIT_INDEX_FILE=str(folder.trusted / "below"))
     known = await _tree_with(below, folder, committed) if committed else opened.tree
@@ -234,7 +234,7 @@ async def _stage(
             await prepare()
             said = await git.run("add", "-A", "--ignore-errors", "--", ".", ok=range(256))
         if "invalid path" in said.err:
-            raise RejectedObjects(f"git refuses what the agent made: {said.err.strip()}")
+            raise RejectedObjects(f"git rejected what the agent made: {said.err.strip()}")
         # Warnings come first where a removed .gitignore is a device in the upper layer.
         errors = [line for line in said.err.splitlines() if line.startswith("error:")]
         if said.code and not errors:

@@ -29,7 +29,7 @@ class TakenBack:
 
     @property
     def is_there(self) -> bool:
-        """Is something to be told. Cheap."""
+        """True if there is something to report. Cheap."""
         return self._folder.is_dir()
 
     async def look(self, pending: Pending) -> None:
@@ -57,7 +57,7 @@ class TakenBack:
         return Journal(self._place, f"{FOLDER}/{commit[:12]}.json")
 
     async def _losses(self, pending: Pending) -> list[str]:
-        """In words, for the branch and for each checkout that a person took to another branch."""
+        """Describe the loss on the branch, and in each checkout that a person took to another branch."""
         (tip,) = await self._place.git.names(f"refs/heads/{pending.branch}")
         found: dict[str, tuple[str, Worktree | None]] = {tip: (f"on {pending.branch}", None)} if tip else {}
         for tree in filter(None, (worktree_at(Path(path)) for path in pending.trees)):

@@ -25,14 +25,14 @@ _TO_DELETE = ".deleting-"
 
 
 class LeftState(StrEnum):
-    """Where a left-over folder stands."""
+    """State of a left-over folder."""
 
     OPEN = "open"
-    """In use, or left by a process that died."""
+    """A workspace in use, or left by a process that died."""
     COLLECTED = "collected"
     TRASH = "trash"
     EVIDENCE = "evidence"
-    """In the trash, but not in the repository: only a person may delete it."""
+    """A folder in the trash that is not in the repository: only a person may delete it."""
     HOME = "home"
     """The homes that the agents of a task had: settings and sessions of their programs, and no work."""
     SETUP = "setup"
@@ -41,7 +41,7 @@ class LeftState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A folder on disk that somebody may want to know about."""
+    """A folder on disk that `interlock gc` lists."""
 
     path: Path
     state: LeftState
@@ -55,7 +55,7 @@ class Trash:
         self._workspaces = place.state / "workspaces"
         self._trash = place.state / "trash"
         self._doomed: list[Path] = []
-        """What is only there until there is time to delete it."""
+        """Folders that stay only until there is time to delete them."""
         self._swept = False
         self._clearing: asyncio.Task[None] | None = None
 
@@ -66,7 +66,7 @@ class Trash:
         try:
             keep = await _holds_more(folder)
         except (InterlockError, OSError):
-            keep = True  # it was damaged, so nobody can tell
+            keep = True  # it was damaged, so its content is unknown
         name = f"{folder.home.parent.name}-{folder.home.name}-{time.time_ns()}"
         target = self._trash / (name if keep else _TO_DELETE + name)
         self._trash.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class Trash:
         await self._clear()
 
     async def _clear(self) -> None:
-        """In the background, as it takes a while."""
+        """Delete the given-up folders in the background, as it takes a while."""
         if not self._swept:  # what a process that was killed had no time to delete
             self._swept = True
             left = await asyncio.to_thread(lambda: set(self._trash.glob(f"{_TO_DELETE}*")))
@@ -130,13 +130,13 @@ class Trash:
 
 
 def _left(path: Path, state: LeftState) -> Iterator[Left]:
-    """Nothing if it is gone by now: a run deletes what it no longer needs."""
+    """Yield nothing if it is gone by now: a run deletes what it no longer needs."""
     with contextlib.suppress(FileNotFoundError):
         yield Left(path, state, time.time() - path.stat().st_mtime)
 
 
 async def _holds_more(folder: AttemptFolder) -> bool:
-    """Is there anything in the folder that the repository has not."""
+    """Return True if the folder holds anything that the repository has not."""
     opened, kept = folder.opened(), folder.kept()
     if opened is None:
         return False  # it was never finished, so no agent has been in it

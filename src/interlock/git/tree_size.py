@@ -1,4 +1,4 @@
-"""Counts what an agent's commits stand for, without expanding them: each tree object is read once.
+"""Counts the files of an agent's commits without expanding them: each tree object is read once.
 
 Trees can name each other many times over, so that a dozen of them list a billion files. What git itself does
 with such a commit has no end, so it is counted here first. Trees that the base has at the same path are
@@ -139,7 +139,7 @@ class _Objects:
     compared: int = 0
 
     def count(self, entries: int) -> None:
-        """So many more names were compared."""
+        """Count more compared names."""
         self.compared += entries
         if self.compared > _COMPARED:
             raise bounds.too_large("its commits change too many folders", f"{_COMPARED:,} compared names")
@@ -155,7 +155,7 @@ class _Objects:
         return [tree for tree in dict.fromkeys(found) if self.place.is_object_id(tree)]
 
     async def load(self, trees: Iterable[str]) -> None:
-        """Have these trees read."""
+        """Read these trees."""
         wanted = [tree for tree in trees if tree not in self.trees]
         for tree, content in zip(wanted, await self._read(wanted, b"tree", bounds.TREE_BYTES), strict=True):
             self.trees[tree] = tuple(_parsed(content, self.place.id_bytes))
@@ -186,7 +186,7 @@ class _Objects:
         if head[1] != kind:
             return b""
         if self.place.object_id(kind.decode(), content) != name:
-            raise RejectedObjects(f"git refuses what the agent made: the object {name} is damaged")
+            raise RejectedObjects(f"git rejected what the agent made: the object {name} is damaged")
         return content
 
 

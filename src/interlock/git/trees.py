@@ -1,12 +1,12 @@
 """Read-only trees of the repository's files: the lowest layer of every workspace and check.
 
 1. A tree is made whole, then gets its name, and is never changed after that: overlays are mounted over it.
-2. One tree serves many commits: the paths that differ are written to the upper layer of whoever needs them. A
+2. One tree serves many commits: the paths that differ are written to the upper layer of each workspace. A
    new tree is made only when these are many.
 3. Each process holds a lock on the trees that it uses. All others but the newest are removed.
 4. A file that is the same in the user's checkout takes its time from there, and every other file is new. So
    what the user has built there is newer than its sources, and older than each source that has changed since.
-   A file of the checkout that was written again later, with the same content, is told to those who ask.
+   `Near.later` lists the files of the checkout that were written again later, with the same content.
 5. A tree of the other kind (`is_new`) has files that are all newer than anything that was built: no time
    tells a build that a file is gone. Their times are set again for each workspace, unless an overlay may be
    mounted over the tree: what that shows then is undefined, and its build would start again. Then there is a
@@ -41,7 +41,7 @@ _IN_PARALLEL = {
     "GIT_CONFIG_KEY_1": "checkout.thresholdForParallelism",
     "GIT_CONFIG_VALUE_1": "500",
 }
-"""As many writers as there are processors."""
+"""Settings for as many writers as there are processors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class Pristine:
 
     @property
     def git_dir(self) -> Path:
-        """What it was checked out with."""
+        """The git dir it was checked out with."""
         return self.folder / "git"
 
     @property
     def index(self) -> Path:
-        """Of these files, as git left it; workspaces begin with a copy."""
+        """The index of these files, as git left it; workspaces begin with a copy."""
         return self.git_dir / "index"
 
 
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
     """A path of a tree that is otherwise in another one."""
 
     mode: bytes
-    """As git writes it; `000000`: the path is gone."""
+    """File mode as git writes it; `000000`: the path is gone."""
     object_id: bytes
     path: bytes
 
@@ -162,7 +162,7 @@ class Trees:
         return [path for path in said.out.split(b"\0") if path]
 
     async def _written_later(self, pristine: Pristine) -> list[bytes]:
-        """Looked for when git has written its index: before that, `edited` has whatever was touched."""
+        """Searched when git has written its index: before that, `edited` lists all touched files."""
         try:
             seen = self._place.checkout_index.stat()
             state = (pristine.folder, seen.st_ino, seen.st_size, seen.st_mtime_ns)
@@ -272,7 +272,7 @@ class Trees:
                 self._remove(folder)
 
     def _remove(self, folder: Path) -> None:
-        """Unless another process holds it. It loses its name first: none will begin to use it meanwhile."""
+        """Remove a tree that no process holds. It loses its name first, so that none begins to use it."""
         with contextlib.suppress(OSError):
             lock = self._locks.pop(folder, None)
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if lock is None else lock

@@ -36,14 +36,14 @@ async def catch_up(place: Place, branch: Branch) -> str:
         "rev-list", "--left-right", "--count", f"{place.ref}...{upstream.ref}", ok=(0, 128)
     )
     if said.code:
-        return f"warning: {upstream.name} is set as the upstream of {place.branch} but is not there"
+        return f"warning: {upstream.name}, the upstream of {place.branch}, does not exist"
     ahead, behind = (int(number) for number in said.line.split())
     return await _forward(place, branch, upstream, behind) if behind and not ahead else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Theirs:
-    """Where the upstream is."""
+    """The upstream's name and commit."""
 
     name: str
     commit: str
@@ -96,4 +96,4 @@ async def _forward(place: Place, branch: Branch, upstream: _Upstream, behind: in
             f"warning: {place.branch} is {commits} behind {upstream.name}, but your checkout of it has "
             "uncommitted changes to the same files; going on from the local one"
         )
-    return f"warning: {place.branch} is {commits} behind {upstream.name}, but somebody else is moving it"
+    return f"warning: {place.branch} is {commits} behind {upstream.name}, but another process is moving it"

@@ -1,4 +1,4 @@
-"""One workspace per attempt and one room per check: overlays, or copies where these cannot be had."""
+"""One workspace per attempt and one room per check: overlays, or copies on systems without overlays."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ class GitWorkspaces:
         self,
         place: Place,
         limit_bytes: int = intake.LIMIT_BYTES,
-        why_copies: Callable[[], str] = lambda: "nothing was said of overlays",
+        why_copies: Callable[[], str] = lambda: "overlays are not set up",
         built: Built = nothing_built,
         may_include: Callable[[str], bool] = lambda _: True,
     ) -> None:
@@ -51,7 +51,7 @@ class GitWorkspaces:
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
         self._pins = Git(place.common_dir)
-        """For refs that hold a base while it is in use: no need to wait for the disk, as `place.git` does."""
+        """Writes refs that hold a base while it is in use, without waiting for the disk as `place.git` does."""
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
         self._overlays = Overlays(place, built, may_include)
@@ -60,12 +60,12 @@ class GitWorkspaces:
 
     @cached_property
     def why_copies(self) -> str:
-        """Why a workspace is a copy of all files, at a path of its own; empty: it is an overlay."""
+        """The reason why a workspace is a copy, at a path of its own; empty: it is an overlay."""
         return self._ask_why_copies()
 
     @property
     def at_checkout(self) -> bool:
-        """Do programs find their files at the path of the user's checkout."""
+        """True if programs find their files at the path of the user's checkout."""
         return not self.why_copies
 
     def forget_ignored(self) -> None:
@@ -233,7 +233,7 @@ class GitWorkspaces:
 
 @dataclass(frozen=True, slots=True)
 class _Furnished:
-    """What a new folder holds."""
+    """The content of a new folder."""
 
     path: Path
     grant: Grant
@@ -243,7 +243,7 @@ class _Furnished:
 
 
 def _damage(workspace: Workspace, problem: GitFailed | OSError) -> InterlockError:
-    """Agents can reach these files. What they damaged stays so: trying again would fail for ever."""
+    """Build the error of a workspace that an agent damaged. Trying again would always fail."""
     if is_outside(problem):
         return EnvironmentProblem(f"{workspace.home} cannot be imported: {problem}")
     return RejectedObjects(f"the workspace is damaged: {problem}")

@@ -19,7 +19,7 @@ from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem, UsageError
 
 BRANCHES = "interlock/"
-"""What the branch of a workspace begins with."""
+"""Prefix of the branch of a workspace."""
 ARCHIVE = "refs/interlock/archive/workspaces/"
 SIZED_FILES = 200_000
 """A folder with more files than this is not measured."""
@@ -41,11 +41,11 @@ class Worktree:
     """Commits that are not on the protected branch."""
     age_seconds: float
     size_bytes: int | None
-    """None: there are too many files to measure."""
+    """Size of the folder; None if it has too many files to measure."""
 
     @property
     def is_clean(self) -> bool:
-        """Would removing it lose nothing."""
+        """True if removing it loses nothing."""
         return not self.uncommitted and not self.unmerged
 
 
@@ -64,7 +64,7 @@ class Worktrees:
         self._git = Git(place.common_dir, as_user=True)
 
     async def make(self, name: str, start: str) -> Worktree:
-        """A new folder on a new branch, from what `start` stands for."""
+        """Make a new folder on a new branch, from the commit that `start` names."""
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"`{name}` cannot be the name of a workspace",
@@ -73,7 +73,7 @@ class Worktrees:
         path, branch = self._folder / name, f"{BRANCHES}{name}"
         commit, taken = await self._git.names(f"{start}^{{commit}}", f"refs/heads/{branch}")
         if commit is None:
-            raise UsageError(f"`{start}` is no commit of this repository", "git branch --list --all")
+            raise UsageError(f"`{start}` is not a commit of this repository", "git branch --list --all")
         if taken is not None or path.exists():
             what = f"the branch {branch}" if taken else str(path)
             raise UsageError(f"{what} exists already", f"interlock workspace remove {name}, or another name")
@@ -156,12 +156,12 @@ class Worktrees:
         named = (path / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
         git_dir = Path(os.path.normpath(path / named))
         if git_dir.parent != self._place.common_dir / "worktrees":
-            raise EnvironmentProblem(f"{path} is no worktree of this repository", "git worktree list")
+            raise EnvironmentProblem(f"{path} is not a worktree of this repository", "git worktree list")
         return Git(git_dir, path, as_user=True, variables={"GIT_OPTIONAL_LOCKS": "0"})
 
 
 def in_words(one: Worktree) -> str:
-    """What a workspace holds that is nowhere else."""
+    """Describe the work in a workspace that is nowhere else."""
     files = f"{len(one.uncommitted)} uncommitted file{'s' if len(one.uncommitted) > 1 else ''}"
     commits = f"{one.unmerged} unmerged commit{'s' if one.unmerged > 1 else ''}"
     parts = [*([files] if one.uncommitted else []), *([commits] if one.unmerged else [])]

@@ -1,4 +1,4 @@
-"""What a program wrote into the upper layer of its workspace, as changes to the tree that was below.
+"""Finds what a program wrote into the upper layer of its workspace, as changes to the tree that was below.
 
 The upper layer is read as it lies on the disk, mounted or not: after a crash nothing else is there.
 Everything in it was written by the program, or by us when the workspace was made. A file that was removed is
@@ -36,11 +36,11 @@ class Written:
     """The bytes to read in the files, which may be far more than they take on the disk."""
 
     def missing(self, begun: Iterable[str]) -> set[str]:
-        """Those of the files that the layer began with that are no longer there."""
+        """Find the files that the layer began with and that are gone."""
         return set(begun) - self.files - self.folders - self.gone
 
     def shows_below(self, path: str) -> bool:
-        """Would the program see the lower layer's file at this path."""
+        """Return True if the program would see the lower layer's file at this path."""
         if path in self.files or path in self.gone or path in self.folders:
             return False
         return not any(
@@ -100,7 +100,7 @@ def _size(path: Path) -> int:
 async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> None:
     """Copy the lower layer's ignore rules, and the paths that are `wanted`, into the upper one.
 
-    The program saw them there all the same. `git` is on the index of the lower layer, and its work tree is
+    The program saw them there anyway. `git` is on the index of the lower layer, and its work tree is
     the upper one.
     """
     paths = {f"{folder}/{name}" for folder in written.folders for name in _STEERING}
@@ -111,7 +111,7 @@ async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> No
 
 
 async def tracked(git: Git, tree: str, paths: Collection[str]) -> bytes:
-    """What the tree has at these paths, as `update-index` reads it. Folders are left out, submodules not."""
+    """List the tree's entries at these paths for `update-index`, without folders but with submodules."""
     literal = git.having(GIT_LITERAL_PATHSPECS="1")
     wanted = {os.fsencode(path) for path in paths}
     entries = list[bytes]()
@@ -127,7 +127,7 @@ async def tracked(git: Git, tree: str, paths: Collection[str]) -> bytes:
 
 
 async def removals(git: Git, tree: str, written: Written, zero: bytes) -> bytes:
-    """What is no longer as the tree has it, as `update-index` reads it. What is there now is added later."""
+    """List the removed paths of the tree for `update-index`. The paths that exist now are added later."""
     paths = {os.fsencode(path) for path in written.folders}
     literal = git.having(GIT_LITERAL_PATHSPECS="1")
     for some in _portions(sorted(written.files | written.gone | written.replaced)):
