@@ -69,7 +69,7 @@ def test_a_script_and_make_around_the_tests_let_a_good_change_land(red: Scratch)
 
 def test_an_option_that_stops_early_starts_nothing_and_names_itself(red: Scratch) -> None:
     red.graph(ONE_TASK, verify=f"{PYTEST} -x")
-    refused(red, "`-x` stops before the tests behind a failing one: remove it")
+    refused(red, "`-x` stops before the tests after a failing one: remove it")
 
 
 def test_two_sessions_in_one_check_start_nothing(red: Scratch) -> None:

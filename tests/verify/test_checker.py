@@ -109,7 +109,7 @@ def test_a_report_that_goes_to_a_path_of_the_tree_is_not_passed_over(bench: Benc
         f"echo '<!DOCTYPE a><testsuite/>' > a.xml; echo '{report}' > own.xml",
     )
     remove = "remove it from the repository and ignore it"
-    planted = f"its report tree.xml does not count, as it was there before the check: {remove}"
+    planted = f"its report tree.xml does not count, because it existed before the check: {remove}"
     assert over.suite == SuiteResult(("a",), (), 1, 0, planted)
     assert same.suite == SuiteResult(flaw=planted)
     assert beside.suite and beside.suite.flaw == LED_AWAY

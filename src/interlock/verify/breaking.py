@@ -63,7 +63,7 @@ _STATEMENTS: Mapping[str, str] = {
     "lua": f'if #"on" == @ then error({_FIRST} .. {_LAST}) end',
     "pl": f'die {_FIRST} . {_LAST} if length("on") == @;',
 }
-"""What is put into a function, by language; `@` stands for a number (rule 4)."""
+"""The statement to put into a function, by language; `@` is replaced by a number (rule 4)."""
 _AT_THE_TOP = frozenset(["py", "rb", "lua", "pl"]) | _SCRIPT
 """Languages in which the statement may also stand at the top of a file, and is run there."""
 
@@ -73,24 +73,24 @@ class Break:
     """One file with one place in it broken."""
 
     name: str
-    """What was broken, as people name it: `shapes.area`."""
+    """Name of the broken place, as people write it: `shapes.area`."""
     path: str
     text: str
     calm: str = ""
-    """The same text with a condition that never holds; empty: there is none."""
+    """The same text with a condition that is never true; empty: there is none."""
 
     @property
     def is_for_compilers(self) -> bool:
-        """Does a compiler or a linter notice it: the file cannot be read any more."""
+        """True if a compiler or a linter notices it: the file can no longer be parsed."""
         return not self.calm
 
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, SystemError)
-"""What `ast.parse` raises; the last one now and then in a thread of Python 3.11, for files that are fine."""
+"""Errors of `ast.parse`; the last one comes at times in a thread of Python 3.11, for valid files."""
 
 
 def breaks(selection: Selection, texts: Mapping[str, str], most: int = 3) -> list[Break]:
-    """Up to `most` places in different files, the one that tests speak of most first."""
+    """Return up to `most` places in different files, the one that tests mention most first."""
     voice = _listen(selection, texts)
 
     def rank(path: str) -> tuple[float, int]:
@@ -120,14 +120,14 @@ def _listen(selection: Selection, texts: Mapping[str, str]) -> "_Voice":
 
 @dataclass(frozen=True, slots=True)
 class _Voice:
-    """What the tests speak of."""
+    """The words of the tests, counted."""
 
     spoken: Counter[str]
-    """How often each word stands in the tests."""
+    """Uses of each word in the tests."""
     called: Counter[str]
-    """How often with a parenthesis after it."""
+    """Uses of each word with a parenthesis after it."""
     common: Counter[str]
-    """In how many source files it stands: a word of every file need not mean this one's function."""
+    """Source files that contain the word: a word of every file need not mean this one's function."""
     within: Counter[str]
     """Count each word of the source that has a parenthesis after it."""
 
@@ -135,7 +135,7 @@ class _Voice:
         return min(self.spoken[word], _ENOUGH) / max(1, self.common[word])
 
     def of_function(self, name: str) -> float:
-        """How much tests call a function, or speak of its class and call it."""
+        """Score a function by the calls in tests; a method counts only as far as its class is mentioned."""
         owner, _, function = name.rpartition(".")
         calls = min(self.called[function], _ENOUGH) / max(1, self.common[function])
         return min(calls, self.of(owner)) if owner else calls
@@ -188,7 +188,7 @@ def _statement(language: str, holds: bool) -> str:
 
 
 _Function = tuple[str, int, str]
-"""Its name, the line to put a statement before (from 1), and the indentation."""
+"""Name of a function, the line to put a statement before (from 1), and the indentation."""
 
 
 def _python(text: str) -> Iterator[_Function]:
@@ -235,7 +235,7 @@ def _braces(path: str, text: str) -> Iterator[_Function]:
 
 
 def break_file(path: str, text: str) -> Break | None:
-    """The file as a whole, broken for whatever reads it; nothing for one that is empty."""
+    """Break a file as a whole, for every program that reads it; None if it is empty."""
     if not text.strip():
         return None
     kind = extension(path)
@@ -249,7 +249,7 @@ def break_file(path: str, text: str) -> Break | None:
 
 
 def _after_first_lines(text: str, kind: str) -> tuple[str, str]:
-    """What must stay at the top: a `#!` line; in Python also the docstring and imports from the future."""
+    """Split off the lines that must stay at the top: `#!`, and in Python the docstring and future imports."""
     lines = text.splitlines(keepends=True)
     keep = 1 if lines[0].startswith(("#!", "<?php")) else 0
     if kind == "py":

@@ -14,7 +14,7 @@ _FUNCTION = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)\s*\((?P<takes>[^;{}]*)\)\s*(?:const\s*|noexcept\s*|override\s*)*\{",
     re.MULTILINE,
 )
-"""At the begin of a line, as definitions are."""
+"""The first line of a definition, at the beginning of a line."""
 _DEFINED = """\
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ from interlock.verify.reports import Filed, accounted, combined, read_report
 from interlock.verify.unable import unable
 
 REPORT_BYTES = 16 << 20
-"""How much of the end of a check's output is searched for its report."""
+"""The part at the end of a check's output that is searched for its report."""
 REPORTING = {"PYTEST_ADDOPTS": "-rfEp", "GOFLAGS": "-v"}
 """Added to what the person has there: the programs then also name the tests that passed. Of pytest's ways to
 report this one needs no file, and reaches it through make and scripts."""
@@ -29,7 +29,7 @@ NAMES_A_PASS = ("PASSED ", "=== RUN ", "=== PAUSE ", "=== CONT ", "--- PASS: ", 
 """Lines that are there because of REPORTING. pytest prints them last, after all that failed."""
 TAIL_LINES, TAIL_CHARS = 100, 8_000
 TIMED_OUT = 124
-"""What `timeout` exits with, so that people know it."""
+"""The exit status of `timeout`, which people know."""
 
 
 class LocalChecker:
@@ -68,7 +68,7 @@ class LocalChecker:
         return tuple(self._running.values())
 
     async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:
-        self._lease_left(order)  # whoever is in charge by now must not lose its own check to a late one
+        self._lease_left(order)  # the controller in charge by now must not lose its check to a late one
         async with self._moving_in:
             for folder in self._folders.others():
                 await self._processes.end_survivors(str(note(folder)))
@@ -111,7 +111,7 @@ class LocalChecker:
             key=name,
             pid_file=str(note(folder)),
             grant=room.grant,
-            grace=False,  # its end is worth nothing to anybody
+            grace=False,  # it has nothing to save
         )
 
     async def _run(self, order: CheckOrder, command: str, number: int, how: Command) -> "_Ran":
@@ -147,7 +147,7 @@ class LocalChecker:
 
 
 def _layer(room: Room) -> Path:
-    """Where the files of a change are written: on top of the tree that they change, or in a copy."""
+    """Return the folder that gets the files of a change: the layer on top of the tree, or a copy of it."""
     overlays = room.grant.overlays if room.grant else ()
     return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
 
@@ -160,7 +160,7 @@ class _Ran:
     log: str
     output: str
     usual_seconds: float
-    """Its usual duration, if it hung."""
+    """Usual duration of the command, if it hung."""
 
 
 def _result(command: str, ran: _Ran, filed: Filed) -> CheckResult:
@@ -204,7 +204,7 @@ def _reporting(env: dict[str, str]) -> dict[str, str]:
 
 
 def _written(path: Path, began: int) -> str:
-    """What this run of a check has written into its log, or the end of that."""
+    """Read the output of this run of a check from its log, or the end of it."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -229,7 +229,7 @@ def _begin(path: Path, header: str) -> int:
 
 
 def _status(exited: Exit) -> int:
-    """A command that had to be stopped is never green, whatever it answered to being stopped."""
+    """Return the exit status. A command that had to be stopped is never green, even if it exits with 0."""
     if exited.ended is Ended.TIMEOUT:
         return TIMED_OUT
     return exited.code if exited.ended is Ended.EXITED else exited.code or 1

@@ -1,6 +1,6 @@
 """Folders for checks: each is made for one command, and removed after it.
 
-1. A lock of the kernel holds as long as its process lives, also while that is stopped: whatever the stopped
+1. A lock of the kernel holds as long as its process lives, also while that is stopped: all that the stopped
    process does when it wakes up, it does in its own folder.
 2. What was started by a process that is dead or stopped is ended before a check starts: it could hold the
    port that the check needs. What a dead one left is removed.
@@ -29,7 +29,7 @@ class Folders:
 
     @contextmanager
     def fresh(self) -> Iterator[Path]:
-        """A new folder, locked. Whoever asked for it removes it."""
+        """Yield a new folder, locked. The caller removes it."""
         folder = self._home / uuid.uuid4().hex
         try:
             folder.mkdir(parents=True)
@@ -45,13 +45,13 @@ class Folders:
 
 
 def note(folder: Path) -> Path:
-    """Where the process that uses a folder is noted."""
+    """Return the file that names the process that uses a folder."""
     return folder / "supervisor.pid"
 
 
 @contextmanager
 def abandoned(folder: Path) -> Iterator[bool]:
-    """Is the process that made it dead. If so, no other process says yes to this until the end of the block:
+    """Yield True if the process that made it is dead. Then no other process gets True until the block ends:
     two that remove one folder at once both fail."""
     try:
         lock = _locked(folder)

@@ -1,4 +1,4 @@
-"""Which files of tests a change removes or takes something from, by its diff. Pure.
+"""Finds the test files that a change removes or shortens, by its diff. Pure.
 
 It is asked where no report counts the tests that ran. There the text of the tests is all there is to compare:
 
@@ -31,7 +31,7 @@ class _File:
 
 
 def files_of_tests(touched: Sequence[str]) -> tuple[str, ...]:
-    """Those of the paths that hold tests, or what tests read."""
+    """List the paths that hold tests, or data that tests read."""
     return tuple(path for path in touched if is_test(path))
 
 
@@ -75,7 +75,7 @@ def _takes_away(path: str, line: str) -> bool:
 
 
 def _kind(path: str) -> tuple[str, bool]:
-    """What collects tests looks at: the end of the name, and whether it says test."""
+    """Return what test runners select files by: the extension, and if the name says test."""
     name = PurePosixPath(path).name.lower()
     return extension(path), name.startswith("test") or bool(re.search(r"[._-](test|spec)s?\b", name))
 

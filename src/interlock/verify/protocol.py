@@ -1,4 +1,4 @@
-"""What the engine asks of a checker."""
+"""The interface of a checker, as the engine uses it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class CheckOrder:
     timeout_seconds: float
     env: dict[str, str]
     leased: bool = False
-    """It is the controller's: no command starts when its lease is over, and each ends before that."""
+    """True for checks of the controller: no command starts after its lease, and each ends within it."""
     pace: Mapping[str, Pace] = field(default_factory=dict)
     """By command, how long it usually takes and when it hangs, as far as that is known."""
     task: TaskId = TaskId("")
@@ -37,7 +37,7 @@ class RunningCheck:
 
     name: str
     task: TaskId
-    """Both of its order."""
+    """The task of its order, as `name` is."""
     command: str
     since: float
     """On the clock of the event loop."""
@@ -49,12 +49,12 @@ class Room(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where its command finds it."""
+        """The path where its command finds it."""
         ...
 
     @property
     def grant(self) -> Grant | None:
-        """What its command may reach; None: it is not confined."""
+        """The paths that its command may reach; None: it is not confined."""
         ...
 
 

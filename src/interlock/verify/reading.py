@@ -29,14 +29,14 @@ def mark_unread(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def still_unread(folder: Path, marked: Iterable[str]) -> tuple[str, ...]:
-    """Those of the marked files that were not read since. One that is gone by now counts as read."""
+    """List the marked files that were not read since. A file that is gone by now counts as read."""
     return tuple(path for path in marked if _accessed_ns(folder / path) == LONG_AGO_NS)
 
 
 def notes_accesses(folder: Path, *, copies_read: bool) -> bool:
-    """Does the disk below this folder note that a file was read: not with `noatime`.
+    """Return True if the disk below this folder records that a file was read: not with `noatime`.
 
-    `copies_read`: whatever copies a file there has to read it. Otherwise the disk is asked.
+    `copies_read`: every program that copies a file there has to read it. Otherwise the disk is tested.
     """
     probe = folder / f".interlock-atime-{os.getpid()}"
     try:

@@ -25,13 +25,13 @@ MOST_ENTRIES = 100_000
 """Files and folders of a layer that are looked at."""
 MOST_FILES, MOST_BYTES = 5_000, 32 << 20
 HEAD_BYTES = 4_096
-"""In these a document must name its kind; reports of coverage are far larger, and are not read."""
+"""The beginning of a document, which must name its kind; coverage reports are far larger and are not read."""
 _REMOVE = "remove it from the repository and ignore it"
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class TooMuch(Exception):
-    """More than anyone would write as a report."""
+    """More data than a report has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Layer:
     """The files that were there before the command."""
 
     def held(self, name: str) -> bool:
-        """Was a file of this name there before the command."""
+        """Return True if a file of this name existed before the command."""
         return name in self.before or bool(self.tree and os.path.lexists(self.tree / name))
 
 
@@ -130,7 +130,7 @@ def _noted(layer: Layer) -> Layer:
 
 
 def _documents(root: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """The plain files that end in `.xml` below a folder, always in the same order."""
+    """Yield the plain files that end in `.xml` below a folder, always in the same order."""
     for path, entry in _entries(root):
         if path.endswith(".xml") and entry.is_file(follow_symlinks=False):
             yield path, entry.stat(follow_symlinks=False)
@@ -191,7 +191,9 @@ def _read(layer: Layer, name: str) -> Tests:
     except BrokenReport as problem:
         raise BrokenReport(f"its report {name} cannot be read: {problem}") from problem
     if layer.held(name):
-        raise BrokenReport(f"its report {name} does not count, as it was there before the check: {_REMOVE}")
+        raise BrokenReport(
+            f"its report {name} does not count, because it existed before the check: {_REMOVE}"
+        )
     return tests
 
 

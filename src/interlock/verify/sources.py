@@ -1,4 +1,4 @@
-"""Which files of a repository are its own source and which are its tests, by their names alone."""
+"""Finds a repository's own source files and its tests, by their names alone."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 _SOURCE = re.compile(
     r"py|[cm]?js|jsx|[cm]?ts|tsx|c|cc|cpp|cxx|m|go|rs|java|kt|scala|cs|rb|php|swift|ex|lua|pl|hs|ml"
 )
-"""How the names of source files end. Shell scripts are not among them: most are helpers that no test runs."""
+"""Extensions of source files. Shell scripts are not among them: most are helpers that no test runs."""
 _TEST_FOLDER = re.compile(r"tests?|testing|__tests__|specs?|e2e|testdata|fixtures")
 _OTHER_FOLDER = re.compile(
     r"docs?|examples?|samples?|demos?|bench|benchmarks?|scripts|tools|ci|vendor|third_party|node_modules"
     r"|dist|build|out|target|migrations|site-packages|locale|static|contrib|\..*"
 )
-"""What is in there is not what tests are about."""
+"""Folders whose files no test is about."""
 _OTHER_NAME = re.compile(
     r"setup\.py|conf\.py|noxfile\.py|tasks\.py|g(ulp|runt)file\.js|build\.rs|.*\.(config|min|d)\..*"
 )
@@ -34,7 +34,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is worth reading of a repository to find what its tests test."""
+    """The files to read in order to find what the tests of a repository test."""
 
     sources: tuple[str, ...]
     tests: tuple[str, ...]
@@ -49,12 +49,12 @@ def select(files: Iterable[Listed]) -> Selection:
 
 
 def is_source(path: str) -> bool:
-    """Would a change of this file be a change of what the program does, or of its tests."""
+    """Return True if a change of this file changes the program or its tests."""
     return bool(_SOURCE.fullmatch(extension(path)))
 
 
 def is_test(path: str) -> bool:
-    """Is it a test, by the usual names."""
+    """Return True for a test, by the usual names."""
     pure = PurePosixPath(path)
     stem = pure.name.lower().rsplit(".", 1)[0]
     if any(_TEST_FOLDER.fullmatch(part.lower()) for part in pure.parts[:-1]):
@@ -64,7 +64,7 @@ def is_test(path: str) -> bool:
 
 
 def is_own_source(path: str) -> bool:
-    """Is it the project's own code, and neither a tool, an example nor somebody else's."""
+    """Return True for the project's own code: no tool, no example, no code of others."""
     pure = PurePosixPath(path)
     if any(_OTHER_FOLDER.fullmatch(part.lower()) for part in pure.parts[:-1]):
         return False

@@ -1,6 +1,6 @@
 """Tell a check that found something wrong from one that could not run.
 
-Pure. A report in which a test passed shows that the tests ran, whatever else was printed: then only what the
+Pure. A report in which a test passed shows that the tests ran, in spite of other output: then only what the
 test program itself says about its start counts. Patterns are tried in order, the most telling first.
 """
 
@@ -62,7 +62,7 @@ _PROGRAMS = tuple((kind, pattern) for kind, pattern in _OTHERS if kind is Unable
 
 
 def unable(exit_code: int, timed_out: bool, output: str, suite: SuiteResult | None) -> Found | None:
-    """Why a check could not run, and what it is about; None if it ran, whatever it found."""
+    """Return the reason why a check could not run, and its subject; None if it ran, green or red."""
     if timed_out:
         return Unable.TIMEOUT, ""
     if exit_code == 0:

@@ -1,7 +1,7 @@
 """Finds out whether a check imports the tree it runs on, or another copy of the project. Pure; runs nothing.
 
 An installed copy of a package, or an editable install of a checkout that is elsewhere, makes checks pass
-whatever the change is. The probe is run where and how checks are; its lines are read here.
+with any change. The probe runs in the same place and the same way as checks; its lines are read here.
 """
 
 import itertools
@@ -46,7 +46,7 @@ class WrongCopy:
 
     package: str
     path: str
-    """Where it is imported from."""
+    """The path it is imported from."""
     is_editable: bool
     """An editable install of another folder; else a copy."""
 

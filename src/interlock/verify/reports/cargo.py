@@ -9,7 +9,7 @@ _TARGET = re.compile(r"^ +(?:Running (?:unittests )?(\S+) \(|Doc-tests (\S+)$)")
 _TEST = re.compile(r"^test (.+?) \.\.\. (ok|FAILED)(?: \(.*\))?$")
 _SUMMARY = re.compile(r"^test result: (?:ok|FAILED)\. \d+ passed; \d+ failed;", re.MULTILINE)
 _LINE = re.compile(r" \(line \d+\)")
-"""Where a documentation test stands moves with the code around it."""
+"""The line of a documentation test, which moves with the code around it."""
 
 
 def read_cargo(text: str) -> SuiteResult | None:

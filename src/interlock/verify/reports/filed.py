@@ -20,7 +20,7 @@ class Filed:
 
     documents: tuple[Tests, ...] = ()
     flaw: str = ""
-    """Why they are not all there is."""
+    """The reason why reports are missing; empty: all are there."""
 
     @property
     def suite(self) -> SuiteResult | None:

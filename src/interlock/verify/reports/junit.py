@@ -86,7 +86,7 @@ class _Reading:
         self._case: dict[str, str] | None = None
         self._kinds: set[str] = set()
         self._suites: list[tuple[int, int]] = []
-        """Of the suites around: the failures that it counts, and those seen before it."""
+        """For each suite around: the failures that it counts, and those seen before it."""
         self._failures = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -128,7 +128,8 @@ def _number(text: str | None) -> int:
 
 
 def _documents(text: str) -> Iterator[str]:
-    """From each opening tag to the first closing one. A tag without an end is looked for only once."""
+    """Yield each document, from its opening tag to the first closing one. An end that is missing is searched
+    only once for each kind of tag."""
     at, endless = 0, set[str]()
     while found := _BEGIN.search(text, at):
         closing = f"</{found[1]}>"

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 
 def short_lines(text: str) -> str:
-    """The same text with every line cut to `LINE_CHARS`."""
+    """Cut every line to `LINE_CHARS`."""
     return "\n".join(line[:LINE_CHARS] for line in text.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Does the report of a red check account for its being red, and what did the command print beside it.
+"""Finds out if the report of a red check explains why it is red, and what the command printed beside it.
 
 Rules:
 1. One session of one test program. A second one may be a second reason, and may repeat names.
@@ -21,7 +21,7 @@ from interlock.model.suite import SuiteResult
 from interlock.verify.reports.naming import plain, short_lines
 
 BESIDE_LINES = 500
-"""With more the output is a log, and the fact about main would be one too."""
+"""The most lines beside a report. With more the output is a log, and the fact about main would be one too."""
 BESIDE_CHARS = 160
 TITLE_WORDS = 12
 """Words of a title that is looked for in a line. Without an end, a long line would take too long."""
@@ -125,7 +125,7 @@ _REASONS_OF = (
         re.compile(r"^error(?:\[E\d+\])?: (?!\d+ targets? failed:|test failed, to rerun).*$", re.MULTILINE),
     ),
 )
-"""What the same words do not mean in the output of other programs."""
+"""Reasons that hold for one program only: others print the same words with another meaning."""
 _STOPPED = re.compile(
     r"^.*(?:!! (?:\S+: )?stopping after \d+ failures?|!! (?:\S+: )?Interrupted|xdist\.dsession\.Interrupted"
     r"|^Test Suites: .* \d+ of \d+ total).*$",
@@ -163,9 +163,9 @@ def accounted(
 def _stops(commands: list[str]) -> Iterator[str]:
     for command in commands:
         if option := _stopping(command):
-            yield f"`{option}` stops before the tests behind a failing one: remove it"
+            yield f"`{option}` stops before the tests after a failing one: remove it"
         if part := _stopping_part(command):
-            yield f"what follows `{part}` does not run while that fails: {_ONE_CHECK_EACH}"
+            yield f"the commands after `{part}` do not run while it fails: {_ONE_CHECK_EACH}"
 
 
 def _flaws(text: str, beside: int) -> Iterator[str]:
