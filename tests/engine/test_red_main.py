@@ -121,5 +121,5 @@ def test_a_moved_test_file_is_no_removal_and_exchanged_tests_verify_nothing(red:
     red.graph("  t: {goal: t}\n  u: {goal: u}\n", empty, verify=TAP)
     said = red.interlock("run")
     assert "unverified: 3 tests of main no longer pass" in said, said
-    assert trailer(red).startswith("observed, most tests of main were exchanged, without 3 tests of main (")
+    assert trailer(red).startswith("observed, most tests of main were replaced, without 3 tests of main (")
     assert "test_forms.py::test_area" in trailer(red)

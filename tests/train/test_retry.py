@@ -144,7 +144,7 @@ def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_e
         journal.tell(fact)
         journal.start("a")
     assert ends[:-1] == [None] * (MAX_WAITS - 1)
-    assert ends[-1] and "could not be had 12 times" in ends[-1].why
+    assert ends[-1] and "was unavailable 12 times" in ends[-1].why
     assert journal.task("a").failures == []
 
 

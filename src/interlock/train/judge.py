@@ -1,4 +1,4 @@
-"""What the checks of a candidate say about it, and not about the main it stands on.
+"""Judges the checks of a candidate by their difference to those of the main it is built on.
 
 Rules:
 1. What a task promised (`done_when`) must pass. What is green on main must pass.
@@ -23,7 +23,7 @@ from interlock.model.suite import RedMain, SuiteResult, Unable
 from interlock.model.task import Task
 
 NAMED = 50
-"""How many tests a refusal names."""
+"""The most tests that a refusal names."""
 
 Results = Mapping[str, CheckResult]
 
@@ -35,15 +35,15 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     """All of them, with what was found; those that fail on the base too are marked."""
     red: tuple[CheckResult, ...] = ()
-    """Those that are held against the candidate."""
+    """Checks that are held against the candidate."""
     unknown: tuple[str, ...] = ()
     """Failed commands of which it is not known how they end on the base: run them there and judge again."""
     blocked: tuple[CheckResult, ...] = ()
-    """How checks end on the base, where that leaves nothing to judge the candidate by."""
+    """Results of checks on the base that leave nothing to judge the candidate by."""
 
     @property
     def passed(self) -> bool:
-        """May the candidate land."""
+        """True if the candidate may land."""
         return not self.red and not self.unknown and not self.blocked
 
 
@@ -78,7 +78,7 @@ def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> Ch
 
 
 def _is_held(check: CheckResult, base: Results) -> bool:
-    """Is a red check that is not excused the candidate's own doing."""
+    """Return True if the candidate caused a red check that is not excused."""
     before = base.get(check.command)
     if before is None:
         return False
@@ -110,7 +110,7 @@ def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> Che
 
 
 def _other_reason(result: CheckResult, before: CheckResult, now: SuiteResult, was: SuiteResult) -> str:
-    """What the known failing tests do not explain; empty: nothing was found."""
+    """Return the reason that the known failing tests do not explain; empty if there is none."""
     # mocha and prove exit with the number of tests that failed.
     counts = result.exit_code == now.failed_count and before.exit_code == was.failed_count
     if result.exit_code != before.exit_code and not counts:
@@ -172,12 +172,12 @@ def _title(name: str) -> str:
 
 
 def _is_emptied(result: CheckResult, before: CheckResult | None) -> bool:
-    """Did tests run on main, and none now. A report that is gone shows none."""
+    """Return True if tests ran on main and none run now. A missing report shows none."""
     had = before.suite.ran if before and before.suite else 0
     return had > 0 and (result.suite is None or result.suite.ran == 0)
 
 
 def _counted(result: CheckResult) -> CheckResult:
-    """Without the names of the tests that passed and the lines beside: they are not compared any more."""
+    """Drop the names of passed tests and the lines beside the report: they are no longer compared."""
     suite = result.suite and replace(result.suite, passed=(), failed=result.suite.failed[:NAMED], beside=())
     return replace(result, suite=suite)

@@ -2,12 +2,12 @@
 
 Rules:
 1. First come, first served: `state.train` keeps the order in which work was finished, and work that went back
-   to its agent joins again at the end. Nobody can be overtaken for ever.
+   to its agent joins again at the end. So every change gets its turn.
 2. One change lands at a time, and what passed its checks lands before anything else is checked on main:
-   whatever landed in between makes its checks worthless.
+   a change that landed in between makes its checks worthless.
 3. While a change is checked or lands, the next is checked on top of it, as if it were on main already. As
-   many as `lane_depth` may be on their way like that, besides one that lands. It is one chain: nobody joins
-   while somebody is under way who does not belong to it, or whose commit is not made yet.
+   many as `lane_depth` may be on their way like that, besides one that lands. It is one chain: no change
+   joins while another is under way that does not belong to it, or whose commit is not made yet.
 4. What passed on top of another lands after it. If the other does not land, or cannot go on now, it is built
    again on main; and what goes wrong on top of another is asked again on main itself.
 5. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
@@ -32,8 +32,8 @@ from interlock.model.task import Commit, PhaseKind, TaskId
 
 
 def moves(state: State, now: float) -> list[Start]:
-    """What the lane does next: a landing, a check, both, or nothing."""
-    # On a red main every check must be judged against main itself: on top of another change it is in vain.
+    """Choose what the lane does next: a landing, a check, both, or nothing."""
+    # On a red main every check must be judged against main itself: on top of another change it shows nothing.
     depth = state.run.lane_depth if state.run and not is_red(state) else 1
     running = _running(state)
     if running and depth == 1:
@@ -53,7 +53,7 @@ def moves(state: State, now: float) -> list[Start]:
 
 
 def is_forsaken(state: State, name: TaskId) -> bool:
-    """Is it being checked on top of a change that will not be on main as it was."""
+    """Return True if it is being checked on top of a change that will not be on main as it was."""
     task = state.tasks[name]
     if not task.ahead or task.built is None or task.built.base == state.main:
         return False
@@ -108,7 +108,7 @@ def _made(task: TaskState) -> Candidate | None:
 
 
 def _may_land(task: TaskState, others: Sequence[TaskState]) -> bool:
-    """Nobody whom it is built on is still on the way. If main is elsewhere, the landing finds out."""
+    """Return True if no change that it is built on is under way. If main has moved, the landing finds out."""
     base = task.candidate.base if task.candidate else Commit("")
     return not any((made := _made(other)) and made.commit == base for other in others)
 

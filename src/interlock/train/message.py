@@ -18,7 +18,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
-    Gap.FEWER_TESTS: "most tests of main were exchanged",
+    Gap.FEWER_TESTS: "most tests of main were replaced",
     Gap.TESTS_REMOVED: "it removes tests that no report counts",
     Gap.ONLY_BUILT: "only a compiler or a linter noticed code broken on purpose",
     Gap.BLIND: "the checks did not notice code broken on purpose",
@@ -81,7 +81,7 @@ def _split(lines: list[str]) -> tuple[str, str]:
 
 
 def _plain(line: str) -> str:
-    """Without control and direction marks, and quoted if it pretends to be a trailer."""
+    """Remove control and direction marks, and quote a line that looks like a trailer."""
     text = "".join(" " if char == "\t" else char for char in line if char == "\t" or _is_shown(char)).rstrip()
     return f"> {text}" if _TRAILER.match(text) else text
 

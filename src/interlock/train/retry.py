@@ -5,7 +5,7 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
    brings feedback.
 2. The same failure twice in a row ends the task, and so do more failures than its `retries`. A failure that
    only a person can mend ends it once every agent that could have it has failed like that.
-3. A model that cannot be had is waited for: after 1 s, up to 10 min, or as long as the provider asks (at most
+3. An unavailable model is waited for: after 1 s, up to 10 min, or as long as the provider asks (at most
    an hour). This is no failure of the task. The twelfth time in a row ends it.
 4. A controller that dies is not the fault of its tasks, so a lost phase fails none. But a task may be what
    ends the controller: from the fifth loss in a row without any result it waits 5 s, up to 10 min, and others
@@ -13,7 +13,7 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 5. Trouble outside the task (a full disk, a locked repository) defers it for 2 s, up to 30 s. After twenty
    deferrals in a row, some nine minutes, the trouble counts as a failure of the task.
 6. A landing that is held up looks again after 2 s (0.5 s if the repository is only busy), up to 5 min. After
-   24 looks in vain, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
+   24 failed looks, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
 7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
    task waits anyway. After that it waits 1 s, up to 1 min, as the check wavers.
 8. What goes wrong on top of a change that is not on main yet is no failure: it is built again on main.
@@ -103,7 +103,7 @@ def held_up(task: TaskState, key: PhaseKey, why: str, is_busy: bool) -> f.PhaseD
 
 
 def held_seconds(shortest: float, looks: int) -> float:
-    """Return the wait of a landing that is held up until the next look, after so many in vain."""
+    """Return the wait of a landing that is held up until the next look, after this many looks."""
     if looks < LONG_HELD:
         return grown(shortest, MAX_HELD_SECONDS, looks)
     return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
@@ -168,7 +168,7 @@ def _waited_too_often(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed |
     waits = task.waits + 1
     if waits < MAX_WAITS:
         return None
-    why = f"the model could not be had {waits} times in a row (last: {setback.summary})"
+    why = f"the model was unavailable {waits} times in a row (last: {setback.summary})"
     return f.TaskFailed(setback.task, setback.attempt, why)
 
 
