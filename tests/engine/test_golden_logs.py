@@ -51,7 +51,7 @@ def test_a_half_done_log_of_a_release_is_verified_explained_and_finished(
     verified = scratch.interlock("events", "--verify")
     assert f"the chain of {len(kinds)} facts is intact" in verified
     if release == "0.1.0":
-        assert "was brought from schema 1 to 2; older versions of Interlock cannot use it" in verified
+        assert "was migrated from schema 1 to 2; older versions of Interlock can no longer use it" in verified
     assert "schema" not in scratch.interlock("status")  # that is said once
     assert scratch.states() == STATES
     assert "its run ended, the next run continues it" in scratch.interlock("explain", "half-implementing")

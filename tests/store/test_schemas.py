@@ -104,7 +104,7 @@ def on_postgres(server: str) -> Old:
 def test_an_older_schema_is_brought_up_once_and_nothing_is_lost(old: Old) -> None:
     rows, notice = old.use(whole_log)
     assert [(row.seq, row.hash) for row in rows] == [(fact["seq"], fact["hash"]) for fact in FACTS]
-    assert f"was brought from schema 1 to {SCHEMA}" in notice
+    assert f"was migrated from schema 1 to {SCHEMA}" in notice
     (added,), notice = old.use(lambda store: store.append([reset("a")], "anna"))
     assert (added.seq, notice) == (len(FACTS) + 1, "")
     assert old.execute(old.statement("SELECT needs FROM {}")) == [("0.2.0",)]

@@ -1,4 +1,4 @@
-"""Who holds the write lock of an SQLite file, as far as the kernel tells."""
+"""Finds the process that holds the write lock of an SQLite file, as far as the kernel tells."""
 
 import os
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _holder(pid: int) -> Holder:
 
 
 def _inodes(path: str) -> Iterator[str]:
-    """Of the log, and of the file beside it in which its locks are while it is in use."""
+    """Yield the inodes of the log, and of the file beside it that holds its locks while it is in use."""
     for name in (path, f"{path}-shm"):
         try:
             yield str(Path(name).stat().st_ino)

@@ -37,7 +37,7 @@ class LogClock:
 
     A clock that was ahead for one command dates a fact in the future. The log goes on from that time, and
     from then on its time passes as fast as a steady clock does. So a wait of N seconds that a fact began ends
-    at the latest N seconds after a process has read that fact, whatever was done to the clock.
+    at the latest N seconds after a process has read that fact, even if a person sets the clock.
     """
 
     def __init__(self, ticks: Callable[[], float] = steady_seconds) -> None:

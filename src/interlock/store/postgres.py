@@ -18,7 +18,7 @@ from interlock.store.problems import another_owner, claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
 
 DEAF_SECONDS = 1.0
-"""How often `wait` looks by itself while the listening connection is lost."""
+"""Interval at which `wait` reads the log while the listening connection is lost."""
 BATCH = 10_000
 """Facts per statement, so that a restore does not need the memory of the whole log twice."""
 
@@ -191,7 +191,7 @@ class _Project:
         return await rows(connection, name, {**(arguments or {}), "project": self.name})
 
     async def lock(self, connection: Connection) -> End:
-        """Where the log ends, and the time; nobody else changes log or epochs until we are done."""
+        """Lock the log and the epochs until the commit; return the end of the log and the time."""
         *head, now = (await self.rows(connection, "lock_head", {"genesis": GENESIS}))[0]
         return Head(*head), self.clock.read(now, head[2])
 

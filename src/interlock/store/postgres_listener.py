@@ -24,7 +24,7 @@ class Listener:
         self._starting = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.hears = False
-        """False while the connection is lost: whoever waits must look at the log by himself."""
+        """False while the connection is lost: a waiter must then read the log at intervals."""
 
     async def start(self) -> None:
         """Listen from now on."""

@@ -1,7 +1,7 @@
 """One connection to a Postgres server: made when it is first needed, made again once when it was lost.
 
 1. What was lost before its commit was sent is not in the database, so it is done again.
-2. What was lost while it committed may be in the database; nobody knows, and `StoreUnavailable` says so.
+2. What was lost while it committed may or may not be in the database; `StoreUnavailable` says so.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class PostgresServer:
         return connection
 
     async def run(self, work: Work[Result]) -> Result:
-        """Do `work`; on a lost connection once more, on a new one."""
+        """Do `work`; if the connection was lost, do it once more on a new one."""
         async with self._lock:
             try:
                 try:
@@ -93,11 +93,11 @@ class PostgresServer:
             await self._disconnect()
 
     def explain(self, error: psycopg.Error) -> Exception:
-        """What a person can do about it. Misuse from our side stays what it is."""
+        """Turn an error into one that says what a person can do. Our own mistakes are returned unchanged."""
         text = str(error).strip().split("\n", maxsplit=1)[0]
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             return lasting(
-                f"the log at {self.where} may not be used: {text}",
+                f"this role may not use the log at {self.where}: {text}",
                 "use another role, or let the owner run `GRANT CREATE ON DATABASE ... TO ...`",
             )
         if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
@@ -139,7 +139,7 @@ class PostgresServer:
         except psycopg.Error as error:
             if _is_lost(error, connection):
                 raise StoreUnavailable(
-                    f"the connection to {self.where} was lost in a commit; it is not known if it was made",
+                    f"the connection to {self.where} was lost during a commit, which may have been made",
                     "run `interlock status` to see what the log says",
                 ) from error
             raise
@@ -163,14 +163,14 @@ async def rows(
 
 
 async def _version(connection: Connection) -> int:
-    """Of the tables; 0: there are none."""
+    """Return the schema version of the tables; 0 if there are none."""
     has_schema = (await rows(connection, "has_schema"))[0][0]
     return int((await rows(connection, "schema_version"))[0][0]) if has_schema else 0
 
 
 async def _migrate(connection: Connection) -> int:
-    """One schema after the other; the one that was there, now that we have the lock: another process may have
-    done all of it while we waited."""
+    """Migrate from one schema to the next; return the version found under the lock: another process may have
+    migrated while this one waited."""
     await connection.execute(SQL["lock_schema"])
     before = await _version(connection)
     for version in range(before + 1, SCHEMA + 1):
@@ -189,6 +189,6 @@ class _Lost(psycopg.OperationalError):
 
 
 def _is_lost(error: psycopg.Error, connection: Connection) -> bool:
-    """Is the session gone. A server that ends it says so first (57P.., or 25P03: idle for too long)."""
+    """Return True if the session is gone. A server that ends it says so (57P.., or 25P03: idle too long)."""
     ended = (error.sqlstate or "").startswith(("08", "57P")) or error.sqlstate == "25P03"
     return ended or connection.closed

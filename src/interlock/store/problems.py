@@ -15,7 +15,7 @@ def claimed(resource: str, epoch: int, holder: str, fence: Claim | None) -> Clai
     """The claim that was just written; an error if its epoch is beyond the last one, so that it is undone."""
     if epoch > LAST_EPOCH:
         raise lasting(
-            f"{resource} stands at epoch {epoch - 1} in the log, and no epoch may follow: the log is damaged",
+            f"{resource} has epoch {epoch - 1}, the largest possible one: the log is damaged",
             "`interlock events --export all`, move the log away, `interlock events --import all`",
         )
     return Claim(resource, epoch, holder, fence.epoch if fence else 0)
@@ -47,10 +47,10 @@ def newer_schema(where: str, version: int, needs: str) -> EnvironmentProblem:
 
 
 def migrated(where: str, version: int) -> str:
-    """Said once, by the command that did it."""
+    """Return the message of the command that migrated the log."""
     return (
-        f"the log {where} was brought from schema {version} to {SCHEMA}; "
-        "older versions of Interlock cannot use it any more"
+        f"the log {where} was migrated from schema {version} to {SCHEMA}; "
+        "older versions of Interlock can no longer use it"
     )
 
 

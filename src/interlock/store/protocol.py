@@ -1,4 +1,4 @@
-"""What the engine asks of a log. SQLite and Postgres keep this promise; one contract suite checks both."""
+"""The interface of a log, as the engine uses it. SQLite and Postgres implement it; one suite checks both."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ class Store(Protocol):
 
     1. A fact that `append` or `claim` returned survives any crash.
     2. Every write with a fence happens in one transaction with the check that the fence still holds; else
-       nothing is written and `StaleEpoch` is raised. A fence holds until somebody raises the epoch or
+       nothing is written and `StaleEpoch` is raised. A fence holds until another process raises the epoch or
        releases the resource. That its lease is over is not enough: a lease only says when others may take it;
        what keeps two holders apart is the epoch, checked where it is written.
     3. Leases are the database's clock. The times of facts, and `now`, are the log's clock (`log.LogClock`):
@@ -26,11 +26,11 @@ class Store(Protocol):
 
     @property
     def notice(self) -> str:
-        """What a person is told about the opening: it was brought to a newer schema. Empty: nothing."""
+        """Message for the user after opening, if the log was brought to a newer schema; else empty."""
         ...
 
     async def identify(self, lineage: str) -> None:
-        """Say whose log this is. The first to say so owns it; `EnvironmentProblem` for everybody else."""
+        """Name the repository whose log this is. The first one owns it; others get `EnvironmentProblem`."""
         ...
 
     async def append(
@@ -76,7 +76,7 @@ class Store(Protocol):
         ...
 
     async def revoke(self, resource: str, facts: Sequence[Fact], actor: str) -> list[Recorded]:
-        """Take a resource from whoever holds it: epoch + 1, free, and `facts` written, in one transaction."""
+        """Take a resource from its holder: epoch + 1, free, and `facts` written, in one transaction."""
         ...
 
     async def raise_epoch(self, resource: str, epoch: int) -> bool:

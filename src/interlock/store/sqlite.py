@@ -18,7 +18,7 @@ from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
 
 POLL_SECONDS = 0.1
-"""How often `wait` looks whether another process has written; what this process writes wakes it at once."""
+"""Interval at which `wait` looks for writes of other processes; a write of this process wakes it at once."""
 
 _columns = attrgetter("seq", "time", "actor", "kind", "body", "hash")
 

@@ -1,9 +1,9 @@
 """One SQLite file: opened when it is first needed, one transaction at a time, its errors in plain words.
 
 1. No await happens inside a transaction, so within a process transactions never mix.
-2. What is to be written at the same moment waits for the disk once, as one transaction. Who asked hears of it
-   when it is on the disk. If any of it fails, each is done by itself, so that nobody has another's trouble.
-3. What was asked for is written, even if who asked does not wait for it any more.
+2. Writes that come together wait for the disk once, as one transaction. Each caller gets its result
+   when it is on the disk. If any of it fails, each is done by itself, so that no caller gets another's error.
+3. A write is carried out even if its caller no longer waits for it.
 4. Waiting for another process's lock gives the event loop back: a process that was stopped while it held the
    lock must not stop ours.
 """
@@ -44,13 +44,13 @@ class SqliteFile:
         self._lock_seconds = lock_seconds
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
-        """Which file is open: a path can come to name another."""
+        """Device and inode of the open file: the path may come to name another one."""
         self.notice = ""
         self._asked: list[tuple[Work[Any], asyncio.Future[Any]]] = []
         self._writer: asyncio.Task[None] | None = None
 
     async def run(self, work: Work[Result]) -> Result:
-        """Do `work`; while another process holds the lock, again."""
+        """Do `work`; repeat it while another process holds the lock."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._lock_seconds
         while True:
@@ -76,8 +76,8 @@ class SqliteFile:
         return await self.run(lambda db: db.execute(SQL[name], arguments).fetchall())
 
     async def transaction(self, work: Work[Result]) -> Result:
-        """Do `work` while holding the write lock: all of it is committed, or none. It may be done twice, if
-        the first time comes to nothing."""
+        """Do `work` while holding the write lock: all of it is committed, or none. It is done again if the
+        first transaction fails."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
         done.add_done_callback(_heard)
@@ -99,7 +99,7 @@ class SqliteFile:
                 _leave(together)
 
     def _over(self, writer: asyncio.Task[None]) -> None:
-        """Nobody may be left to write, at the end of a loop; what came after that has a writer of its own."""
+        """Cancel the requests that are left when the event loop ends: they have no writer any more."""
         if writer is self._writer:
             _leave(self._asked)
             self._asked = []
@@ -111,7 +111,7 @@ class SqliteFile:
             results = await self.run(
                 lambda db: _in_transaction(db, lambda db: [work(db) for work, _ in together])
             )
-        except Exception as problem:  # noqa: BLE001 - whatever it is, whoever asked decides about it
+        except Exception as problem:  # noqa: BLE001 - the caller gets it and decides
             if len(together) > 1 and not isinstance(problem, StoreUnavailable):
                 return False
             for _, done in together:
@@ -134,13 +134,13 @@ class SqliteFile:
 
 
 def _leave(asked: list[tuple[Work[Any], asyncio.Future[Any]]]) -> None:
-    """Whoever waits for what will not be written must not wait for ever."""
+    """Cancel these requests, so that no caller waits for a write that will not happen."""
     for _, done in asked:
         done.cancel()
 
 
 def _heard(done: asyncio.Future[Any]) -> None:
-    """Nobody may be left to hear of a failure: that is no mistake here."""
+    """Fetch the error, so that asyncio does not complain about one that no caller waits for."""
     if not done.cancelled():
         done.exception()
 
@@ -183,7 +183,7 @@ def _open(path: str) -> tuple[sqlite3.Connection, int]:
 
 
 def _create_private(path: str) -> None:
-    """Make a new file for its owner alone, whatever the umask; SQLite gives the files beside it its mode.
+    """Make a new file for its owner alone, at any umask; SQLite gives the files beside it its mode.
 
     A file that exists is left alone: to open and close it here would drop the locks of this process on it.
     """
@@ -205,8 +205,8 @@ def _prepare(db: sqlite3.Connection, path: str) -> int:
 
 
 def _migrate(db: sqlite3.Connection, path: str) -> int:
-    """One schema after the other; the one that was there, now that we have the lock: another process may have
-    done all of it while we waited."""
+    """Migrate from one schema to the next; return the version found under the lock: another process may have
+    migrated while this one waited."""
     before = _version(db)
     if before == 0 and db.execute(SQL["count_tables"]).fetchone()[0]:
         raise _not_a_log(path, "it is another program's database")
@@ -239,7 +239,7 @@ def _code(error: sqlite3.DatabaseError) -> int | None:
 
 
 def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
-    """What a person can do about it. Misuse from our side stays what it is."""
+    """Turn an error into one that says what a person can do. Our own mistakes are returned unchanged."""
     code = _code(error)
     if code is None or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
         return error
@@ -259,15 +259,15 @@ def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
 
 
 def _locked(path: str) -> tuple[str, str]:
-    """Who has it, and how it is let go."""
+    """Name the process that holds the lock, and say how to end it."""
     again = "then run the same command again"
     holder = holder_of(path)
     if holder is None:
-        return "has long been locked by another process", f"wait until that is done, or end it, {again}"
-    what = f"has long been locked by process {holder.pid} ({holder.command})"
+        return "is locked by another process", f"wait until that process is done, or end it, {again}"
+    what = f"is locked by process {holder.pid} ({holder.command})"
     if holder.is_stopped:
-        return what, f"it was stopped: `kill -CONT {holder.pid}` lets it go on, {again}"
-    return what, f"wait until that is done, or `kill {holder.pid}`, {again}"
+        return what, f"that process is stopped: `kill -CONT {holder.pid}` continues it, {again}"
+    return what, f"wait until that process is done, or `kill {holder.pid}`, {again}"
 
 
 _PASSING = {
@@ -288,7 +288,7 @@ _PASSING = {
         "check the disk (full or failing?) with `interlock doctor`, then run the same command again",
     ),
 }
-"""Troubles that pass: what the log is in for, and what to do."""
+"""Errors that pass: what the message says about the log, and what to do."""
 
 
 def _not_a_log(path: str, why: str) -> EnvironmentProblem:

@@ -9,7 +9,7 @@ Text = TypeVar("Text", str, bytes)
 
 # Not `importlib.resources`: loading that takes longer than opening the database.
 SCHEMA = 2
-"""Of the tables, in both dialects. The statements `to_N_` of a dialect make schema N of the one before it."""
+"""Version of the tables, in both dialects. The statements `to_N_` turn schema N-1 into schema N."""
 
 _FOLDER = Path(__file__).with_name("sql")
 _NAME = re.compile(r"^-- name: (\w+) — .+$", re.MULTILINE)

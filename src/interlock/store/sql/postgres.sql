@@ -1,4 +1,4 @@
--- name: settings — a session that keeps the promises whatever the server's defaults are
+-- name: settings — a session with our guarantees, at any defaults of the server
 -- An acknowledged commit is on the disk; a stopped process cannot hold the log; floats come back as they went.
 SELECT
     set_config('synchronous_commit', 'on', false),
@@ -6,11 +6,11 @@ SELECT
     set_config('lock_timeout', '15s', false),
     set_config('extra_float_digits', '1', false)
 
--- name: has_schema — has any Interlock been here
+-- name: has_schema — true if Interlock has made its tables here
 -- Read as a table: to_regclass() answers from a cache that may be older than the lock we have just waited for.
 SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'interlock' AND tablename = 'version')
 
--- name: schema_version — of the tables that are here
+-- name: schema_version — the version of the tables
 SELECT version FROM interlock.version
 
 -- name: lock_schema — one process creates, the others wait for it
@@ -22,7 +22,7 @@ SELECT pg_advisory_xact_lock(hashtext('interlock schema'))
 -- name: create_schema — a name of our own: the database may be shared with anything
 CREATE SCHEMA IF NOT EXISTS interlock
 
--- name: create_heads — the last fact of every project; whoever appends locks its row
+-- name: create_heads — the last fact of every project; a writer locks its row
 CREATE TABLE interlock.heads (
     project text PRIMARY KEY,
     seq bigint NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE interlock.heads (
     time double precision NOT NULL
 )
 
--- name: create_owners — which repository a project's log belongs to
+-- name: create_owners — the repository that owns a project's log
 CREATE TABLE interlock.owners (
     project text PRIMARY KEY,
     lineage text NOT NULL
@@ -48,7 +48,7 @@ CREATE TABLE interlock.facts (
     PRIMARY KEY (project, seq)
 )
 
--- name: create_claims — who may act on what; a row stays for good, so that its epoch only ever rises
+-- name: create_claims — the holder of each resource; a row stays for good, so that its epoch only ever rises
 CREATE TABLE interlock.claims (
     project text NOT NULL,
     resource text NOT NULL,
@@ -87,7 +87,7 @@ SELECT to_jsonb(here) ->> 'needs' FROM interlock.version AS here
 -- name: begin — each statement sees what was committed before it, so a check after the lock is up to date
 BEGIN ISOLATION LEVEL READ COMMITTED
 
--- name: listen — be told of appends to this project
+-- name: listen — get notified of appends to this project
 LISTEN {channel}
 
 -- name: now — the database's clock, and the time of the newest fact
@@ -97,7 +97,7 @@ FROM interlock.clock
 -- name: head — the number of the last fact
 SELECT coalesce((SELECT seq FROM interlock.heads WHERE project = %(project)s), 0)
 
--- name: owner — the lineage of the repository that owns a log; no row: nobody yet
+-- name: owner — the lineage of the repository that owns a log; no row: it has none yet
 SELECT lineage FROM interlock.owners WHERE project = %(project)s
 
 -- name: own — become the owner if there is none; the owner
@@ -165,7 +165,7 @@ WHERE project = %(project)s AND resource = %(resource)s
     AND epoch = %(epoch)s AND holder = %(holder)s AND NOT released
 RETURNING epoch
 
--- name: revoke — raise the epoch whoever holds it, and leave it free
+-- name: revoke — raise the epoch, take it from its holder, and leave it free
 INSERT INTO interlock.claims AS claims
     (project, resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT %(project)s, %(resource)s, 1, %(holder)s, 0, now, now, '', true

@@ -11,7 +11,7 @@ CREATE TABLE facts (
     hash TEXT NOT NULL
 ) STRICT
 
--- name: create_claims — who may act on what; a row stays for good, so that its epoch only ever rises
+-- name: create_claims — the holder of each resource; a row stays for good, so that its epoch only ever rises
 CREATE TABLE claims (
     resource TEXT PRIMARY KEY,
     epoch INTEGER NOT NULL,
@@ -58,7 +58,7 @@ SELECT lineage FROM project
 -- name: own — become the owner if there is none
 UPDATE project SET lineage = :lineage WHERE lineage = ''
 
--- name: count_tables — anything in a file without a version is somebody else's
+-- name: count_tables — a file with tables and no version belongs to another program
 SELECT count(*) FROM sqlite_schema
 
 -- name: use_wal — readers never wait for a writer
@@ -122,7 +122,7 @@ UPDATE claims SET released = 1
 WHERE resource = :resource AND epoch = :epoch AND holder = :holder AND NOT released
 RETURNING epoch
 
--- name: revoke — raise the epoch whoever holds it, and leave it free
+-- name: revoke — raise the epoch, take it from its holder, and leave it free
 INSERT INTO claims (resource, epoch, holder, generation, renewed, expires, note, released)
 SELECT :resource, 1, :holder, 0, now, now, '', 1 FROM clock WHERE true
 ON CONFLICT (resource) DO UPDATE SET
