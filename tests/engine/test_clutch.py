@@ -56,7 +56,7 @@ def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scr
     starts = at_each_start(scratch)
     assert len(starts) == 6
     assert all(at_work <= limit for at_work, limit in starts)
-    assert "nothing is known of this kind of work" in out
+    assert "no results of this kind of work yet" in out
     shown = scratch.interlock("clutch")
     assert "docs  0 at work of" in shown
     assert "landed an hour: " in shown

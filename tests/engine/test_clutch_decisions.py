@@ -78,7 +78,7 @@ def test_it_opens_step_by_step_while_work_lands_and_closes_on_conflicts() -> Non
     story.rounds(4, 3, conflicts=4)
     (said,) = story.ask()
     assert said.limit < 4
-    assert "came to conflicts or red checks" in said.why
+    assert "ended in conflicts or red checks" in said.why
     assert set(said.evidence or ()) == {
         f"landed_per_hour_at_{w}" for w in range(said.limit - 1, said.limit + 2)
     }

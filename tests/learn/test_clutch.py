@@ -41,7 +41,10 @@ def test_what_other_projects_found_is_believed_by_half() -> None:
 def test_where_a_person_said_nothing_a_new_kind_of_work_begins_with_the_default() -> None:
     advice = beginning(Past("backend"), 16, cold=3)
     assert (advice.agents, advice.brake) == (3, Brake.COLD_START)
-    assert advice.why == "nothing is known of this kind of work: 3 agents, the default of max_parallel, first"
+    assert (
+        advice.why
+        == "no results of this kind of work yet: starting with 3 agents, the default of max_parallel"
+    )
 
 
 @pytest.mark.property
@@ -123,7 +126,7 @@ def test_it_closes_when_one_more_brought_less() -> None:
     advice = next_step(past(w4=seen(30, 4), w5=seen(8, 12)), Standing(5, landed=8, troubled=12))
     assert advice is not None
     assert advice.agents == 4
-    assert advice.why.startswith("12 of 20 came to conflicts or red checks; ")
+    assert advice.why.startswith("12 of 20 ended in conflicts or red checks; ")
 
 
 def test_clear_damage_takes_it_down_by_half_at_once_and_not_further() -> None:

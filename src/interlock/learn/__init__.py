@@ -1,4 +1,4 @@
-"""What the log teaches. Pure: it reads facts and returns numbers.
+"""Learns from the log. Pure: it reads facts and returns numbers.
 
 Sums over all runs are in State (`events.tallies`); here they become chances, times, prices and limits.
 """

@@ -1,4 +1,4 @@
-"""What kind of work a task is, and how hard it looks, from its definition alone.
+"""Finds the kind of work that a task is, and its apparent difficulty, from its definition alone.
 
 What a person declared counts. Else the paths it touches, if all of them are of one kind: a change of code
 that also touches its tests and docs is no test and no documentation. Else the words of its goal's
@@ -86,7 +86,7 @@ def _by_words(task: Task) -> Category | None:
 
 
 def complexity(task: Task) -> str:
-    """How hard it is, as declared, or as it looks: long goals, many places, much that must hold."""
+    """Return the difficulty as declared, or as it looks: long goals, many places, many conditions."""
     if task.complexity:
         return task.complexity
     words = len(task.goal.split())

@@ -1,4 +1,4 @@
-"""How many agents one kind of work can take, by what each number of them has brought (the goodput brake).
+"""Chooses the number of agents for one kind of work, by the results of each number (the goodput brake).
 
 What is to be as great as possible, for w agents at once:
 
@@ -37,12 +37,12 @@ from interlock.learn.difficulty import PUBLISHED, UNKNOWN
 PRICES = {"hour": 0.2, "dollar": 0.6}
 """The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
 STRENGTH = 6.0
-"""Of the pooled chance, in attempts. Weak enough for a dozen attempts of its own to overrule it."""
+"""Weight of the pooled chance, in attempts: a dozen attempts of the kind's own can overrule it."""
 KEPT = 0.98
-"""Of the chance that an attempt lands, when one more agent is at work and nothing is known."""
+"""Share of the chance to land that is left with one more agent, when nothing is known."""
 KEPT_STRENGTH = 10.0
 ELSEWHERE = 0.5
-"""What an attempt in another project or category counts, beside one of its own."""
+"""Weight of an attempt in another project or category, beside one of its own."""
 FAVOUR, PATIENCE = 1.0, 0.8
 """Standard deviations of the chance: how well a number may be thought of before it is tried, and how much
 better a smaller one must look before it is left."""
@@ -51,11 +51,11 @@ ENOUGH = 3.0
 """Attempts that came to an end, before the numbers of earlier runs say where to begin."""
 
 SOME = 0.5
-"""Of an attempt. One alone says something, and goes on to, though it fades a little with each run."""
+"""Part of an attempt. One attempt alone counts as evidence, though it fades a little with each run."""
 
 
 class Brake(StrEnum):
-    """What holds the number down."""
+    """The limit that holds the number down."""
 
     COLD_START = "cold-start"
     GOODPUT = "goodput"
@@ -66,19 +66,19 @@ class Brake(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is known of one kind of work, by the number of agents at once."""
+    """Results of one kind of work, by the number of agents at once."""
 
     category: str
     own: Mapping[int, Goodput] = field(default_factory=dict)
     elsewhere: Mapping[int, Goodput] = field(default_factory=dict)
-    """The same category in other projects."""
+    """Results of the same category in other projects."""
     others: Sequence[Mapping[int, Goodput]] = ()
     """Other kinds of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What to expect of a number of agents."""
+    """Expected results of a number of agents."""
 
     agents: int
     chance: float
@@ -86,33 +86,33 @@ class Arm:
     landed_per_hour: float
     value: float
     could_be: float
-    """The same on a favourable view."""
+    """The value on a favourable view."""
     spread: float
     """A standard deviation of the value."""
     attempts: float
-    """Of its own, that came to an end."""
+    """Finished attempts with this number of agents."""
 
     @property
     def is_tried(self) -> bool:
-        """Was it ever at work, not too long ago."""
+        """True if it was ever at work, not too long ago."""
         return self.attempts >= SOME
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The number in force, and what came of it since."""
+    """The number in force, and the results since it was set."""
 
     agents: int
     landed: int = 0
     troubled: int = 0
     queued: bool = True
-    """Does another task of this kind wait."""
+    """True if another task of this kind waits."""
     most: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """How many agents, and why."""
+    """A number of agents, and the reason for it."""
 
     agents: int
     brake: Brake
@@ -120,7 +120,7 @@ class Advice:
 
 
 def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
-    """What to expect of one agent, two, and so on up to `most`."""
+    """Return the expected results of one agent, two, and so on up to `most`."""
     chances, spread, seconds = _chances(past, most), _spread(past, most), _seconds(past, most)
     efforts = {w: _effort(past, w, seconds[w], per) / chances[w] for w in chances}
     least, price = min(efforts.values()), PRICES[per]
@@ -135,7 +135,7 @@ def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
 
 
 def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice:
-    """Where to begin with a kind of work that the clutch has not said anything about: with `cold` agents if
+    """Return the first number for a kind of work that the clutch has not decided yet: `cold` agents if
     nothing is known here. Other projects may say more, never less."""
     if sum(map(_ended, past.own.values())) >= ENOUGH and _tried(past.own):
         best, arm = max(_best(past, per), _best(_alone(past), per), key=lambda found: found[0])
@@ -144,21 +144,21 @@ def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice
     if sum(map(_ended, past.elsewhere.values())) >= ENOUGH and _tried(past.elsewhere):
         best, _ = _best(Past(past.category, past.elsewhere), per)
         if best // 2 > cold:
-            why = f"other projects did best with {counted(best)}; half of that, until this has shown its own"
+            why = f"other projects did best with {counted(best)}; starting with half of that"
             return Advice(min(best // 2, most), Brake.GOODPUT, why)
-    first = "one agent" if cold == 1 else f"{cold} agents, the default of max_parallel,"
-    why = f"nothing is known of this kind of work: {first} first"
+    first = "1 agent" if cold == 1 else f"{cold} agents, the default of max_parallel"
+    why = f"no results of this kind of work yet: starting with {first}"
     return Advice(min(cold, most), Brake.COLD_START, why)
 
 
 def next_step(past: Past, now: Standing, per: str = "hour") -> Advice | None:
-    """What the latest evidence changes; None: nothing. Other projects may open, and hold nothing back."""
+    """Return the change that the latest evidence calls for, if any. Other projects can only raise it."""
     said = [_next_step(each, now, per) for each in (past, _alone(past))]
     return max(said, key=lambda step: step.agents if step else now.agents)
 
 
 def _alone(past: Past) -> Past:
-    """As if there were no other projects."""
+    """Return the past without other projects."""
     return replace(past, elsewhere={})
 
 
@@ -185,7 +185,7 @@ def _next_step(past: Past, now: Standing, per: str) -> Advice | None:
 
 
 def outlook(past: Past, now: Standing, per: str = "hour") -> str:
-    """What would change the number."""
+    """Say what would change the number."""
     w = now.agents
     known = arms(past, w + 1, per)
     if w >= now.most:
@@ -193,7 +193,7 @@ def outlook(past: Past, now: Standing, per: str = "hour") -> str:
     if known[w + 1].could_be <= known[w].value:
         return (
             f"{w + 1} did worse ({rate(known[w + 1].landed_per_hour)} landed an hour, "
-            f"{known[w + 1].chance:.0%} of attempts); tried again as that fades"
+            f"{known[w + 1].chance:.0%} of attempts); tried again when that is long ago"
         )
     if (lacking := _lacking(known, now)) > 0:
         more = "1 more landing" if lacking == 1 else f"{lacking} more landings"
@@ -218,8 +218,8 @@ def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
     better = max(tried, key=lambda arm: arm.value, default=here)
     if better.value <= here.value + PATIENCE * here.spread:
         return None
-    trouble = f"{now.troubled} of {now.troubled + now.landed} came to conflicts or red checks; "
-    why = f"{trouble if now.troubled else ''}{_figures(here)}, not worth its price: {_figures(better)}"
+    trouble = f"{now.troubled} of {now.troubled + now.landed} ended in conflicts or red checks; "
+    why = f"{trouble if now.troubled else ''}{_figures(here)}, not worth the extra agents: {_figures(better)}"
     return Advice(better.agents, Brake.GOODPUT, why)
 
 
@@ -249,7 +249,7 @@ def _chances(past: Past, most: int) -> dict[int, float]:
 
 
 def _chain(past: Past, most: int, base: float, count: "_Count") -> dict[int, float]:
-    """From one agent upwards, beginning with what such attempts came to with any number of them."""
+    """Return the chances from one agent upwards, beginning with those of such attempts at any number."""
     pooled = [count(goodput) for goodput in past.own.values()]
     landed, ended = (sum(each) for each in zip(*pooled, strict=True)) if pooled else (0.0, 0.0)
     before = (STRENGTH * base + landed) / (STRENGTH + ended)
@@ -271,7 +271,7 @@ def _spread(past: Past, most: int) -> dict[int, float]:
 
 
 def _first_chance(past: Past) -> float:
-    """Before anything is known of one agent alone: the category elsewhere, then what was published."""
+    """Return the chance of one agent alone, while unknown: of the category elsewhere, then as published."""
     chance = PUBLISHED.get(past.category, UNKNOWN)
     for pool in (past.others, [past.elsewhere]):
         landed = sum(_verdicts(goodput)[0] for numbers in pool for goodput in numbers.values())
@@ -282,7 +282,7 @@ def _first_chance(past: Past) -> float:
 
 
 def _kept(past: Past, w: int) -> float:
-    """What is left of the chance at w - 1 when one more is at work, wherever that was seen."""
+    """Return the share of the chance at w - 1 that is left with one more agent, wherever that was seen."""
     landed = expected = 0.0
     for numbers in (*past.others, past.elsewhere):
         fewer = _verdicts(numbers.get(w - 1))
@@ -328,7 +328,7 @@ def _first_seconds(past: Past) -> float:
 
 
 def _effort(past: Past, w: int, seconds: float, per: str) -> float:
-    """What an attempt costs: agent time, or money where that is known everywhere."""
+    """Return the cost of an attempt: agent time, or money where that is known everywhere."""
     paid = sum(goodput.cost_usd for goodput in past.own.values())
     if per != "dollar" or not paid:
         return seconds
@@ -347,7 +347,7 @@ def _ended(goodput: Goodput | None) -> float:
 
 
 def _verdicts(goodput: Goodput | None) -> tuple[float, float]:
-    """How many attempts landed, of how many that came to an end."""
+    """Return the number of attempts that landed, and of those that came to an end."""
     if goodput is None:
         return 0.0, 0.0
     return goodput.landed, goodput.landed + goodput.failed + goodput.conflicts
@@ -357,7 +357,7 @@ _Count = Callable[[Goodput | None], tuple[float, float]]
 
 
 def _firsts(goodput: Goodput | None) -> tuple[float, float]:
-    """The same of attempts at tasks that had not failed before."""
+    """Return the same for attempts at tasks that had not failed before."""
     return (goodput.first_landed, goodput.first_ended) if goodput else (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Which files are edited together, from the changes of the past.
+"""Finds files that are edited together, from the changes of the past.
 
 Rules:
 1. A change counts less the older it is, and less the more files it has.
@@ -26,18 +26,18 @@ LOOKED_AT = 200
 DEEPEST = 16
 """Folders above a path that are asked: a graph may name one of any depth."""
 LEAST = 0.05
-"""What is less likely is not worth planning with."""
+"""The least probability that is worth planning with."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """How often files were edited in some changes."""
+    """Frequencies of edits in a set of changes, by file."""
 
     sums: Mapping[str, float]
     total: float
     above: "_Rates | None" = None
     likely: dict[str, float] = field(default_factory=dict)
-    """Those worth planning with."""
+    """Files that are likely enough to plan with."""
 
     def of(self, path: str, inner: "_Rates | None" = None) -> float:
         """The probability that a change edits the path; what `inner` has counted is not counted again."""
@@ -71,11 +71,11 @@ class CoChange:
         self._rates: dict[str, _Rates] = {"": self._counted(range(len(changes)), None)}
 
     def companions(self, glob: str) -> Iterable[tuple[str, float]]:
-        """What is edited with it, and which of the files it means, each with its probability."""
+        """Return the files that a glob means and those edited with them, each with its probability."""
         return self._of(glob).likely.items()
 
     def together(self, glob: str, path: str) -> tuple[int, int]:
-        """How many of the changes that touched a glob touched a path as well, and of how many."""
+        """Count the changes that touched a glob and a path, and those that touched the glob."""
         touched = self._touching(glob)
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
 

@@ -1,4 +1,4 @@
-"""What one attempt costs. Nothing is said where nobody ever said what an agent costs."""
+"""Estimates the cost of one attempt. There is no estimate for an agent whose costs were never reported."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ from interlock.learn.spread import Spread, spread
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What an attempt will probably cost."""
+    """Probable cost of an attempt."""
 
     amount: Spread
     usd_each: float = 1.0
 
     def quantile(self, probability: float) -> float:
-        """In dollars, what it stays below with this probability."""
+        """Return the dollars that it stays below with this probability."""
         return self.usd_each * self.amount.quantile(probability)
 
 
 def price(evidence: Evidence, kind: Kind) -> Price | None:
-    """From what the agent's attempts cost; else from the tokens they take, where its model's price is known.
+    """Estimate from the agent's past costs; else from the tokens it takes, where its model's price is known.
 
     What other agents cost says nothing: their models have other prices.
     """

@@ -1,4 +1,4 @@
-"""How likely one attempt is to land: a Beta distribution for every kind of work, agent and model."""
+"""Estimates the chance that one attempt lands: a Beta distribution per kind of work, agent and model."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Success:
 
 
 def success(evidence: Evidence, kind: Kind) -> Success:
-    """What is to be expected of one attempt of this kind."""
+    """Return the chances of one attempt of this kind."""
     prior = PUBLISHED.get(kind.category, UNKNOWN)
     own = evidence.own(kind)
     landed = STRENGTH * prior + own.landed

@@ -1,4 +1,4 @@
-"""How far what tasks edited is from what was expected of them."""
+"""Compares the files that tasks edited with those expected of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from interlock.model.globs import matches
 from interlock.model.task import TaskId
 
 EXPECTED = 0.3
-"""From this probability on a path that nobody declared counts as expected."""
+"""From this probability on a path that the task does not declare counts as expected."""
 LARGE = 0.7
 FILES_LEAST = 3
-"""One file nobody expected is no news."""
+"""The least unexpected files that are worth a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Drift:
     """Files that were edited, and how many of them were expected or asked for."""
     foreseen: int = 0
     surprises: tuple[str, ...] = ()
-    """Files that nobody expected."""
+    """Files that were not expected."""
     idle: tuple[str, ...] = ()
-    """What was expected and not edited."""
+    """Paths that were expected and not edited."""
 
     @property
     def precision(self) -> float | None:
@@ -42,7 +42,7 @@ class Drift:
 
     @property
     def is_large(self) -> bool:
-        """Is it worth telling somebody who did not ask."""
+        """True if it is worth telling a person who did not ask."""
         return len(self.surprises) >= FILES_LEAST and self.recall is not None and self.recall < LARGE
 
     def __add__(self, other: "Drift") -> "Drift":
@@ -57,7 +57,7 @@ class Drift:
 
 
 def forecast_of(task: TaskState) -> tuple[Chance, ...]:
-    """What is expected of a task; without a forecast, what it declares."""
+    """Return the paths expected of a task; without a forecast, those it declares."""
     if task.forecast and task.forecast.footprint:
         return task.forecast.footprint
     declared = dict.fromkeys((*task.spec.touches, *task.spec.exclusive))
@@ -65,13 +65,13 @@ def forecast_of(task: TaskState) -> tuple[Chance, ...]:
 
 
 def expected_paths(task: TaskState) -> tuple[str, ...]:
-    """Where nobody is surprised to see it: what is declared, and what is likely."""
+    """List the paths where an edit is no surprise: the declared ones and the likely ones."""
     likely = (c.path for c in forecast_of(task) if c.source == "declared" or c.probability >= EXPECTED)
     return tuple(dict.fromkeys((*likely, *task.spec.touches, *task.spec.exclusive)))
 
 
 def drift_of(task: TaskState) -> Drift | None:
-    """How the last change of a task compares with its forecast; None if there is no change, or was none."""
+    """Compare the last change of a task with its forecast; None if one of them is missing."""
     likely = expected_paths(task)
     if task.work is None or not likely:
         return None
@@ -89,6 +89,6 @@ def drift_of(task: TaskState) -> Drift | None:
 
 
 def drifts(tasks: Iterable[TaskState]) -> dict[TaskId, Drift]:
-    """Of every task that has a forecast and a change."""
+    """Compare every task that has a forecast and a change."""
     found = ((task.spec.id, drift_of(task)) for task in tasks)
     return {name: drift for name, drift in found if drift}

@@ -19,7 +19,7 @@ from interlock.model.task import TaskId
 
 WAIT, LOST, PUT_OFF = "wait", "lost", "put-off"
 PASSING = frozenset({WAIT, LOST, PUT_OFF})
-"""What says nothing about a task; the next phase that gets through is past it."""
+"""Errors that say nothing about a task; the next phase that succeeds ends them."""
 HAD_AGAIN = "went on by itself"
 STOPPED = "stopped on request"
 OVER = frozenset({Stage.DONE, Stage.CANCELLED, Stage.REMOVED})
@@ -36,12 +36,12 @@ class Case:
     summary: str
     log: str = ""
     ended: str = ""
-    """What got the task past it; '' while nothing has."""
+    """The way the task got past it; '' while it has not."""
 
 
 @dataclass(slots=True)
 class Trouble:
-    """The same failure, all times."""
+    """One failure, with all its cases."""
 
     id: str
     error: str
@@ -51,21 +51,21 @@ class Trouble:
     """That line as it was printed the first time."""
     cases: list[Case] = field(default_factory=list)
     lesson: str = ""
-    """What was learned from it, by the lesson's id."""
+    """Id of the lesson that was learned from it."""
 
     @property
     def tasks(self) -> tuple[TaskId, ...]:
-        """Those it happened to, the first first."""
+        """Tasks that had it, in order."""
         return tuple(dict.fromkeys(case.task for case in self.cases))
 
     @property
     def open(self) -> tuple[TaskId, ...]:
-        """Those that are not past it."""
+        """Tasks that still have it."""
         return tuple(dict.fromkeys(case.task for case in self.cases if not case.ended))
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """What got tasks past it."""
+        """The ways in which tasks got past it."""
         return tuple(dict.fromkeys(f"{case.task} {case.ended}" for case in self.cases if case.ended))
 
 
@@ -74,12 +74,12 @@ class Errors:
     """Failures as they are read from a log, grouped."""
 
     state: State
-    """What the log adds up to at its end."""
+    """The folded log, at its end."""
     last_run: bool = False
     """Forget what was before the last run."""
     found: dict[str, Trouble] = field(default_factory=dict)
     open: dict[TaskId, list[tuple[Trouble, Case]]] = field(default_factory=dict)
-    """What a task is not past."""
+    """Failures that a task still has."""
     agents: dict[TaskId, str] = field(default_factory=dict)
     retried: set[TaskId] = field(default_factory=set)
     lessons: dict[str, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Errors:
             read(self, fact, row.time)
 
     def _is_known(self, fact: f.Fact) -> bool:
-        """Is it about a task of this log, or about none."""
+        """Return True if the fact is about a task of this log, or about no task."""
         task = getattr(fact, "task", None)
         return task is None or task in self.state.tasks
 
@@ -120,7 +120,7 @@ def _failed(errors: Errors, fact: f.PhaseFailed, time: float) -> None:
     case = Case(fact.task, fact.attempt, fact.phase, time, fact.summary, fact.log)
     if fact.error in WAITS:
         provider = _provider(errors, fact.task)
-        said = f"the model of {provider} could not be had"
+        said = f"the model of {provider} was unavailable"
         _keep(errors, _named(WAIT, said, fact.summary), WAIT, case)
         return
     _end(errors, fact.task, HAD_AGAIN, waits_only=True)

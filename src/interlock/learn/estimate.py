@@ -1,4 +1,4 @@
-"""What to expect of a task: its kind, and for every agent that could have it time, money and success."""
+"""Forecasts of a task: its kind, and time, money and success for every agent that could have it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ class Estimator:
         self._looks: dict[Kind, _Look] = {}
 
     def forecast(self, task: Task, footprint: tuple[Chance, ...] = ()) -> Forecast:
-        """Of one attempt at the task, by the agent that is expected to land it for the least."""
+        """Forecast one attempt at the task, by the agent that is expected to land it for the least."""
         found = category(task)
         options = [self._option(found, agent, task) for agent in task.candidates]
         options.sort(key=_to_land(options))
@@ -68,7 +68,7 @@ class Estimator:
 
 
 def differs(new: Forecast, old: Forecast | None) -> bool:
-    """Is there anything in it that somebody would decide otherwise for."""
+    """Return True if a figure moved far enough to change a decision."""
     if old is None or new == old:
         return old is None
     plain = replace(new, **{name: getattr(old, name) for name in _FIGURES}, options=old.options)
@@ -102,7 +102,7 @@ def _estimate(task: Task) -> float | None:
 
 
 def _seconds(task: Task, times: Durations, probability: float) -> float:
-    """At most its timeout: its agent is stopped then."""
+    """Return the time, at most the timeout: its agent is stopped then."""
     known = times.quantile(probability, _estimate(task))
     if known is None:
         known = times.by_estimate.quantile(probability, task.estimate_seconds)
@@ -110,7 +110,7 @@ def _seconds(task: Task, times: Durations, probability: float) -> float:
 
 
 def _to_land(options: Sequence[Option]) -> Callable[[Option], float]:
-    """What an option costs until it lands: in dollars if all of them say, else in time."""
+    """Return the cost of an option until it lands: in dollars if all of them have a price, else in time."""
     if all(option.cost_usd is not None for option in options):
         return lambda option: (option.cost_usd or 0.0) / option.success
     return lambda option: option.seconds / option.success

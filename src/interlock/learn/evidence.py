@@ -1,4 +1,4 @@
-"""Who can say something about a kind of work, and how much that is worth.
+"""Collects the attempts that say something about a kind of work, and weighs them.
 
 Rules:
 1. Attempts of the very kind (category, agent and model, in this project) count in full.
@@ -19,7 +19,7 @@ from interlock.events.tallies import Goodput, Sums, Tallies, Tally, kind
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of work, done by somebody."""
+    """A kind of work, done by one agent with one model."""
 
     category: str
     agent: str
@@ -32,10 +32,10 @@ class Witness:
 
     tally: Tally
     most: float
-    """For how many attempts of the very kind it may count."""
+    """The most attempts of the very kind that it may count for."""
 
     def weight(self, count: float) -> float:
-        """What this many of its attempts are worth."""
+        """Return the weight of this many of its attempts."""
         return count * self.most / (count + self.most) if count else 0.0
 
 
@@ -44,14 +44,14 @@ def _witness(group: Iterable[Tally], most: float) -> Witness:
 
 
 class Evidence:
-    """What this project has seen, and what others of the same user have."""
+    """Attempts of this project, and of the same user's other projects."""
 
     def __init__(self, here: Mapping[str, Tally], elsewhere: Mapping[str, Tally]) -> None:
         self.here = here
         self.elsewhere = elsewhere
 
     def of_agent(self, agent: str) -> "Evidence":
-        """Only what this agent has done."""
+        """Return only the attempts of this agent."""
         here, elsewhere = (
             {key: tally for key, tally in kinds.items() if tally.agent == agent}
             for kinds in (self.here, self.elsewhere)
@@ -79,7 +79,7 @@ class Evidence:
 
 
 def merged(several: Iterable[Tallies]) -> Tallies:
-    """What several projects count, as one."""
+    """Add up the counts of several projects."""
     total = Tallies()
     for tallies in several:
         for key, tally in tallies.kinds.items():
@@ -112,7 +112,7 @@ _RELATED: tuple[tuple[float, _Belongs], ...] = (
     (1.0, lambda tally, wanted: tally.agent == wanted.agent),
     (0.5, lambda _tally, _wanted: True),
 )
-"""In this project, the nearest first: another model; another agent; another kind of work; anything at all.
+"""Groups in this project, the nearest first: another model; another agent; another kind of work; any other.
 Within a kind two thirds of the times lie within a factor of two. Between agents at one kind of work the
 averages differ by less than half of that, between kinds of work by as much: hence four, and one. More would
 draw the longest work towards the rest, and that is the work which decides how long a run takes."""
@@ -125,4 +125,4 @@ _ELSEWHERE: tuple[tuple[float, _Belongs], ...] = (
         ),
     ),
 )
-"""In other projects: the very kind, and its category."""
+"""Groups in other projects: the very kind, and its category."""

@@ -1,4 +1,4 @@
-"""What a change that landed has, and one that failed had not: read from their diffs.
+"""Finds what a landed change has and a failed one had not, by their diffs.
 
 The two changes were made from different commits of main, so they are compared with each other and not their
 trees: what others landed in between is in neither.
@@ -27,7 +27,7 @@ class Fix:
 
 
 def difference(failed: str, landed: str) -> Fix | None:
-    """What made the difference, as far as diffs can tell; nothing if the two changes are the same."""
+    """Return the difference of the two changes, as far as diffs can tell; None if they are the same."""
     before, after = edits(failed), edits(landed)
     parts = {
         path: (

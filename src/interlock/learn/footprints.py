@@ -1,4 +1,4 @@
-"""Where a task will edit: what it declares, else what attempts touched and what is edited together.
+"""Forecasts where a task will edit: the declared paths, else those of similar work and of past commits.
 
 Rules:
 1. Nothing here is a cage: a path that is missing may be edited, and one that is listed may not.
@@ -34,7 +34,7 @@ ANCHORS_MOST = 6
 A_LITTLE = 0.1
 """A probability that moves by less than this is no news."""
 SURE, UNSURE = 9.0, 1.0
-"""Before anything is known: nine of ten declared paths are edited."""
+"""Assumption before anything is known: nine of ten declared paths are edited."""
 
 
 class Footprints:
@@ -85,7 +85,7 @@ class Footprints:
                 yield Chance(path, found / (total + DOUBT), "similar", why)
 
     def _companions_of(self, guess: Chance) -> Iterator[Chance]:
-        """What changes with a guess is less sure than the guess."""
+        """Yield the files that change with a guess; each is less sure than the guess."""
         if guess.path not in self._with:
             self._with[guess.path] = tuple(_surest(self._together(guess.path)))
         for one in self._with[guess.path]:
@@ -126,13 +126,13 @@ def _touched_before(task: TaskState) -> Iterator[Chance]:
 
 
 def _share_of_declared(done: Sequence[Done]) -> float:
-    """How many of the paths that tasks declared they really edited."""
+    """Return the share of the declared paths that tasks really edited."""
     edited = [any(matches(glob, path) for path in one.touched) for one in done for glob in one.spec.touches]
     return (sum(edited) + SURE) / (len(edited) + SURE + UNSURE)
 
 
 def steady(new: tuple[Chance, ...], before: Forecast | None) -> tuple[Chance, ...]:
-    """The footprint of the forecast before, as long as nobody would decide otherwise by the new one."""
+    """Return the earlier footprint, as long as the new one would change no decision."""
     if before is None or new == before.footprint:
         return new
     chances = {chance.path: chance.probability for chance in new}

@@ -1,9 +1,9 @@
-"""Lessons: what a failure and the landing after it show, and which attempts are told.
+"""Lessons: learned from a failure and the landing after it, and given to some later attempts.
 
 1. A lesson comes from evidence: a check that was red on one change of a task and green on a later one.
    Nothing that an agent or a file says makes one.
 2. A share of the attempts in its scope is not given it. What follows is counted for both, and decides.
-3. A lesson that nobody knows well reaches few attempts at a time: a bad one costs little. No attempt gets two
+3. An unproven lesson reaches few attempts at a time: a bad one costs little. No attempt gets two
    of them, so that it is known which one did it; and none after one of them has failed the task, so that no
    task is given up for what lessons told it.
 4. What a person wrote is given to all in its scope. It is for people to say when it goes.
@@ -32,12 +32,12 @@ MOST_NAMED = 3
 MOST_NOTES = 500
 PLAIN = re.compile(r"^[\w./@+-]{1,120}$", re.ASCII)
 FIRST_TRIALS = 2
-"""How many attempts may have a new lesson at a time; with each that lands, two more."""
+"""The most attempts that have a new lesson at a time; each one that lands adds two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What an attempt is given, and what it is not given although it fits."""
+    """Lessons that an attempt is given, and those that are kept from it although they fit."""
 
     given: tuple[Lesson, ...] = ()
     held_out: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def worth_learning(task: TaskState) -> list[Failure]:
 
 
 def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) -> Lesson:
-    """What the failure and the landing after it teach, in our words; theirs are kept apart."""
+    """Make a lesson of the failure and the landing after it, in our words; theirs are kept apart."""
     seen = symptom(failure.error, failure.summary, failure.feedback)
     name = sha256(f"{seen.id}\0{failure.command}\0{task.category}".encode()).hexdigest()[:8]
     told = (
@@ -91,7 +91,7 @@ def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) ->
 
 
 def _hint(notes: str) -> str:
-    """What a person told the attempt that landed is part of why it did."""
+    """Return what a person told the attempt that landed: it is part of why it did."""
     return f"\n\nA person had said to it: {notes.strip()[:MOST_NOTES]}" if notes.strip() else ""
 
 
@@ -152,14 +152,14 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
 
 
 def _was_misled(state: State, task: TaskState) -> bool:
-    """Did its last attempt fail with a lesson that has not proven itself."""
+    """Return True if its last attempt failed with an unproven lesson."""
     if not task.failures or task.failures[-1].attempt != task.attempt:
         return False
     return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.offered)
 
 
 def concerns(lesson: Lesson, task: TaskState) -> bool:
-    """Is the task of the lesson's kind, with the same check to pass or work in the same places."""
+    """Return True if the task is of the lesson's kind, with the same check or work in the same places."""
     if lesson.category not in ("", task.category):
         return False
     if not lesson.command and not lesson.paths:
@@ -178,7 +178,7 @@ def _held_out_share(known: LessonState, hold_out: float) -> float:
 
 
 def _draw(task: TaskId, attempt: int, lesson: str) -> float:
-    """A number in [0, 1) that nobody chose and that is the same whenever it is asked for."""
+    """Return a number in [0, 1) by chance, the same for the same arguments."""
     return int(sha256(f"{task}\0{attempt}\0{lesson}".encode()).hexdigest()[:8], 16) / 2**32
 
 

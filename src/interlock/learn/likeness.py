@@ -1,4 +1,4 @@
-"""Which tasks of the past are like another: by the words of their goals, story, category and paths."""
+"""Finds tasks of the past that are like another: by the words of their goals, story, category and paths."""
 
 import re
 from collections import Counter, defaultdict

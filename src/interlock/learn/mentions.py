@@ -18,7 +18,7 @@ class Mentions:
     def __init__(self, files: Collection[str]) -> None:
         self._files = files
         self._known: dict[str, tuple[tuple[str, float], ...]] = {}
-        """What words mean, looked up once: goals are made of the same ones."""
+        """Meanings of words, looked up once: goals are made of the same ones."""
 
     def of(self, text: str) -> dict[str, float]:
         """Paths and folders that a text names, each with the probability that it will be edited."""

@@ -33,14 +33,14 @@ class Meter:
         self.ended = started
         self.lane_seconds = 0.0
         self.waits: list[float] = []
-        """From being free to start, or from the start of the run, to the start; over attempts."""
+        """Waits of attempts, from being free to start, or from the start of the run, to the start."""
         self._agent_seconds = 0.0
         self._slot_seconds = 0.0
         self._idle_seconds = 0.0
         self._limit = 1
         self._open: dict[TaskId, _Begun] = {}
         self._agents: dict[TaskId, str] = {}
-        """Who had the last attempt of a task; '' if that was lost."""
+        """Agent of a task's last attempt; '' if that was lost."""
         self._not_before: dict[TaskId, float] = {}
         self._could_start: dict[TaskId, float] = {}
         """Tasks that were told to start and have not yet, with the time since which they could have."""
@@ -54,7 +54,7 @@ class Meter:
         return meter
 
     def decided(self, starts: Iterable[TaskId], now: float) -> None:
-        """These are told to start now. What makes it possible is younger than the last decision."""
+        """Note the tasks that are told to start now. They became ready after the last decision."""
         since = now if self._undecided is None else self._undecided
         self._could_start = {name: self._could_start.get(name, since) for name in starts}
         self._undecided = None
@@ -69,7 +69,7 @@ class Meter:
         return self.agent_seconds() / max(1e-9, self._slot_seconds)
 
     def waiting(self, share: float) -> float:
-        """How long that share of all attempts had to wait at the most."""
+        """Return the longest wait of this share of all attempts."""
         waits = sorted(self.waits) or [0.0]
         return waits[min(len(waits) - 1, int(len(waits) * share))]
 
@@ -108,7 +108,7 @@ class Meter:
             self._note(state.tasks[name], row.time)
 
     def _pass_time(self, time: float, state: State) -> None:
-        """Up to now there were as many slots as there were, whatever this fact says about that."""
+        """Add the slot time up to now, at the number of slots before this fact."""
         self._slot_seconds += self._limit * max(0.0, time - self.ended)
         self.ended = time
         self._limit = max(1, state.run.limit if state.run else 1)

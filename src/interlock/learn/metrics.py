@@ -24,7 +24,7 @@ class Metrics:
     """Agents, checks and landings under way at once, on the average. One worker would not take so many times
     as long: checks run beside agents with one, too, and everything is slower while the machine is shared."""
     waiting_p50_seconds: float
-    """From being free to start to its start, over attempts."""
+    """Wait of attempts, from being free to start to the start."""
     waiting_p99_seconds: float
     landed: int
     attempts: int
@@ -45,7 +45,7 @@ def measure(rows: Iterable[Recorded], state: State | None = None) -> Metrics:
 
 
 def metrics_of(meter: Meter) -> Metrics:
-    """What a meter shows."""
+    """Return the figures of a meter."""
     agent_seconds, span = meter.agent_seconds(), max(1e-9, meter.ended - meter.started)
     return Metrics(
         makespan_seconds=meter.ended - meter.started,

@@ -17,10 +17,10 @@ class Try:
     seconds: float
     """Until its slot was free again."""
     check_seconds: float = 0.0
-    """Of the import, the check and the landing, together."""
+    """Time of the import, the check and the landing, together."""
     landed: bool = False
     cost_usd: float | None = None
-    """None: nobody said."""
+    """Cost; None if the agent did not report it."""
     agent: str = ""
 
 
@@ -37,9 +37,9 @@ class PastRun:
     slots: int
     selection: tuple[TaskId, ...] | None
     lane_depth: int = 1
-    """How many changes it checked at once."""
+    """Number of changes it checked at once."""
     why: str = ""
-    """How it ended; empty: it was cut off, or still goes on."""
+    """The reason of its end; empty: it was cut off, or still goes on."""
     landed: int = 0
     failed: int = 0
     attempts: int = 0
@@ -47,12 +47,12 @@ class PastRun:
 
     @property
     def seconds(self) -> float:
-        """From its start to its end."""
+        """Time from its start to its end."""
         return self.ended - self.started
 
     @property
     def cost_usd(self) -> float | None:
-        """Of those attempts that say what they cost; None: none does."""
+        """Cost of the attempts that reported one; None if none did."""
         said = [one.cost_usd for tries in self.tries.values() for one in tries if one.cost_usd is not None]
         return sum(said) if said else None
 
@@ -93,7 +93,7 @@ def past_runs(rows: Iterable[Recorded]) -> list[PastRun]:
 
 @dataclass(slots=True)
 class _Begun:
-    """When each task's phase under way began, and the attempt that is not over yet."""
+    """Start of each task's current phase, and the attempt that is not over yet."""
 
     at: dict[TaskId, tuple[float, PhaseKind]] = field(default_factory=dict)
     tries: dict[TaskId, Try] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How an attempt may go, as distributions to draw from."""
+"""Distributions of the result of an attempt, to draw from."""
 
 import math
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from interlock.events.tallies import Sums, Tallies
 from interlock.model.numbers import bounded, exponential, logarithm
 
 P90_SIGMAS = 1.2815515655446004
-"""Of a normal distribution."""
+"""The 90 % quantile of the standard normal distribution."""
 UNKNOWN_SIGMA = 0.7
-"""Of the logarithm, where nothing is known: what people write down as an estimate is off by about this."""
+"""Standard deviation of the logarithm, where nothing is known: written estimates are off by about this."""
 
 FAITH = 4.0
 """Attempts that what is known beforehand is worth."""
@@ -21,7 +21,7 @@ LEAST_SUCCESS = 0.05
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A lognormal amount. Part of what is not known of it is the same for all tasks of a kind: if the first
-    takes twice as long as expected because nobody knew the kind, so will the second."""
+    takes twice as long as expected because the kind was unknown, so will the second."""
 
     median: float
     sigma: float = 0.0
@@ -36,7 +36,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What an attempt at a task may take, cost and come to."""
+    """Possible time, cost and result of an attempt at a task."""
 
     kind: str
     """Tasks with the same one have their luck in common."""
@@ -54,7 +54,7 @@ class Prospect:
 
 
 def prospect(task: TaskState, tallies: Tallies) -> Prospect:
-    """From the forecast in the log where there is one, else from the task's own estimate."""
+    """Build it from the forecast in the log where there is one, else from the task's own estimate."""
     forecast = task.forecast
     own = [tally.check_seconds for tally in tallies.kinds.values() if tally.category == task.category]
     # Most checks are the repository's own: those of other kinds say more than nothing.

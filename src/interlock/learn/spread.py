@@ -15,11 +15,11 @@ from interlock.learn.student import t_quantile
 from interlock.model.numbers import exponential, logarithm
 
 SPREAD = 0.7
-"""Of logarithms, within one kind, until it is known better: two thirds lie within a factor of two."""
+"""Spread of logarithms within one kind, until it is known better: two thirds lie within a factor of two."""
 FREEDOM = 4.0
 """Attempts that this counts for."""
 MOST_FREEDOM = 10.0
-"""How much the scatter of other kinds may say about this one's."""
+"""The most attempts that the scatter of other kinds counts for."""
 SLOPE_STRENGTH = 2.0
 """Evidence (in squared logarithms) that estimates are right in proportion: about four tasks off by 0.7."""
 
@@ -28,19 +28,19 @@ Measured = Callable[[Tally], Sums]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What a quantity will probably be, given a task's own estimate of it."""
+    """Distribution of a quantity, given a task's own estimate of it."""
 
     middle: float
-    """Of the logarithm, beside what follows from the estimate."""
+    """Middle of the logarithm, without the part that follows from the estimate."""
     weight: float
     """Attempts behind the middle."""
     slope: float
-    """How much of the differences between estimates comes true."""
+    """The share of the differences between estimates that comes true."""
     scale: float
     freedom: float
 
     def quantile(self, probability: float, estimate: float | None = None) -> float:
-        """What it stays below with this probability. The task's own estimate counts for one attempt."""
+        """Return the value that it stays below with this probability. The estimate counts as one attempt."""
         middle, weight = self.middle, self.weight
         shift = 0.0
         if estimate is not None:
@@ -53,12 +53,12 @@ class Spread:
 
 
 def spread(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
-    """What the log says about one quantity of one kind, whatever was estimated."""
+    """Return the distribution of one quantity of one kind by the log, without estimates."""
     return _spread(evidence, kind, measured, 0.0)
 
 
 def spread_by_estimate(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
-    """The same, beside the estimates of the tasks: ask it with one."""
+    """Return the distribution given the estimates of the tasks: ask it with one."""
     return _spread(evidence, kind, measured, _slope(map(measured, evidence.here.values())))
 
 
@@ -77,7 +77,7 @@ def _spread(evidence: Evidence, kind: Kind, measured: Measured, slope: float) ->
 
 
 def _slope(kinds: Iterable[Sums]) -> float:
-    """How the logarithms of what was measured follow those of the estimates, within each kind."""
+    """Return how the logarithms of the measured values follow those of the estimates, within each kind."""
     along, both = SLOPE_STRENGTH, SLOPE_STRENGTH
     for sums in kinds:
         if sums.count > 0:
@@ -87,7 +87,7 @@ def _slope(kinds: Iterable[Sums]) -> float:
 
 
 def _scatter(own: Sums, others: Iterable[Sums], slope: float) -> tuple[float, float]:
-    """How far values lie from the middle of their kind, and from how many that is known."""
+    """Return the distance of values from the middle of their kind, and the number of values behind that."""
     squares, freedom = _within(own, slope)
     seen = [_within(sums, slope) for sums in others]
     heard = sum(free for _, free in seen)

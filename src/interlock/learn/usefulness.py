@@ -1,4 +1,4 @@
-"""Does a lesson help? The success of attempts with it against those without, as Beta posteriors."""
+"""Judges if a lesson helps: the success of attempts with it against those without, as Beta posteriors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -20,7 +20,7 @@ LOST = 2
 """Attempts with it that failed, beyond those that landed: then it stops at once, unless those without it do
 as badly. One with which nine of ten land gets there once in eighty, one with which none lands at two."""
 HARM = 0.9
-"""How sure to be that it does harm. A good one is rarely lost so, and a bad one soon."""
+"""The probability of harm at which it goes. A good one is rarely lost so, and a bad one soon."""
 LITTLE_HOPE = 0.25
 LANDING_WEIGHT = 0.5
 MOST_LANDINGS = 4
@@ -55,7 +55,7 @@ def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict
 
 
 def useless(known: LessonState) -> str:
-    """Why a lesson should go; '' while it should not."""
+    """Return the reason why a lesson should go; '' while it should stay."""
     lost = known.with_tried - 2 * known.with_landed
     if lost >= LOST and _mean(_with(known)) < _mean(_without(known)):
         return f"it misleads: {figures(known)}"
@@ -68,14 +68,14 @@ def useless(known: LessonState) -> str:
 
 
 def figures(known: LessonState) -> str:
-    """With and without, in words."""
+    """Describe the attempts with it and without it."""
     told, untold = round(known.with_tried), round(known.without_tried)
     given = f"{known.with_landed:.0f} of {told} attempts landed with it" if told else "none tried with it yet"
     return f"{given}, {f'{known.without_landed:.0f} of {untold}' if untold else 'none tried'} without"
 
 
 Shape = tuple[float, float]
-"""Of a Beta distribution."""
+"""Parameters of a Beta distribution."""
 
 
 def _mean(shape: Shape) -> float:
