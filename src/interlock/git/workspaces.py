@@ -51,7 +51,7 @@ class GitWorkspaces:
         self._limit_bytes = limit_bytes
         self._trash = Trash(place)
         self._pins = Git(place.common_dir)
-        """Writes refs that hold a base while it is in use, without waiting for the disk as `place.git` does."""
+        """Writes refs that hold a base while it is in use, without waiting for the disk."""
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
         self._overlays = Overlays(place, built, may_include)
