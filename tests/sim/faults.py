@@ -9,6 +9,7 @@ Rules:
 """
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable
@@ -84,6 +85,10 @@ class Incarnation:
     name: str
     alive: bool = True
     paused_until: float = 0.0
+    pause_at: str = ""
+    """The moment at which it is to be stopped, and for how long: set by whoever knows when it hurts."""
+    pause_seconds: float = 0.0
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
     cut_until: float = 0.0
     tasks: list[asyncio.Task[Any]] = field(
         default_factory=list
@@ -92,6 +97,7 @@ class Incarnation:
     def wake_by(self, time: float) -> None:
         """A pause ends then at the latest."""
         self.paused_until = min(self.paused_until, time)
+        self.woken.set()
 
     def crash(self) -> None:
         """Gone, with everything it was about to do."""
@@ -157,11 +163,21 @@ class Gate:
             raise Crashed
         if weather.pause and self._strikes(weather.pause * weight, f"pause {name}"):
             self.who.paused_until = self.simulation.now() + LEASE_SECONDS * dice.uniform(0.3, 4.0)
-        while (wait := self.who.paused_until - self.simulation.now()) > 0:
-            await asyncio.sleep(min(wait, 1.0))  # in short naps: somebody may wake it early
-            self._live()
+        if self.who.pause_at == name:
+            self.who.pause_at = ""
+            self.simulation.note(f"{self.who.name}: pause {name}")
+            self.who.paused_until = self.simulation.now() + self.who.pause_seconds
+        await self._sleep_out()
         if dice.random() < (weather.latency if weight > 1.0 else weather.latency / 4):
             await asyncio.sleep(min(2.0, dice.expovariate(20.0)))
+            self._live()
+
+    async def _sleep_out(self) -> None:
+        while (wait := self.who.paused_until - self.simulation.now()) > 0:
+            self.who.woken.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self.who.woken.wait()  # it may be woken early
             self._live()
 
     @property

@@ -46,7 +46,7 @@ class Mischief:
     def _after_claim(self, fact: f.PhaseStarted) -> None:
         is_landing = fact.phase == PIPELINE[-1].name
         if self._dice.random() < (self._chance if is_landing else self._chance / 3):
-            self._put_to_sleep(self.incarnations[fact.holder])
+            self._put_to_sleep(self.incarnations[fact.holder], "before repository.land" if is_landing else "")
             if is_landing:
                 self._interfere(fact.task)
 
@@ -77,11 +77,15 @@ class Mischief:
     def _interfere(self, task: TaskId) -> None:
         self._later(self._dice.choice([self.people.reset, self.people.cancel, self.people.pause])(task))
 
-    def _put_to_sleep(self, who: Incarnation | None) -> None:
-        """Stopped just before the act; once the lease is over, somebody starts another."""
+    def _put_to_sleep(self, who: Incarnation | None, moment: str = "") -> None:
+        """Stop an engine now or at that moment; once its lease is over, another one starts."""
         if who is not None and who.alive and self._trouble("pause"):
-            self.simulation.note(f"{who.name}: pause before the act")
-            who.paused_until = self.simulation.now() + LEASE_SECONDS * self._dice.uniform(1.1, 3.0)
+            self.simulation.note(f"{who.name}: pause {moment or 'before the act'}")
+            seconds = LEASE_SECONDS * self._dice.uniform(1.1, 3.0)
+            if moment:
+                who.pause_at, who.pause_seconds = moment, seconds
+            else:
+                who.paused_until = self.simulation.now() + seconds
             after = LEASE_SECONDS + self._dice.uniform(0.0, 8.0)
             self._later(self._start_another(f"{who.name}-next{len(self._errands)}", after))
 
@@ -89,7 +93,7 @@ class Mischief:
         """Some who slept through a takeover come back while the new one gets going."""
         for who in self.incarnations.values():
             if who.name != holder and who.paused_until > self.simulation.now() and self._dice.random() < 0.5:
-                who.wake_by(self.simulation.now() + self._dice.uniform(0.0, 3.0))
+                who.wake_by(self.simulation.now() + self._dice.random() * self._dice.choice([0.3, 3.0]))
 
     def _later(self, errand: Coroutine[Any, Any, None]) -> None:
         # In nobody's name: it does not end with the engine that it happens to.
