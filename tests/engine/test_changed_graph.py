@@ -42,7 +42,7 @@ def test_a_broken_graph_is_reported_once_and_the_last_good_one_holds(scratch: Sc
     run.wait_for_line("a: implement started")
     edit(scratch, "  a: {goal: x}\n", "  a: {gaol: x}\n")
     run.wait_for_line(
-        "task-graph.yaml:8:3: error: `a` has no `goal`; the run goes on with the graph as it was"
+        "task-graph.yaml:8:3: error: `a` has no `goal`; the run continues with the last valid graph"
     )
     edit(scratch, "  a: {gaol: x}\n", "  a: {goal: x}\n  d: {goal: x}\n")
     run.wait_for_line("task-graph.yaml changed: new: d")

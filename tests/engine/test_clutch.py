@@ -69,10 +69,10 @@ def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(
     pages(scratch, *"abcd")
     scratch.interlock("run")
     assert limits(scratch) == []
-    assert "max_parallel is 3 (default, until there is history)" in said_of_all(scratch)
+    assert "max_parallel is 3 (default, until a run has landed a change)" in said_of_all(scratch)
     pages(scratch, *"abcde")
     scratch.interlock("run")
-    assert "max_parallel is not set, and there is history: auto" in said_of_all(scratch)
+    assert "max_parallel is not set, and earlier runs have landed changes: auto" in said_of_all(scratch)
     assert {brake for _, brake in limits(scratch)} == {"goodput"}
     pages(scratch, *"abcdef")
     scratch.interlock("run", "--max-parallel", "5")
@@ -86,7 +86,7 @@ def test_what_other_projects_learned_does_not_hold_a_new_one_back(tmp_path: Path
     for scratch in (first, second):
         pages(scratch, *"abcd")
         scratch.interlock("run")
-        assert "max_parallel is 3 (default, until there is history)" in said_of_all(scratch)
+        assert "max_parallel is 3 (default, until a run has landed a change)" in said_of_all(scratch)
         assert limits(scratch) == []
     assert second.facts("ExperienceGathered")[0]["fact"]["projects"] == 1
 

@@ -102,7 +102,7 @@ def test_a_run_with_a_number_of_its_own_lifts_what_was_learned_and_the_next_goes
     assert [(said.limit, said.brake, said.goodput) for said in story.ask()] == [(5, "max-parallel", 1)]
     assert story.ask() == []
     story.options = AUTO
-    assert [(said.limit, said.why) for said in story.ask()] == [(1, "as earlier runs have left it")]
+    assert [(said.limit, said.why) for said in story.ask()] == [(1, "as learned in earlier runs")]
 
 
 def test_a_closed_provider_gives_no_places_until_it_opens_and_then_as_many_as_it_takes() -> None:

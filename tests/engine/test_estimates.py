@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_costs_a_line_and_no_run(tmp_path: Path)
     (tmp_path / "file").write_text("in the way")
     asyncio.run(shared(tmp_path / "file" / "x", "one", said).share(tallies(1.0)))
     assert said
-    assert "cannot be shared" in said[0]
+    assert "cannot share the experience" in said[0]
 
 
 def test_the_folder_is_where_the_user_keeps_such_things() -> None:

@@ -163,4 +163,4 @@ def test_only_the_user_opens_the_network_to_a_set_up(tmp_path: Path, index: int,
 def test_no_file_of_the_repository_opens_the_network(scratch: Scratch) -> None:
     scratch.write(interlock__toml='setup_hosts = ["example.org"]\n')
     scratch.graph("  t: {goal: t}\n")
-    assert "not for a repository to say" in scratch.interlock("run", code=2)
+    assert "a repository may not set" in scratch.interlock("run", code=2)

@@ -30,7 +30,7 @@ def test_the_users_own_file_has_a_table_of_hooks(tmp_path: Path) -> None:
 )
 def test_a_repository_that_brings_hooks_is_refused(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(UsageError, match=f"{name}.*not for a repository to say") as caught:
+    with pytest.raises(UsageError, match=f"{name}.*a repository may not set") as caught:
         load(tmp_path, {}, {"HOME": str(tmp_path / "home")})
     assert "config.toml" in caught.value.hint
 

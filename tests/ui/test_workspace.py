@@ -120,7 +120,7 @@ def test_a_name_that_is_taken_or_unknown_is_refused(shop: Lab) -> None:
 
 def test_the_folder_is_the_users_to_choose_and_not_the_repositorys(shop: Lab, tmp_path: Path) -> None:
     (shop.root / "interlock.toml").write_text(f'workspace_folder = "{tmp_path}/elsewhere"\n')
-    assert "not for a repository to say" in shop.run("workspace", "new", "one").err
+    assert "a repository may not set" in shop.run("workspace", "new", "one").err
     (shop.root / "interlock.toml").unlink()
 
 

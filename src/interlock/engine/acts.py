@@ -152,7 +152,7 @@ class Acts:
             del self._acts[name]
 
     async def renew(self) -> None:
-        """Heartbeats, for ever, of the tasks under way."""
+        """Renew the claims of the tasks under way, until cancelled."""
         while True:
             await asyncio.sleep(min(HEARTBEAT_SECONDS, self._stale_seconds / 4))
             for name, act in list(self._acts.items()):
@@ -191,11 +191,11 @@ class Acts:
         except Fenced as problem:
             self._fenced = problem  # its log may be another one than ours, which then says nothing of it
         except StaleEpoch:
-            pass  # taken from us; the log says by whom, and the loop reads it
-        except Exception as problem:  # noqa: BLE001 - the loop must survive whatever one task brings up
+            pass  # taken from us; the log names the new holder, and the loop reads it
+        except Exception as problem:  # noqa: BLE001 - the loop must survive any error of one task
             times = self._troubles[name] = self._troubles.get(name, 0) + 1
             delay = retry.trouble_delay(times)
-            self._ledger.tell(f"{name}: {said(problem)}; looking again in {delay:.0f} s")
+            self._ledger.tell(f"{name}: {said(problem)}; trying again in {delay:.0f} s")
             await asyncio.sleep(delay)  # still under way, so that the loop does not spin on it
         finally:
             self._ended.append(name)

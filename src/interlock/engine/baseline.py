@@ -1,4 +1,4 @@
-"""How checks end on main itself, as facts that changes are judged by."""
+"""Runs checks on main itself and records the results as facts, by which changes are judged."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,15 @@ from interlock.model.suite import SuiteResult, Unable
 from interlock.verify.protocol import CheckOrder
 
 TAIL_CHARS = 2_000
-"""What the log keeps of the output of a check that holds tasks back."""
+"""The part of a check's output that the log keeps if the check holds tasks back."""
 
 MOST_NAMES = 3_000
-"""Of a suite with more passing tests the log keeps only their number."""
+"""The most names of passing tests that the log keeps of a suite; of a larger one it keeps their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Where, how long and in which environment checks are tried."""
+    """Place, time limit and environment of checks on main."""
 
     main: Tip
     timeout_seconds: float
@@ -76,20 +76,20 @@ def _fact(trial: Trial, result: CheckResult) -> BaseChecked:
 
 
 def _green(result: CheckResult) -> CheckResult:
-    """With the names of the tests that passed, so that a change that removes one can be told which."""
+    """Keep the names of the tests that passed: a change that removes one is then told which."""
     few = result.suite and len(result.suite.passed) <= MOST_NAMES
     suite = result.suite and replace(result.suite, passed=result.suite.passed if few else (), beside=())
     return replace(result, suite=suite, tail="")
 
 
 def _unnamed(result: CheckResult) -> CheckResult:
-    """Without what nothing is compared with."""
+    """Drop the parts that nothing is compared with."""
     suite = result.suite and replace(result.suite, passed=(), failed=(), beside=())
     return replace(result, suite=suite, tail="" if result.passed else result.tail)
 
 
 def _both(first: CheckResult, second: CheckResult | None) -> CheckResult:
-    """What two runs show together. A test that passed once is none that is known to fail."""
+    """Combine two runs. A test that passed once is not known to fail."""
     if second is None or second.passed or second.unable:
         return second or first
     one, other = first.suite, second.suite

@@ -1,4 +1,4 @@
-"""What the providers' brakes find out becomes facts: the schedule goes by them, and so does the next run."""
+"""Records what the brakes of providers find out: the schedule uses these facts, and so does the next run."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from interlock.proxy.brake import ProviderNews
 
 
 async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
-    """For ever: write down whatever changes."""
+    """Record every change of a brake, until cancelled."""
     for name in _in_use(ledger.state):
         known = ledger.state.providers.get(name)
         env.brakes.look(name, known.limit if known else 0.0)
@@ -21,7 +21,7 @@ async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
 
 
 async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
-    """Which model servers of the user are down, found out before any agent starts."""
+    """Find the model servers of the user that are down, before any agent starts."""
     agents = [agent for task in state.tasks.values() if not task.is_over for agent in task.spec.candidates]
     servers = {provider_of(agent): url for agent in agents if (url := own_server(agent))}
     await env.reach.check(servers)
@@ -34,12 +34,12 @@ async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
 
 
 async def last_news(env: Env) -> list[ProviderBraked]:
-    """What has not been written down yet when a run ends."""
+    """Return what is still to be recorded when a run ends."""
     return await _facts(env, env.brakes.rest())
 
 
 async def _facts(env: Env, news: Iterable[ProviderNews]) -> list[ProviderBraked]:
-    """The log has a clock of its own, so times are told as they are from now on."""
+    """Turn news into facts, with times on the log's own clock."""
     now = await env.store.now()
     return [
         ProviderBraked(
@@ -55,6 +55,6 @@ async def _facts(env: Env, news: Iterable[ProviderNews]) -> list[ProviderBraked]
 
 
 def _in_use(state: State) -> list[str]:
-    """Whom the tasks that are left may call."""
+    """List the providers that the remaining tasks may call."""
     agents = [agent for task in state.tasks.values() if not task.is_over for agent in task.spec.candidates]
     return sorted({provider_of(agent) for agent in agents} - {""})

@@ -1,4 +1,4 @@
-"""What programs may ask of a project while its loop runs, here or in another process (W14)."""
+"""Questions of programs about a project while its loop runs, here or in another process (W14)."""
 
 import asyncio
 from collections.abc import Iterable
@@ -17,16 +17,16 @@ class Calls:
     store: Store
 
     async def is_running(self) -> bool:
-        """Is a loop in charge of this project, and alive."""
+        """Return True if a live loop is in charge of this project."""
         return in_charge(await self.store.held()) is not None
 
     async def slots(self) -> Slots:
-        """How many agents may work at once, do, and could still start: all together and by role."""
+        """Count the agents that may work at once, that do, and that could still start: in all and by role."""
         state = await load_state(self.store)
         return slots_of(state, Board(state), await self.is_running())
 
     async def free_slots(self, role: str = "") -> int:
-        """How many more agents (of one role) the running loop would start right now; 0 if none runs."""
+        """Count the agents (of one role) that the running loop would start right now; 0 if none runs."""
         slots = await self.slots()
         return slots.roles[role].free if role else slots.free
 

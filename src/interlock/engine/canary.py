@@ -36,7 +36,7 @@ from interlock.verify.sources import Listed, select
 
 PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
 MOST_SECONDS = 300.0
-"""For all canaries of a project together."""
+"""Time for all canaries of a project together."""
 ROUNDS = 2
 """A test that fails half of the time passes for one that noticed in one of 32 trials."""
 TELL_SECONDS = 30.0
@@ -109,7 +109,7 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
 
 
 def patience(limit_seconds: float, usual_seconds: float) -> float:
-    """How long a command may take on a canary. What is broken may well hang, and that is noticed too."""
+    """Return the time limit of a command on a canary. Broken code may hang, and that counts as noticed."""
     return min(limit_seconds, PATIENCE_SECONDS + PATIENCE_TIMES * usual_seconds)
 
 
@@ -149,7 +149,7 @@ async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> Canary
     ends = clock() + MOST_SECONDS
     for canary in canaries:
         if clock() + trial.usual_seconds > ends:
-            trial.tell(f"no more code is broken on purpose: that may take {MOST_SECONDS:.0f} s in all")
+            trial.tell(f"no more code is broken on purpose: the limit is {MOST_SECONDS:.0f} s in all")
             return CanaryResult(False, tuple(places), seconds, given_up=True, by_build=by_build)
         trial.tell(f"breaking {canary.name} on purpose, to see whether the checks notice")
         results = await trial.run(canary.tree, canary.name)
@@ -163,7 +163,7 @@ async def try_canaries(canaries: Sequence[Canary], trial: CanaryTrial) -> Canary
 
 
 def _is_by_build(canary: Canary, results: Sequence[CheckResult]) -> bool:
-    """Did all red checks end because the broken file does not compile (rule 6)."""
+    """Return True if all red checks ended because the broken file does not compile (rule 6)."""
     file = re.escape(PurePosixPath(canary.path).name)
     compiler = re.compile(rf"\b{file}:\d+(:\d+)?: (fatal )?error\b")
     red = [result for result in results if not result.passed]

@@ -1,5 +1,5 @@
 """The clutch: asked before every start how many agents may work, in all, on each kind of work, and for each
-provider. Whatever of its answer changed is a fact with its reason (K3, K6).
+provider. Each change of its answer is a fact with its reason (K3, K6).
 
 Rules:
 1. The number in force is the least of: what a person said or the machine can bear (all together), what the
@@ -37,10 +37,10 @@ class Clutch:
         self._reading = Reading()
         self._read_at = -math.inf
         self._settled: dict[str, _Question] = {}
-        """What was asked last of each kind of work, if the answer was that nothing changes."""
+        """The last question about each kind of work, if the answer was that nothing changes."""
 
     def ask(self, state: State, now: float) -> list[f.ClutchDecided]:
-        """What is to hold from now on, where that is something else than before."""
+        """Return the new limits, where they differ from those in force."""
         if state.run is None or state.run.stopping:
             return []
         if abs(now - self._read_at) >= READ_SECONDS:
@@ -78,14 +78,14 @@ def _question(state: State, category: str) -> _Question:
 
 
 def past_of(state: State, category: str) -> Past:
-    """What is known of a kind of work, here and elsewhere."""
+    """Return the results of a kind of work, here and elsewhere."""
     goodput = state.tallies.goodput
     others = [numbers for name, numbers in goodput.items() if name != category]
     return Past(category, goodput.get(category, {}), state.elsewhere.goodput.get(category, {}), others)
 
 
 def standing_of(state: State, category: str, limit: Limit, most: int) -> Standing:
-    """The number in force for a kind of work, and what came of it."""
+    """Return the number in force for a kind of work, and its results."""
     gauge = state.tallies.gauges.get(category)
     return Standing(limit.goodput, limit.landed, limit.troubled, bool(gauge and gauge.queued), most)
 
@@ -136,7 +136,7 @@ def _for_providers(state: State, most: int, now: float) -> Iterator[f.ClutchDeci
 
 
 def provider_places(name: str, provider: Provider, most: int, now: float) -> tuple[int, float]:
-    """How many agents of a provider may work, and if it is none, until when."""
+    """Return the number of agents of a provider that may work; if it is 0, with the time until which."""
     if provider.until > now:
         return 0, provider.until
     if not provider.refused:
@@ -159,7 +159,7 @@ def _as_before(limit: Limit, most: int) -> Advice | None:
     """The number that was learned, where another one is in force: a person's, of an earlier run."""
     if limit.limit == min(limit.goodput, most):
         return None
-    return Advice(limit.goodput, Brake.GOODPUT, "as earlier runs have left it")
+    return Advice(limit.goodput, Brake.GOODPUT, "as learned in earlier runs")
 
 
 def _decided(past: Past, step: Advice, options: Options) -> f.ClutchDecided:

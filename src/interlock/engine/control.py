@@ -62,7 +62,7 @@ async def _known_dead(env: Env, row: Held, tell: Callable[[str], None]) -> int |
 async def _watch(env: Env, row: Held, watched: float, tell: Callable[[str], None]) -> int | None:
     """See whether a controller renews its lease; the same answers as `_known_dead`."""
     who = described(row.claim.holder)
-    tell(f"looking for {watched:.0f} s whether {who}, which was in charge, is still alive")
+    tell(f"waiting {watched:.0f} s to see if {who}, which was in charge, is still alive")
     loop = asyncio.get_running_loop()
     began, before = loop.time(), row.renewed_seconds_ago
     while (passed := loop.time() - began) < watched:
@@ -83,8 +83,8 @@ async def _go_on_above_fence(env: Env, tell: Callable[[str], None]) -> None:
     standing = await env.repository.fence_epoch()
     if standing and await env.store.raise_epoch(CONTROLLER, standing):
         tell(
-            f"the log is older than the repository: runs that it does not know came to epoch {standing}; "
-            f"this run goes on at epoch {standing + 1}, and none of those can land any more"
+            f"the log is older than the repository: runs that it does not have reached epoch {standing}; "
+            f"this run continues with epoch {standing + 1}, and those runs can no longer land"
         )
 
 
@@ -93,14 +93,14 @@ async def _holder(env: Env) -> Held | None:
 
 
 def refuse_second(row: Held) -> AlreadyRunning:
-    """Who is in charge, and for how long at least."""
+    """Build the error that names the controller in charge, and the rest of its lease."""
     ends = max(0.0, row.expires_in_seconds)
     who = described(row.claim.holder)
     return AlreadyRunning(f"another run is in charge of this project: {who} (its lease ends in {ends:.0f} s)")
 
 
 async def stay_in_charge(env: Env, claim: Claim, lease_seconds: float) -> None:
-    """Renew for ever, at a quarter of the lease. `StaleEpoch` when another controller is in charge."""
+    """Renew the lease at each quarter of it, until cancelled. `StaleEpoch` after a takeover."""
     while True:
         await asyncio.sleep(lease_seconds / 4)
         asked = env.lease.now()

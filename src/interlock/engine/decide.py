@@ -59,7 +59,7 @@ def decide(state: State, board: Board, now: float, acts: Acts, strict_scope: boo
 
 
 def stop_everything(acts: Acts) -> list[Stop]:
-    """Return the stops for a person who asked twice: agents end whatever the log says or cannot say."""
+    """Return the stops for a person who asked twice: agents end even if the log cannot be read."""
     return [Stop(name) for name, act in acts.items() if act.can_stop]
 
 
@@ -92,7 +92,7 @@ def _is_at_rest(state: State, board: Board, now: float) -> bool:
 
 
 def _stops(state: State, acts: Acts) -> Iterator[Stop]:
-    """Steps that stop what a person took away, worthless checks, and everything if the run is told to."""
+    """Steps that stop acts a person took away, worthless checks, and everything if the run has to stop."""
     stop_all = state.run is not None and state.run.stop_agents
     for name, act in acts.items():
         if act.can_stop and (stop_all or _is_unwanted(state, name, act)):

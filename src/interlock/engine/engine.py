@@ -2,7 +2,7 @@
 
 Rules:
 1. Nothing is remembered here that the log does not say, except which acts this process has under way.
-2. When the controller's claim is lost everything stops at once; whoever has it now reads the same log.
+2. When the controller's claim is lost everything stops at once; its new holder reads the same log.
 3. The loop ends when nothing is under way and nothing becomes possible without a person.
 """
 
@@ -50,7 +50,7 @@ class Engine:
         self._options = options
         self._tell = tell
         self.holder = env.new_id()
-        """This incarnation; also the name of the run."""
+        """Identity of this process; also the name of the run."""
         self._watch = watch
         self._estimates = Estimates(env)
         self._ledger = Ledger(env.store, self.holder, self._seen, tell)
@@ -64,7 +64,7 @@ class Engine:
 
     @property
     def state(self) -> State:
-        """What the log adds up to, as far as it has been read."""
+        """The folded log, as far as it has been read."""
         return self._ledger.state
 
     def _seen(self, row: Recorded, state: State) -> None:
@@ -115,12 +115,12 @@ class Engine:
         return self.state
 
     async def _halt(self, acts: Acts) -> None:
-        """Asked twice to stop: end the agents at once, and leave even if the log cannot be told."""
+        """End the agents at once after a second request to stop; leave even if the log cannot be written."""
         await self._halted.wait()
         for step in stop_everything(acts.under_way):
             acts.stop(step)
         await asyncio.sleep(HALT_SECONDS)
-        self._tell("leaving without having heard from everything; the next run puts it in order")
+        self._tell("leaving before everything has ended; the next run cleans up")
 
     def _opening(self, epoch: int) -> Sequence[f.Fact]:
         options = self._options
@@ -151,7 +151,7 @@ class Engine:
                 await self._env.experience.share(self.state.tallies)
                 await self._say_what_came_late()
         except (TimeoutError, StoreUnavailable):
-            self._tell("the log could not be told that the run has ended; the next run will notice")
+            self._tell("cannot record in the log that the run has ended; the next run will notice")
 
     async def _say_what_came_late(self) -> None:
         """A person may have added work between the decision to end and the end."""
@@ -159,7 +159,7 @@ class Engine:
         late = decide(self.state, self._ledger.board, now, {})
         is_stopping = self.state.run is not None and self.state.run.stopping
         if not is_stopping and any(not isinstance(step, End) for step in late):
-            self._tell("work was added while the run ended: `interlock run` goes on with it")
+            self._tell("work was added while the run ended: `interlock run` starts it")
 
     async def _loop(self, main: Mainline, acts: Acts, claim: Claim) -> None:
         # Before the first round only a person's stop rings; a fetch may take a minute and must not delay it.
@@ -204,7 +204,7 @@ class Engine:
         return None
 
     async def _decided(self, facts: Sequence[f.Fact], claim: Claim) -> None:
-        """What was decided is in the log, and folded, before anything goes by it."""
+        """Record and fold decisions, before anything is based on them."""
         if facts:
             await self._ledger.append(facts, claim)
             await self._ledger.catch_up()
@@ -222,7 +222,7 @@ class Engine:
             self._tell(text)
 
     async def _sleep(self, now: float) -> None:
-        """Until something is done here, somebody else writes a fact, or a delay is over."""
+        """Sleep until an act ends here, another process writes a fact, or a delay is over."""
         wakeup = self._ledger.board.next_wakeup(now)
         seconds = IDLE_SECONDS if wakeup is None else min(IDLE_SECONDS, max(0.01, wakeup - now))
         await _first_of(
@@ -234,7 +234,7 @@ class Engine:
 
 
 async def _only(wait: Callable[[], Awaitable[object]]) -> None:
-    """Asked for only now: whoever is cancelled before the first step would leave a wait that never began."""
+    """Start the wait only now: a task that is cancelled before its first step would leave it unstarted."""
     await wait()
 
 

@@ -24,7 +24,7 @@ from interlock.verify.protocol import Checker
 
 
 async def _no_canaries(_tree: Tree) -> Sequence[Canary]:
-    """Nothing is broken on purpose."""
+    """Return no canary: nothing is broken on purpose."""
     return ()
 
 
@@ -48,11 +48,11 @@ class Env:
     new_id: Callable[[], str]
     """A fresh identity, never handed out twice."""
     lease: Lease
-    """How long this controller is sure to be in charge, on the one clock that agents and checks go by."""
+    """The time for which this controller is sure to be in charge, on the clock of agents and checks."""
     is_dead: Callable[[str], bool]
-    """Is this incarnation known to be gone for good. False when it cannot be known."""
+    """Returns True if this process is known to have ended. False when it cannot be known."""
     template: str = field(default_factory=shipped)
-    """What prompts are made from."""
+    """Template of prompts."""
     reserved: Reserved = field(default_factory=Reserved)
     """The files that decide what agents may do: no agent's change of them lands."""
     clean: Callable[[str], str] = field(default_factory=lambda: Redactor().clean)
@@ -62,11 +62,11 @@ class Env:
     host: Host = field(default_factory=IdleHost)
     """The machine that agents run on."""
     brakes: Brakes = field(default_factory=NoBrakes)
-    """How much the providers of models take."""
+    """Limits that the providers of models have shown."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
     reach: ServerCheck = field(default_factory=NoServerCheck)
-    """Whether their servers listen."""
+    """Checks if their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
     canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
@@ -74,6 +74,6 @@ class Env:
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
     patience: HangLimits = field(default_factory=HangLimits)
-    """When a check that takes longer than usual is ended."""
+    """Limits after which a check that takes longer than usual is ended."""
     experience: Experience = field(default_factory=NoExperience)
-    """What other projects have learned."""
+    """Results of the user's other projects."""

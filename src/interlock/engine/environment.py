@@ -1,4 +1,4 @@
-"""What decides the result of a check besides the tree, as one short digest.
+"""Digest of what decides the result of a check besides the tree.
 
 It need not see everything: it is why a green result is looked up and not found again, and a check that is red
 or cannot run is tried again in any case where that holds a task back.
@@ -21,7 +21,7 @@ MARKS = (
 
 
 def environment(project: Project) -> str:
-    """Of the sandbox, the programs that can be found, and the state of installed dependencies."""
+    """Return the digest of the sandbox, the programs on the PATH, and the installed dependencies."""
     settings = project.settings
     parts = [
         project.processes.sandbox.kind.value,

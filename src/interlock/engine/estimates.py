@@ -1,4 +1,4 @@
-"""What is expected of each task, put into the log: when a run begins, for tasks that are accepted later, and
+"""Puts a forecast of each task into the log: when a run begins, for tasks that are accepted later, and
 when much more is known than the last time."""
 
 import asyncio

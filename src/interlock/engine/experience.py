@@ -1,9 +1,9 @@
-"""What projects of one user teach each other: their tallies, one file a project in the user's state folder.
+"""Experience that projects of one user share: their tallies, one file a project in the user's state folder.
 
 Rules:
 1. A file is a projection of its project's log and may be deleted: the next run there writes it again.
 2. It holds categories, agents, models and figures; no goals, paths or names of tasks.
-3. A file that cannot be read, is damaged or was written by a newer version is said and left out.
+3. A file that cannot be read, is damaged or was written by a newer version is reported and ignored.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ MOST_FILES = 50
 """The newest: what has not run for longer has little to say about today's agents."""
 MOST_BYTES = 1 << 20
 MOST_KINDS = 200
-"""Those with the most attempts."""
+"""The kinds of work that are kept: those with the most attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What all other projects say together."""
+    """The tallies of all other projects, added up."""
 
     projects: int = 0
     tallies: Tallies = field(default_factory=Tallies)
 
 
 class Experience(Protocol):
-    """Where projects leave what they have counted, and hear of the others."""
+    """Shares the tallies of a project, and reads those of the others."""
 
     async def gather(self) -> Gathered: ...
 
@@ -46,11 +46,11 @@ class NoExperience:
     """A project that keeps to itself."""
 
     async def gather(self) -> Gathered:
-        """Nothing is heard."""
+        """Return nothing."""
         return Gathered()
 
     async def share(self, tallies: Tallies) -> None:
-        """Nothing is said."""
+        """Share nothing."""
 
 
 class _Head(msgspec.Struct):
@@ -68,15 +68,15 @@ class SharedExperience:
 
     folder: Path
     project: str
-    """Its lineage: the name of the file."""
+    """Lineage of the project: the name of its file."""
     tell: Tell
 
     async def gather(self) -> Gathered:
-        """What the others left."""
+        """Read the tallies of the other projects."""
         return await asyncio.to_thread(self._gather)
 
     async def share(self, tallies: Tallies) -> None:
-        """Leave ours; whoever reads meanwhile sees the old file or the new one."""
+        """Write the tallies of this project; a reader sees the old file or the new one."""
         if tallies.kinds:
             await asyncio.to_thread(self._share, tallies)
 
@@ -88,7 +88,7 @@ class SharedExperience:
         try:
             paths = [(path.stat().st_mtime, path) for path in self.folder.glob("*.json")]
         except OSError as problem:
-            self.tell(f"what other projects have learned cannot be read: {problem}")
+            self.tell(f"cannot read the experience of other projects: {problem}")
             return []
         newest = sorted(paths, key=lambda pair: (-pair[0], pair[1]))
         return [path for _, path in newest if path.stem != self.project][:MOST_FILES]
@@ -102,7 +102,7 @@ class SharedExperience:
                 raise ValueError("another version of Interlock wrote it")
             file = msgspec.json.decode(text, type=_File, strict=False)
         except (OSError, ValueError) as problem:
-            self.tell(f"{path} is left out: {problem}")
+            self.tell(f"ignoring {path}: {problem}")
             return None
         kinds = {kind(each.category, each.agent, each.model): each for each in file.kinds}
         return Tallies(kinds, file.goodput)
@@ -115,4 +115,4 @@ class SharedExperience:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_durably(path, text.decode())
         except OSError as problem:
-            self.tell(f"what this project has learned cannot be shared: {problem}")
+            self.tell(f"cannot share the experience of this project: {problem}")

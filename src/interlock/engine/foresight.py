@@ -1,4 +1,4 @@
-"""How long the rest will take and what it will cost: many rehearsals, each with its own luck (P3, A8)."""
+"""Forecasts the time and cost of the rest of a run: many rehearsals, each with its own luck (P3, A8)."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -23,12 +23,12 @@ REHEARSED = 100
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What half and nine tenths of the rehearsals stayed below."""
+    """Values that half and nine tenths of the rehearsals stayed below."""
 
     seconds_p50: float
     seconds_p90: float
     cost_usd_p50: float | None
-    """None: nothing in the log says what an attempt costs."""
+    """Cost; None if the log has no cost of any attempt."""
     cost_usd_p90: float | None
     attempts: float
     """The mean."""
@@ -38,7 +38,7 @@ class Foreseen:
     """Attempts in the log that the least known of the tasks is judged by."""
     rehearsals: int
     is_guess: bool = False
-    """Of some task nothing says how long it takes: no estimate, no attempt of any kind."""
+    """True if the time of some task is unknown: it has no estimate, and no attempt of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Terms:
     selection: tuple[TaskId, ...] | None = None
     seed: int = 0
     lane_depth: int = 1
-    """How many changes such a run checks at once."""
+    """Number of changes that such a run checks at once."""
 
 
 def foresee(state: State, terms: Terms) -> Foreseen:
@@ -100,8 +100,8 @@ def rehearse(state: State, terms: Terms, script: Script) -> Outlook:
 
 
 def remaining_seconds(state: State, now: float) -> float | None:
-    """How long the run that goes on is expected to take still: one rehearsal without any luck. With very many
-    tasks left only the work is looked at. None: of some task nothing says how long it takes."""
+    """Return the expected time left of the current run: one rehearsal without any luck. With very many
+    tasks left only the work is added up. None if the time of some task is unknown."""
     todo = [task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name)]
     if len(todo) > REHEARSED:
         slots = state.run.limit if state.run else 1
@@ -127,7 +127,7 @@ def _expected(state: State) -> Script:
 
 
 def drawn(state: State, seed: str) -> Script:
-    """Fates drawn from what is known. The same seed draws the same for a task whatever else happens."""
+    """Draw fates from the prospects. The same seed always draws the same for a task."""
     luck = cache(lambda what: _dice(seed, what).gauss(0.0, 1.0))
     prospects: dict[TaskId, Prospect] = {}
 
@@ -155,7 +155,7 @@ def _dice(seed: str, what: str) -> random.Random:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Of sorted values, with what lies between two of them."""
+    """Return a quantile of sorted values, interpolated."""
     if not values:
         return 0.0
     place = share * (len(values) - 1)

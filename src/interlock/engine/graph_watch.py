@@ -26,7 +26,7 @@ class GraphSource(Protocol):
     """The file that the plan is in."""
 
     async def text(self) -> bytes | None:
-        """What it holds now; None if there is nothing to read."""
+        """Return the content of the file now; None if there is nothing to read."""
         ...
 
     async def graph(self, text: bytes) -> Graph:
@@ -48,7 +48,7 @@ class GraphWatch:
         """The digest of the text that was dealt with last, good or bad."""
 
     async def watch(self) -> None:
-        """Look for ever."""
+        """Look at the file until cancelled."""
         while True:
             await asyncio.sleep(EVERY_SECONDS)
             await self.look()
@@ -67,7 +67,7 @@ class GraphWatch:
             graph = await self._source.graph(text)
         except UserError as problem:
             first = str(problem).splitlines()[0]
-            self._tell(f"{first}; the run goes on with the graph as it was")
+            self._tell(f"{first}; the run continues with the last valid graph")
             return
         await self._take_up(graph)
 
@@ -80,8 +80,8 @@ class GraphWatch:
         self._tell(f"{graph.source} changed: {_counted(state, facts)}")
         for fact in begun:
             self._tell(
-                f"{fact.task} is begun and no longer in {graph.source}; it goes on. "
-                f"To give it up: interlock cancel {fact.task}"
+                f"{fact.task} has started and is no longer in {graph.source}; it continues. "
+                f"To cancel it: interlock cancel {fact.task}"
             )
 
 

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class CutShort(EnvironmentProblem):
-    """What ended an attempt was not its agent, and what that had made is kept."""
+    """The attempt ended for a reason outside its agent; the agent's work is kept."""
 
     def __init__(self, message: str, archived: str) -> None:
         super().__init__(message)
@@ -98,7 +98,7 @@ def _resumed(turn: Turn) -> Resume | None:
 
 
 def _session_id(turn: Turn) -> str:
-    """The same for the same turn, and no other's: so it is known before anything starts."""
+    """Return the session id of a turn. It follows from the turn alone, so it is known beforehand."""
     return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
 
 
@@ -118,7 +118,7 @@ def _news(turn: Turn) -> AttemptCallbacks:
         await turn.mention([fact])
 
     async def asked(call: str, tool: str, text: str) -> None:
-        # Noted, not mentioned: the agent waits for somebody to read it.
+        # Noted, not mentioned: the agent waits until a person reads it.
         await turn.note([f.PermissionAsked(*turn.key, call=call, tool=tool, text=text)])
 
     async def scope(paths: tuple[str, ...], why: str) -> None:
@@ -166,7 +166,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
 
 
 def _essence(agent: Agent, report: Report) -> str:
-    """What makes a failure the same as another: of an agent that talks, not the words it found this time."""
+    """Return the part of a failure to compare with others: not the words of an agent that talks."""
     return report.tail or report.summary if agent.use == "command" else report.summary
 
 
@@ -184,7 +184,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
     if merge.tree == (seen.tree if seen else turn.onto_tree):
         return [await _check_main(env, turn, made, on_main=True)]
-    # The commit is made meanwhile: whoever is next in the lane can be checked on top of it.
+    # The commit is made meanwhile: the next change in the lane can be checked on top of it.
     commands = commands_of(turn)
     hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
     results, commit = await both(
@@ -222,7 +222,7 @@ async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evide
 
 
 async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.Fact:
-    """There is nothing to land: the task is done if its checks are green on main as it is.
+    """Check main as it is: there is nothing to land, and the task is done if its checks are green.
 
     `on_main`: the agent made a change, and all of it is there already.
     """
@@ -234,7 +234,7 @@ async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.F
 
 
 def stale(turn: Turn, what: str) -> f.CandidateStale:
-    """Whatever went wrong on top of a change that is not on main says nothing about this one."""
+    """Return a stale candidate: a failure on top of a change that is not on main yet proves nothing."""
     return retry.stale(turn.key, turn.ahead, turn.onto, what)
 
 
@@ -256,7 +256,7 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
     return f.PhaseFailed(
         *turn.key,
         error=ErrorClass.CONFLICT,
-        summary=f"conflicts with what landed meanwhile in {paths}",
+        summary=f"conflicts with changes that landed meanwhile in {paths}",
         # Main is part of the fingerprint: a conflict with something else is a different failure.
         fingerprint=fingerprint(ErrorClass.CONFLICT, main.commit, paths),
         feedback=_quoted("What git says", merge.text)
@@ -300,7 +300,7 @@ def landed(task: TaskState, candidate: Candidate) -> f.Landed:
 
 
 def _there(value: T | None) -> T:
-    """What the phases before must have left; a pipeline that does not is a mistake in the pipeline."""
+    """Return the result of an earlier phase; a pipeline without that phase is a mistake in the pipeline."""
     if value is None:
         raise RuntimeError("this phase needs what an earlier one makes; the pipeline has none")
     return value

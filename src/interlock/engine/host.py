@@ -1,10 +1,10 @@
-"""What the machine has left, and how many agents that is enough for (the host brake).
+"""Measures the memory and processors left, and the number of agents that is enough for (the host brake).
 
 Rules:
 1. Memory that runs short ends programs, so it always counts. Processors that are waited for only make
-   everybody slow, so they count where no person has said how many agents there are to be.
+   all programs slow, so they count where no person has set the number of agents.
 2. It falls at once and rises by one after `SETTLE_SECONDS` of calm: what an agent takes shows only later.
-3. It ends nobody's work, and never goes below one.
+3. It ends no agent, and never goes below one.
 """
 
 import os
@@ -17,15 +17,15 @@ from interlock.events.state import Limit
 from interlock.learn.clutch import Advice, Brake, counted
 
 SESSION_BYTES = 512 << 20
-"""What an agent program takes with the tools it starts, until it is measured: the usual ones run on Node and
+"""Memory of an agent program with the tools it starts, until it is measured: the usual ones run on Node and
 have 250 to 500 MiB."""
 RESERVE_BYTES = 1 << 30
 RESERVE_SHARE = 0.1
-"""Of all memory: left for the checks and for the person who works here."""
+"""Share of all memory that is left for the checks and for the person who works here."""
 STALLED, CALM_STALLED = 0.1, 0.02
-"""The share of the last ten seconds that somebody waited for memory."""
+"""Share of the last ten seconds in which a program waited for memory."""
 BUSY, CALM_BUSY = 0.95, 0.7
-"""The share of the last minute that somebody waited for a processor."""
+"""Share of the last minute in which a program waited for a processor."""
 SETTLE_SECONDS = 10.0
 READ_SECONDS = 1.0
 PROC = Path("/proc")
@@ -33,7 +33,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The machine at one moment. Figures that cannot be had are those of an idle machine."""
+    """The machine at one moment. Figures that the system does not give are those of an idle machine."""
 
     total_bytes: int = 0
     """0: nothing is known of the memory."""
@@ -44,7 +44,7 @@ class Reading:
 
     @property
     def room(self) -> int:
-        """How many more agents the memory is enough for; below 0 it is short already."""
+        """Number of agents that the free memory is enough for; below 0 it is short already."""
         reserve = max(RESERVE_BYTES, int(self.total_bytes * RESERVE_SHARE))
         return (self.available_bytes - reserve) // SESSION_BYTES if self.total_bytes else 1_000
 
@@ -53,7 +53,7 @@ class Host(Protocol):
     """Looks at the machine."""
 
     def read(self) -> Reading:
-        """As it is now."""
+        """Read the current figures."""
         ...
 
 
@@ -65,7 +65,7 @@ class IdleHost:
 
 
 class LocalHost:
-    """This machine, by what the kernel says."""
+    """This machine, by the figures of the kernel."""
 
     def read(self) -> Reading:
         memory = _meminfo()
@@ -79,8 +79,8 @@ class LocalHost:
 
 
 def safe_most(reading: Reading) -> int:
-    """How many agents may work at once when nobody says: what the memory and the processors can be thought to
-    bear. An agent mostly waits for its model; its checks do not."""
+    """Return the number of agents when the user sets none: as many as memory and processors should bear. An
+    agent mostly waits for its model; its checks do not."""
     return max(1, min(AT_MOST, reading.room, AGENTS_A_CORE * reading.cores))
 
 
@@ -89,17 +89,17 @@ AT_MOST, AGENTS_A_CORE = 30, 8
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Who is at work, and who may be."""
+    """Agents at work, and the most that may be."""
 
     busy: int
     most: int
     before: Limit | None
-    """What was said last of all agents together."""
+    """The last limit of all agents together."""
     is_auto: bool = False
 
 
 def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
-    """What the machine changes in the number of all agents; None: nothing."""
+    """Return the change of the number of all agents that the machine calls for; None: no change."""
     braked = load.before if load.before and load.before.brake == Brake.HOST else None
     current = min(braked.limit, load.most) if braked else load.most
     settled = braked is None or now - braked.time >= SETTLE_SECONDS
@@ -149,7 +149,7 @@ def _meminfo() -> dict[str, int]:
 
 
 def _pressure(what: str, span: str) -> float:
-    """The share of the time that somebody waited; 0 where the kernel does not say."""
+    """Return the share of the time in which a program waited; 0 if the kernel does not report it."""
     try:
         line = (PROC / "pressure" / what).read_text(encoding="ascii").splitlines()[0]
     except (OSError, IndexError):

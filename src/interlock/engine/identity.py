@@ -1,7 +1,7 @@
-"""Who a process is: one start of it, and never the same again.
+"""Identity of a process: one start of it, never used again.
 
 An incarnation names the machine, its boot, the process namespace, the pid and when that pid started, so that
-another process on the same machine can tell for sure that it is gone. Elsewhere nobody can, and has to wait
+another process on the same machine can tell for sure that it is gone. A process elsewhere cannot, and waits
 for the lease. Host names are not unique, so a machine is also known by an id of its own where it has one.
 """
 
@@ -24,7 +24,7 @@ def new_incarnation() -> str:
 
 
 def is_dead(incarnation: str) -> bool:
-    """Is it known that this incarnation has ended."""
+    """Return True if this process is known to have ended."""
     parts = incarnation.split("/")
     if len(parts) != 6:
         return False
@@ -50,7 +50,7 @@ def _seems_alive(row: Held) -> bool:
 
 
 def is_same_boot(one: str, other: str) -> bool:
-    """Do two names mean the same start of a machine. A boot time moves when the clock is set right."""
+    """Return True if two names mean the same start of a machine. Setting the clock moves a boot time."""
     if one.startswith("t") and other.startswith("t"):
         return abs(int(one[1:]) - int(other[1:])) < BOOT_SECONDS
     return one == other
@@ -80,7 +80,7 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """When a pid started, in a unit that no clock change touches; '' if there is no such process."""
+    """Return the start of a pid, in a unit that no clock change touches; '' if there is no such process."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         # A zombie has ended: only its parent has not asked how.
@@ -90,7 +90,7 @@ def _started(pid: int) -> str:
 
 
 def _started_elsewhere(pid: int) -> str:
-    """The same where there is no /proc."""
+    """Return the start of a pid where there is no /proc."""
     import psutil  # noqa: PLC0415 - 40 ms that Linux need not spend
 
     try:

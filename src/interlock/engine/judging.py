@@ -1,4 +1,4 @@
-"""The checks of a change against those of main: the verdict, and what is told of it to agents and people."""
+"""Judges the checks of a change against those of main, and builds what agents and people read about it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +34,7 @@ def commands_of(turn: Turn) -> tuple[str, ...]:
 async def verdict_of(
     env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]
 ) -> Verdict | None:
-    """None: something is red, and what the change was built on is not on main."""
+    """Judge the checks; None if one is red and the change below this one is not on main."""
     last = {c: result for c in commands_of(turn) if (result := turn.on_main_last(c))}
     verdict = judge(results, turn.task.spec, {}, last)
     if verdict.passed:
@@ -46,7 +46,7 @@ async def verdict_of(
 async def _judge(
     env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], last: Mapping[str, CheckResult]
 ) -> Verdict:
-    """Judge as a delta: a project check that is red is run on main itself before it counts."""
+    """Judge the difference to main: a project check that is red is run on main itself before it counts."""
     spec = turn.task.spec
     known = {c: result for c in spec.verify if (result := turn.on_main(main.tree, c))}
     verdict = judge(results, spec, known, last)
@@ -71,14 +71,14 @@ async def lost_in(env: Env, made: Work, base: Commit, commit: Commit, verdict: V
 
 
 def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:
-    """What becomes of a change that may not land; None: it may."""
+    """Build the fact that refuses a change; None if it may land."""
     if verdict.red:
         return _red(turn, made, verdict)
     return _blocked(turn, verdict) if verdict.blocked else None
 
 
 def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
-    """Nothing can be said about the change while main is like this."""
+    """Put a change off that cannot be judged while main is like this."""
     first = verdict.blocked[0]
     how = "cannot run" if first.unable else f"exits {first.exit_code}"
     return retry.wavered(turn.task, turn.key, f"`{first.command}` {how} on main itself")
@@ -102,7 +102,7 @@ def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
 
 def _told(red: CheckResult) -> str:
     what = f"`{red.command}` {refusal(red, in_full=True)}\n" if _is_compared(red) else ""
-    # One that hung is told with how long it took: the next attempt shall not wait for it.
+    # For one that hung the time is given: the next attempt shall not wait for it.
     hung = f", which {red.how}" if red.usual_seconds else ""
     return what + quoted(f"Output of `{red.command}`{hung}", red.tail, FEEDBACK_CHARS)
 

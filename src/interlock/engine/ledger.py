@@ -52,11 +52,11 @@ class Ledger:
 
     @property
     def main_has_moved(self) -> bool:
-        """Is, or may, a move of main be in the log that `state` does not show yet."""
+        """True if the log has, or may have, a move of main that `state` does not show yet."""
         return self._moves_being_written > 0 or self._is_move_unread
 
     async def catch_up(self) -> None:
-        """Fold what has been written since, by anyone."""
+        """Fold the facts that were written since, by any process."""
         self._is_move_unread = False
         while rows := await self._store.read(self.state.seq):
             verify_chain(rows, self.state.hash, self.state.seq + 1)
@@ -69,7 +69,7 @@ class Ledger:
             await self.save_snapshot()
 
     async def save_snapshot(self) -> None:
-        """Leave a shortcut for whoever opens this log next."""
+        """Save a snapshot, from which the next reader of this log starts."""
         await self._store.save_snapshot(self.state.seq, pack(self.state))
         self._snapshot_at = self.state.seq
 

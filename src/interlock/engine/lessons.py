@@ -1,4 +1,4 @@
-"""What landings teach, put into the log; and how lessons are told to an attempt.
+"""Puts the lessons of landings into the log, and writes them into prompts.
 
 Lessons stay in the project they were learned in: their checks and paths mean nothing in another.
 """
@@ -22,7 +22,7 @@ PLACE = "lessons"
 SYMPTOM_CHARS = 400
 FIX_CHARS = 2_000
 MOST_LESSONS = 2
-"""Of one landing. A task that failed in more ways than that was simply hard."""
+"""The most lessons of one landing. A task that failed in more ways than that was simply hard."""
 
 
 async def lessons_due(env: Env, state: State) -> list[f.Fact]:
@@ -34,7 +34,7 @@ async def lessons_due(env: Env, state: State) -> list[f.Fact]:
 
 
 async def _learned(env: Env, task: TaskState) -> Sequence[f.Fact]:
-    """What one landing teaches; never nothing at all, or it would be looked at again and again."""
+    """Return the facts that one landing teaches; at least one, or it would be looked at again and again."""
     name, failures = task.spec.id, worth_learning(task)
     if not failures:
         return [f.NothingLearned(name, task.attempt, "no check that was red is still one of its checks")]
@@ -63,7 +63,7 @@ async def _fix(env: Env, failed: tuple[Commit, Commit], landed: tuple[Commit, Co
 
 @dataclass(slots=True)
 class Offering:
-    """Which lessons the attempts of one controller get. It knows of starts that the log does not show yet."""
+    """Chooses the lessons of one controller's attempts. It knows of starts that the log does not show yet."""
 
     _started: dict[TaskId, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     """The attempt that was started last, and its lessons."""
@@ -82,12 +82,12 @@ class Offering:
 
 
 def takes_lessons(template: str, task: TaskState) -> bool:
-    """Would the next prompt of a task show any. A session that goes on has read its own already."""
+    """Return True if the next prompt of a task shows lessons. A resumed session has read its own already."""
     return task.phase.kind is PhaseKind.AGENT and task.cut_off is None and has_place(template, PLACE)
 
 
 def offer_facts(key: tuple[TaskId, int, str, int], made: Offer) -> list[f.LessonsOffered]:
-    """What the log says of an offer; nothing where there was none."""
+    """Return the facts about an offer; none where it is empty."""
     return [f.LessonsOffered(*key, made.ids, made.held_out)] if made.given or made.held_out else []
 
 

@@ -1,4 +1,4 @@
-"""From a store to the state of its log. Apart from the ledger: who only reads loads nothing that writes."""
+"""Loads the state of a log from a store. Apart from the ledger: a reader imports nothing that writes."""
 
 from interlock import __version__
 from interlock.events.fold import apply

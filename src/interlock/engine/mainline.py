@@ -1,4 +1,4 @@
-"""Where main is: looked at often, written down whenever it has moved."""
+"""Watches main, and records each move of it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -49,13 +49,13 @@ class Mainline:
             await self._ledger.append(found, self._claim)
 
     async def watch(self, every_seconds: float) -> None:
-        """Notice for ever when somebody else moves main here."""
+        """Look until cancelled for moves of main by others, in this repository."""
         while True:
             await asyncio.sleep(every_seconds)
             await self._try(self.see)
 
     async def follow(self, every_seconds: float) -> None:
-        """Notice for ever when the upstream moves. Apart from `watch`: checks of a merge take their time."""
+        """Look until cancelled for moves of the upstream. Apart from `watch`: checks of a merge take long."""
         while True:
             await asyncio.sleep(every_seconds)
             await self._try(self.fetch)

@@ -1,4 +1,4 @@
-"""How many agents a run may have: a person's number, or as many as the clutch and the machine allow."""
+"""Chooses the number of agents of a run: the user's, or as many as the clutch and the machine allow."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,12 +9,12 @@ from interlock.events.tallies import Tallies
 
 AUTO: Literal["auto"] = "auto"
 DEFAULT = "default"
-"""Where a setting comes from that nobody has set."""
+"""Origin of a setting that the user has not set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """What holds for a run."""
+    """The number of agents of a run."""
 
     most: int
     auto: bool
@@ -24,17 +24,17 @@ class Parallel:
 
 
 def parallel(said: int | Literal["auto"], origin: str, known: State, reading: Reading) -> Parallel:
-    """A number that a person gave is theirs. Where nobody gave one, the default holds for each kind of work
-    until it has history here; what other projects have learned takes nothing away from that."""
+    """Choose the number. The user's number holds. Without one the default holds for each kind of work
+    until it has history here; the history of other projects never lowers it."""
     most = safe_most(reading)
     if said == AUTO:
         return Parallel(most, True, f"max_parallel is auto ({origin}): {_clutch(most)}")
     if origin != DEFAULT:
         return Parallel(said, False, f"max_parallel is {said} ({origin})")
     if _has_history(known.tallies):
-        why = f"max_parallel is not set, and there is history: auto, {_clutch(most)}"
+        why = f"max_parallel is not set, and earlier runs have landed changes: auto, {_clutch(most)}"
         return Parallel(max(most, said), True, why, said)
-    return Parallel(said, False, f"max_parallel is {said} (default, until there is history)")
+    return Parallel(said, False, f"max_parallel is {said} (default, until a run has landed a change)")
 
 
 def _clutch(most: int) -> str:

@@ -23,7 +23,7 @@ def as_it_stood(log: Sequence[Recorded], run: PastRun) -> State:
 
 
 def as_recorded(run: PastRun) -> Script:
-    """What happened happens again; an attempt that there was none of goes like the last, and lands."""
+    """Repeat the recorded attempts; one beyond the record goes like the last, and lands."""
 
     first: dict[TaskId, int] = {}
 
@@ -40,7 +40,7 @@ def as_recorded(run: PastRun) -> Script:
 
 
 def with_agent(state: State, agent: Agent) -> State:
-    """The same work in other hands. `state` is changed: its forecasts are of this agent now."""
+    """Give the same work to another agent. `state` is changed: its forecasts are of this agent now."""
     estimator = Estimator(state)
     for task in state.tasks.values():
         spec = replace(task.spec, agent=agent, agents=(agent,))

@@ -1,11 +1,11 @@
-"""Carrying steps out: each is performed and recorded here, whatever happens on the way.
+"""Carries steps out: each is performed and recorded here, also when it fails on the way.
 
 Rules:
 1. The result names the epoch under which it was claimed. One that comes too late is dropped, except that main
-   moved: that is true whoever moved it.
+   moved: that is true no matter which process moved it.
 2. What is stopped archives what the agent wrote before it lets go.
 3. Trouble outside a task puts it off; anything else is its failure, and the breaker stops a repetition.
-   What goes wrong on top of a change that is not on main yet is nobody's failure.
+   A failure on top of a change that is not on main yet is not a failure of the task.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class MainMoved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Performer:
-    """What one controller can do about a task."""
+    """Performs the steps of one controller."""
 
     env: Env
     ledger: Ledger
@@ -125,7 +125,7 @@ class Performer:
         return next((each.tree for each in made if each and each.commit == step.onto), Tree(""))
 
     async def perform(self, turn: Turn) -> None:
-        """Carry out a claimed phase and record how it went, whatever happens on the way."""
+        """Carry out a claimed phase and record its result, also when it fails on the way."""
         try:
             facts = await self._attempt(turn)
         except asyncio.CancelledError:
@@ -174,8 +174,8 @@ class Performer:
         return await self.env.executor.recover(AttemptKey(task.spec.id, attempt), why)
 
     def _paid(self, facts: Sequence[f.Fact]) -> list[f.Fact]:
-        """The facts that end an attempt, each with what its agent has used: that is paid for, whatever ended
-        it. Where no report says so, the transcript does."""
+        """Add the agent's usage to the facts that end an attempt, whatever ended it: it is paid for. Without
+        a report it comes from the transcript."""
         return [
             replace(fact, usage=self.env.executor.spent(AttemptKey(fact.task, fact.attempt)))
             if isinstance(fact, ENDS) and fact.usage is None
@@ -195,7 +195,7 @@ class Performer:
                 await self._note(true_anyway)
 
     async def recover(self, step: Recover) -> None:
-        """Nobody works on this phase any more: fence whoever did, keep what is left, let the task go on."""
+        """Recover a phase without a worker: fence its last holder, keep what is left, let the task go on."""
         task = frozen_copy(self.ledger.state.tasks[step.task])
         claim = await self._take_over(step.task)
         if claim is None:

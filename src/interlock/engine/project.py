@@ -68,7 +68,7 @@ class Project(Calls):
     settings: Settings
     store: Store
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Where each setting was said."""
+    """Origin of each setting."""
     unsafe: bool = False
     """A person said on the command line that programs need no sandbox. No file can say that."""
     trust: Trust = field(default_factory=Trust)
@@ -92,7 +92,7 @@ class Project(Calls):
 
     @cached_property
     def workspaces(self) -> GitWorkspaces:
-        """Where agents work."""
+        """Makes the workspaces of agents."""
         return GitWorkspaces(
             self.place,
             why_copies=lambda: self.processes.why_no_overlays(self.state_dir),
@@ -135,13 +135,13 @@ class Project(Calls):
 
     @property
     def limits(self) -> Limits:
-        """How much of the machine an agent or a check may use."""
+        """The most that an agent or a check may use of the machine."""
         settings = self.settings
         return Limits(settings.memory_limit_bytes, settings.process_limit, settings.disk_limit_bytes)
 
     @property
     def wanted_sandbox(self) -> SandboxRequest:
-        """What the settings say of the sandbox."""
+        """The sandbox that the settings ask for."""
         hidden = (str(self.place.common_dir), str(self.state_dir))
         settings = self.settings
         return SandboxRequest(
@@ -162,7 +162,7 @@ class Project(Calls):
 
     @property
     def file_rules(self) -> LandingRules:
-        """What the settings say about files that agents add."""
+        """Settings about files that agents add."""
         return LandingRules(self.settings.land_files, self.settings.max_file_bytes)
 
     @property
@@ -172,12 +172,12 @@ class Project(Calls):
 
     @cached_property
     def template(self) -> str:
-        """What prompts are made from, checked."""
+        """Template of prompts, checked."""
         return template_of(self.settings, self.origins, self.root)
 
     @cached_property
     def brake(self) -> Brake | None:
-        """What holds calls of models back; shared with all other runs of this user."""
+        """Holds calls of models back; shared with all other runs of this user."""
         if not self.settings.model_brake:
             return None
         account_files = AccountFiles(state_home(os.environ) / "providers")
@@ -246,11 +246,11 @@ class Project(Calls):
 
     @cached_property
     def lane_depth(self) -> int:
-        """How many changes are checked at once here."""
+        """Number of changes that are checked at once here."""
         return min(self.settings.lane_depth, os.cpu_count() or 1)
 
     def experience(self, tell: Tell = lambda _text: None) -> Experience:
-        """Where this user's projects hear of each other."""
+        """Return the experience that this user's projects share."""
         if not self.settings.share_experience:
             return NoExperience()
         folder = state_home(os.environ) / "experience"
@@ -278,7 +278,7 @@ class Project(Calls):
 
     @property
     def how_to_begin(self) -> str:
-        """How a project that has no graph gets one; a bare repository has no files for `init` to look at."""
+        """Hint on how to get a first graph; a bare repository has no files for `init` to look at."""
         if self.place.work_tree is None:
             return "write one there, or git clone this repository and work in the clone"
         return "`interlock init` writes a first one"
@@ -314,7 +314,7 @@ class Project(Calls):
         return [value for value in found if value]
 
     def refuse_unagreed(self, graph: Graph) -> None:
-        """Refuse a graph that would send a key where it does not belong, and whatever else widens the sandbox
+        """Refuse a graph that would send a key to a foreign host, or that widens the sandbox
         without the user's agreement."""
         for agent in graph.agents:
             check_key(agent, self.settings.key_hosts)
@@ -341,7 +341,7 @@ class GraphFile:
         self._project = project
 
     async def text(self) -> bytes | None:
-        """What the file holds now; None while it is not there: editors replace files."""
+        """Return the content of the file now; None while it does not exist: editors replace files."""
         try:
             return (self._project.root / self._project.settings.graph).read_bytes()
         except OSError:

@@ -1,4 +1,4 @@
-"""What an agent is told: the goal, when it is done, who works beside it, lessons, and what went wrong.
+"""Writes prompts: the goal, the checks, the agents beside it, lessons, and the failure of the last attempt.
 
 `brief` is the only way to a prompt: the run and `interlock prompt` both take it. Everything in a prompt comes
 from the log and the repository, so the same State gives the same text.
@@ -34,16 +34,16 @@ own: `::interlock scope PATH -- why`. Others are then kept away from it; or you 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that an attempt is told about."""
+    """The content of a prompt."""
 
     task: TaskState
     attempt: int
     neighbours: tuple[Task, ...] = ()
-    """What other agents are working on."""
+    """Tasks of the other agents at work."""
     diff: str = ""
-    """What the attempt that failed last had changed."""
+    """Diff of the attempt that failed last."""
     lessons: tuple[Lesson, ...] = ()
-    """What earlier attempts learned."""
+    """Lessons of earlier attempts."""
 
 
 async def brief(repository: Repository, template: str, scene: Scene) -> str:
@@ -96,14 +96,14 @@ def _acceptance(spec: Task) -> str:
 def _footprint(task: TaskState) -> str:
     spec = task.spec
     lines = [f"- {glob}" for glob in spec.touches]
-    lines += [f"- {glob} (nobody else works on it meanwhile)" for glob in spec.exclusive]
+    lines += [f"- {glob} (no other task edits it meanwhile)" for glob in spec.exclusive]
     lines += [f"- {glob} (to read; it does not change meanwhile)" for glob in spec.shared]
     lines += _asked(task)
     return "## Expected to touch\n\n" + "\n".join(lines) + f"\n\n{HOW_TO_ASK}" if lines else ""
 
 
 def _asked(task: TaskState) -> Iterator[str]:
-    """What earlier attempts asked for, the last answer for each path."""
+    """Yield the requests of earlier attempts, with the last answer for each path."""
     answers = {path: asked for asked in task.requests if asked.is_answered for path in asked.paths}
     for path, asked in list(answers.items())[-GLOBS_SHOWN:]:
         told = "granted" if asked.granted else f"refused, because {asked.answer}"
@@ -169,7 +169,7 @@ def _failed(scene: Scene) -> Iterator[str]:
 
 
 def _ended(task: TaskState) -> Iterator[str]:
-    """What the notes of the last session have; how it failed is told already, if it did."""
+    """Yield the notes of the last session; without its failure, if the prompt has that already."""
     end = task.session
     if end is None or any(asked.attempt == end.attempt for asked in task.questions):
         return  # how it ended, and its last words, stand beside the answer that it got

@@ -9,8 +9,8 @@ from typing import Literal
 SOURCE_CHARS = 200
 _RUNS = re.compile(r"`+")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-"""What no prompt may hold: NUL cannot be part of an argument, a lone surrogate is not UTF-8, and escape
-sequences would steer the terminal of whoever reads along."""
+"""Characters that no prompt may hold: NUL cannot be part of an argument, a lone surrogate is not UTF-8, and
+escape sequences would control the terminal of a person who reads along."""
 
 
 def quoted(source: str, text: str, limit: int, keep: Literal["start", "end"] = "end") -> str:

@@ -1,6 +1,6 @@
 """A run in the mind: the real fold, board and lane on a copy of State, in time that is counted, not spent.
 
-Whoever rehearses says how each attempt goes (`Script`); who starts when follows from the code that decides it
+The caller says how each attempt goes (`Script`); the order of starts follows from the code that decides it
 in a real run. Nothing is written anywhere.
 """
 
@@ -27,15 +27,15 @@ ENDLESS = 200
 """Starts per task after which a rehearsal is given up: a script that never lets anything land."""
 
 OVERDUE = 0.25
-"""What has taken longer than its fate says is taken to need this share of that time more."""
+"""Share by which an overdue attempt is expected to go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """How one attempt goes."""
+    """The course of one attempt."""
 
     seconds: float
-    """Of agent time."""
+    """Agent time."""
     lands: bool = True
     check_seconds: float = 0.0
     cost_usd: float = 0.0
@@ -47,20 +47,20 @@ Script = Callable[[TaskState, int], Fate]
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """How a rehearsal went."""
+    """The result of a rehearsal."""
 
     seconds: float
-    """From now to the last landing."""
+    """Time from now to the last landing."""
     cost_usd: float
     attempts: int
     ends: dict[TaskId, float] = field(default_factory=dict)
-    """When each task landed, from now."""
+    """Time of each task's landing, from now."""
     left: int = 0
     """Tasks that did not land."""
 
 
 class _Imagined(Recorded):
-    """A row that nobody wrote: its fact need not be decoded."""
+    """A row that is in no log: its fact need not be decoded."""
 
     __slots__ = ("_fact",)
 
@@ -84,7 +84,7 @@ def copied(state: State) -> State:
 
 
 class Copies:
-    """As many copies of a state as are wanted."""
+    """Makes copies of a state."""
 
     def __init__(self, state: State) -> None:
         self._hash = state.hash
@@ -98,7 +98,7 @@ class Copies:
 
 
 def unfinished(state: State) -> State:
-    """A copy without the tasks that are over: nobody waits for them any more. Limits and tallies stay."""
+    """Return a copy without the tasks that are over: no task waits for them. Limits and tallies stay."""
     copy = copied(state)
     copy.tasks = {name: task for name, task in copy.tasks.items() if not task.is_over}
     copy.dependents = {
@@ -133,11 +133,11 @@ class Rehearsal:
         self._board = Board(state, now)
 
     def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None, lane_depth: int = 1) -> None:
-        """As if `interlock run` was typed now."""
+        """Begin a run, as `interlock run` would now."""
         self._fold(f.RunStarted("rehearsal", "rehearsal", 1, slots, selection, lane_depth=lane_depth))
 
     def run(self) -> Outlook:
-        """To its end."""
+        """Rehearse to the end."""
         self._go_on()
         budget = ENDLESS * max(1, len(self.state.tasks))
         while budget:
@@ -155,7 +155,7 @@ class Rehearsal:
         return Outlook(self._last - self._start, self._cost, self._attempts, self._landed, left)
 
     def _go_on(self) -> None:
-        """Whoever is at work stays at work, for as long as is left."""
+        """Let the agents that are at work go on, for the time they have left."""
         for name in sorted(self.state.running):
             task = self.state.tasks[name]
             fate = self._fate(task, task.attempt)

@@ -42,7 +42,7 @@ GIT_SETTINGS = (".gitmodules", ".lfsconfig")
 """Addresses that the person's git fetches from."""
 ATTRIBUTES = ".gitattributes"
 MOST_LINKS = 40
-"""As far as the kernel follows them."""
+"""The most links that the kernel follows."""
 _STARTS = re.compile(rb"\[attr\]|(^|\s)[-!]?(filter|merge|diff)\b")
 """The attributes by which git starts the person's programs, or merges in another way."""
 _NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -52,16 +52,16 @@ Read = Callable[[Commit, str], Awaitable[bytes | None]]
 
 
 async def read_nothing(_commit: Commit, _path: str) -> bytes | None:
-    """Where no file holds settings."""
+    """Return nothing: no file holds settings."""
     return b""
 
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """What no agent's change may touch."""
+    """Files that no agent's change may touch."""
 
     paths: frozenset[str] = frozenset()
-    """As git names them, in any case: some file systems take `Interlock.TOML` for `interlock.toml`."""
+    """Paths as git names them, in any case: some file systems take `Interlock.TOML` for `interlock.toml`."""
     read: Read = read_nothing
 
     async def hold(self, report: Report) -> Report:
@@ -73,12 +73,12 @@ class Reserved:
         if not mine:
             return report
         named = ", ".join(mine)
-        what = "says what agents may do or what your own machine starts"
-        why = f"it changed {named}, which {what}; only a person changes that"
+        what = "controls what agents may do or what your machine runs"
+        why = f"it changed {named}, which {what}; only a person may change that"
         return replace(report, error=ErrorClass.DENIED, summary=why, tail=f"Leave {named} as it was.")
 
     def _is_reserved(self, path: str) -> bool:
-        """Is it one of these files, or something that takes the place of a folder above one."""
+        """Return True for one of these files, or for a file that takes the place of a folder above one."""
         folded = fold(path)
         kept = {fold(name) for name in self.paths}
         if AGENT_SETTINGS.fullmatch(folded) or STARTS_UNASKED.fullmatch(folded):
@@ -90,7 +90,7 @@ class Reserved:
         )
 
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
-        """Does the change alter `[tool.interlock]`, or make that unreadable; or the programs of git."""
+        """Return True if the change alters `[tool.interlock]` or the programs of git, or breaks the file."""
         if fold(path).rpartition("/")[2] == ATTRIBUTES:
             old, new = await self.read(base, path), await self.read(work, path)
             return new is None or _starting(old or b"") != _starting(new)
@@ -102,7 +102,7 @@ class Reserved:
 
 
 def fold(path: str) -> str:
-    """A path as a file system may take it: rule 3."""
+    """Return a path as a file system may read it: rule 3."""
     plain = _NOT_SHOWN.sub("", unicodedata.normalize("NFKC", path)).casefold()
     end = "/" if plain.endswith("/") else ""
     return "/".join(part.rstrip(" .") or part for part in plain.rstrip("/").split("/")) + end
@@ -113,8 +113,8 @@ def _starting(attributes: bytes) -> list[bytes]:
     return [line for line in lines if _STARTS.search(line) and not line.startswith(b"#")]
 
 
-def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: whatever TOML holds
-    """What a pyproject.toml sets for Interlock; None if it makes no sense."""
+def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: TOML holds values of many types
+    """Return the settings of Interlock in a pyproject.toml; None if it cannot be read."""
     try:
         tool = tomllib.loads((text or b"").decode()).get("tool", {})
     except (ValueError, RecursionError):  # no TOML, no text, a number too long, brackets without end
@@ -130,7 +130,7 @@ def names_in(root: Path, files: Sequence[str | Path]) -> Iterator[str]:
 
 
 def _way(path: str) -> Iterator[str]:
-    """A path, and each one that it stands for as one link after the other is followed."""
+    """Yield a path, and each path that it leads to as one link after the other is followed."""
     for _ in range(MOST_LINKS):
         yield path
         parts = Path(path).parts

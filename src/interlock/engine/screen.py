@@ -30,12 +30,12 @@ async def screened(screen: Screen, report: Report) -> Report:
     if touched or not report.touched:
         return replace(report, touched=touched)
     named = ", ".join(out.text for out in seen.left_out[:LEAKS_SHOWN])
-    why = f"nothing of what it changed may land: {named}"
+    why = f"none of its changes may land: {named}"
     return replace(report, error=ErrorClass.NO_CHANGE, summary=why)
 
 
 def _told(seen: ScreenedChange) -> str:
-    """Where the secrets are: never what they are."""
+    """Name the places of the secrets, never their values."""
     where = ", ".join(leak.text for leak in seen.leaks[:LEAKS_SHOWN])
     more = len(seen.leaks) - LEAKS_SHOWN
     return (

@@ -1,9 +1,9 @@
-"""How a project is run, and where each value was said.
+"""Settings of a project, and the origin of each value.
 
 Rules:
 1. A flag beats an `INTERLOCK_*` variable, which beats `interlock.toml`, which beats `[tool.interlock]` in
    pyproject.toml, which beats the user's own file, which beats the default here.
-2. A key nobody knows is an error that names the file, the line and the nearest known key.
+2. An unknown key is an error that names the file, the line and the nearest known key.
 3. Files hold times as people write them (`5m`, `1h30m`); the value here is always in seconds.
 4. What starts programs on the user's machine is taken from the user's own file only. What widens the sandbox
    counts from a repository's file once the user has agreed to it, and is passed over until then: see `trust`.
@@ -46,45 +46,45 @@ class Settings:
     graph: str = "task-graph.yaml"
     """The task graph, relative to the root of the repository."""
     max_parallel: int | Literal["auto"] = 3
-    """How many agents may work at once. With 1, tasks run one after the other. `auto`: the clutch says how
-    many on each kind of work. While nobody sets it: 3, and `auto` once earlier runs have landed something."""
+    """The most agents that work at once. With 1, tasks run one after the other. `auto`: the clutch chooses
+    the number for each kind of work. If it is not set: 3, and `auto` once a run has landed a change."""
     clutch_per: Literal["hour", "dollar"] = "hour"
-    """What the clutch gets most of, when it says how many: landed changes per hour, or per dollar."""
+    """The goal by which the clutch chooses the number of agents: landed changes per hour, or per dollar."""
     host_brake: bool = True
-    """Start nobody while the machine is short of memory; with `auto`, of processors too."""
+    """Start no agent while the machine is short of memory; with `auto`, of processors too."""
     slots: dict[str, int] = field(default_factory=dict)
-    """How many agents of a role may work at once, of those that may at all: a table with `worker`, `critic`,
-    `orchestrator`. A role that is not named may have them all."""
+    """The most agents of each role at once, within `max_parallel`: a table with `worker`, `critic`,
+    `orchestrator`. A role that is not named has no limit of its own."""
     lane_depth: int = 2
-    """How many changes may be checked at once, each on top of the one before; never more than there are
-    processors. With 1, one after the other: for checks that cannot run beside themselves."""
+    """The most changes that are checked at once, each on top of the one before; never more than there are
+    processors. With 1, one after the other: for checks that cannot run twice at the same time."""
     hang_factor: int = 10
     """A check hangs when it takes this many times as long as it usually does here; it is then ended, and
     counts as timed out. 0: only the limits of the task graph end a check."""
     hang_after_seconds: float = 120.0
-    """And it never hangs before it has taken this much longer than usual."""
+    """The least time beyond its usual one before a check counts as hanging."""
     metrics_port: int = 0
     """The port of this machine, reachable from it alone, where Prometheus finds a run's figures. 0: none."""
     store: str = ""
-    """Where the log is kept: empty for SQLite in the state folder, or the address of a Postgres database. A
-    path is that of an SQLite file; relative ones start at the root of the repository."""
+    """Place of the log: empty for SQLite in the state folder, the path of an SQLite file, or the address of a
+    Postgres database. Relative paths start at the root of the repository."""
     project_name: str = ""
     """The project's name in a database that several share. Empty: one that no other repository has."""
     stale_after_seconds: float = 300.0
-    """A phase that goes on this long beyond its own limits is given up, archived and tried again; and a task
-    whose claim nobody renews for this long is free."""
+    """A phase that runs this long beyond its own limits is given up, archived and tried again. A claim of a
+    task that is not renewed for this long is free."""
     controller_lease_seconds: float = 30.0
-    """How long a run that no longer answers keeps others from taking over."""
+    """The time for which a run that no longer answers keeps others from taking over."""
     keep_trash_days: int = 7
-    """How long files that git ignores are kept after their workspace is gone."""
+    """Days for which files that git ignores are kept after their workspace is gone."""
     fetch: bool = True
-    """Bring the branch up to its upstream before work starts from it, and while it goes on: by fast-forward,
-    or by a merge that passes the project's checks."""
+    """Update the branch from its upstream before a run and during it: by fast-forward, or by a merge that
+    passes the project's checks."""
     fetch_every_seconds: float = 60.0
-    """How often to do that during a run."""
+    """Interval of these updates during a run."""
     workspace_folder: str = ""
-    """Where `interlock workspace new` makes folders. Empty: in NAME-workspaces beside the repository NAME.
-    Relative names start at the root of the repository. In your own file only."""
+    """The folder in which `interlock workspace new` makes workspaces. Empty: NAME-workspaces beside the
+    repository NAME. Relative names start at the root of the repository. In your own file only."""
     land_files: tuple[str, ...] = ()
     """Globs of new files that land although Interlock would leave them out (`.env` files, keys, dependencies,
     caches, build output, large files), and that are not searched for secrets."""
@@ -93,61 +93,61 @@ class Settings:
     pass_env: tuple[str, ...] = ()
     """Variables of your environment that agents and checks get, besides the few they always get."""
     prompt_template: str = ""
-    """What agents are told is made from this file of the repository. Empty: from the one that is shipped."""
+    """Template of the prompts, a file of the repository. Empty: the template that comes with Interlock."""
     lessons_held_out_percent: int = 20
-    """How many of a hundred attempts are not given a lesson that would fit, so that it is known what it does;
-    more while that is unknown. 0: every attempt is given it. 100: what was learned is not used."""
+    """Percentage of attempts that do not get a lesson that fits, to measure if it helps; more while that is
+    unknown. 0: every attempt gets it. 100: no attempt gets a learned lesson."""
     share_experience: bool = True
-    """How long which kind of work takes, and how often it lands, is a hint to your other projects, and theirs
-    is one to this. Categories, agents, models and figures are kept for that in your own state folder."""
+    """Share times and success rates with your other projects, and use theirs for forecasts. Categories,
+    agents, models and figures are kept for that in your own state folder."""
     strict_scope: bool = False
-    """Refuse an agent that asks to edit more than was expected what another task is expected to edit. What
-    another task holds alone it is refused in any case."""
+    """Refuse agents that ask to edit files which another task is expected to edit. Files that another task
+    holds alone are always refused."""
     hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Commands of yours that hear of agents' sessions, by moment: a table, in your own file only."""
+    """Your commands that run at moments of an agent's session: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0
-    """How long each of these commands may take."""
+    """Time limit of each of these commands."""
     sandbox: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
-    """What keeps agents and checks from the rest of the machine. `auto`: bubblewrap, else Landlock, and where
-    neither works nothing is started."""
+    """The sandbox of agents and checks. `auto`: bubblewrap, else Landlock; if neither works, no program is
+    started."""
     toolchains: tuple[str, ...] = ("auto",)
     """Folders outside the system's own that agents and checks may read: where tools are installed, caches.
     `auto`: the installations that are on your PATH. Relative names start at the root of the repository."""
     container_image: str = ""
-    """With `sandbox = "container"`: the image that agents and checks run in."""
+    """The image that agents and checks run in, with `sandbox = "container"`."""
     memory_limit_bytes: int = 8 << 30
-    """What an agent or a check and all that it starts may take of the memory. 0: no limit."""
+    """The most memory of an agent or a check, with all processes that it starts. 0: no limit."""
     process_limit: int = 4096
-    """How many processes and threads an agent or a check may have at once. 0: no limit."""
+    """The most processes and threads of an agent or a check at once. 0: no limit."""
     disk_limit_bytes: int = 20 << 30
-    """What may be in an agent's or a check's folders before it is stopped. 0: no limit."""
+    """The size of its folders at which an agent or a check is stopped. 0: no limit."""
     allow_hosts: tuple[str, ...] = ()
     """Hosts besides the model that agents may reach, like `docs.example.org` or `*.example.org:8443`."""
     server_fetches: Literal["refuse", "allow"] = "refuse"
-    """May agents make the model's provider contact others: web searches, remote MCP servers, addresses of
-    images and files. Such a tool is taken out of a request; a request that is about it is refused."""
+    """Permission for agents to make the model's provider contact others: web searches, remote MCP servers,
+    images and files by address. `refuse` removes such tools, and refuses requests that need them."""
     setup_hosts: tuple[str, ...] = ()
-    """Hosts that the graph's `setup` may reach, like the index that packages come from. Not for a repository
-    to say: in your own file, or as a variable."""
+    """Hosts that the graph's `setup` may reach, like a package index. Not in a file of the repository: in
+    your own file, or as a variable."""
     trust_folders: tuple[str, ...] = ()
-    """Folders whose repositories may widen the sandbox without a question, like `~/work`. Not for a
-    repository to say: in your own file, or as a variable."""
+    """Folders whose repositories may widen the sandbox without a question, like `~/work`. Not in a file of
+    the repository: in your own file, or as a variable."""
     key_hosts: tuple[str, ...] = ()
-    """Which of your keys may go to which hosts besides the providers' own, like `MY_KEY@models.example.org`.
-    Not for a repository to say: in your own file, or as a variable."""
+    """Keys of yours and the hosts that may get them besides the providers' own, like
+    `MY_KEY@models.example.org`. Not in a file of the repository: in your own file, or as a variable."""
     model_silence_seconds: float = 300.0
-    """How long a model may be silent, before its answer and in the middle of it. Then the call has failed."""
+    """The longest silence of a model, before its answer and in the middle of it. After it the call fails."""
     model_brake: bool = True
-    """Hold calls of models back so far that their provider takes them all. What it takes is found out."""
+    """Limit the calls of models at once to the number that their provider accepts, which is measured."""
     model_hold_seconds: float = 60.0
-    """How long a call may wait for its turn. Then its program is told to try again later."""
+    """The longest wait of a call for its turn. After it the agent program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
     color: Literal["auto", "always", "never"] = "auto"
     """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
     notify: Literal["auto", "bell", "desktop", "off"] = "auto"
-    """How `interlock run` on a terminal calls you when it ends or an agent waits for you: `bell` rings,
-    `auto` also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""
+    """Notification when `interlock run` on a terminal ends or an agent waits for you: `bell` rings, `auto`
+    also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""
 
     @property
     def lesson_hold_out(self) -> float:
@@ -157,7 +157,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings, and for each key the place that had the last word."""
+    """Settings, and the place that decided each of them."""
 
     settings: Settings
     origins: dict[str, str]
@@ -175,10 +175,10 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """What one place says."""
+    """Values of one origin."""
 
     origin: str
-    values: Mapping[str, Any]  # Any: whatever TOML or a flag holds, until it is checked
+    values: Mapping[str, Any]  # Any: any value of TOML or a flag, until it is checked
     text: str = ""
     """The file, to find a key's line in."""
 
@@ -216,14 +216,14 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
 
 
 def _trusted_folders(layers: Sequence[_Layer]) -> tuple[str, ...]:
-    """As the environment says, else the user's own file."""
+    """Return the folders that the environment names, else the user's own file."""
     said = (layer.values.get("trust_folders") for layer in (layers[1], layers[-1]))
     found = next((value for value in said if value is not None), ())
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def store_address(settings: Settings, state_dir: Path) -> str:
-    """Where the log is: what `open_store` takes."""
+    """Return the address of the log, as `open_store` takes it."""
     if "://" in settings.store:
         return settings.store
     if not settings.store:
@@ -238,7 +238,7 @@ def project_name(settings: Settings, lineage: str) -> str:
 
 
 def setting_files(root: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where settings may be written, strongest first."""
+    """List the files that may hold settings, strongest first."""
     config = Path(environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".config")
     return (root / FILE, root / PROJECT_FILE, config / "interlock" / "config.toml")
 
@@ -249,7 +249,7 @@ def key_of(field: Field[Any]) -> str:  # Any: a field of any type
 
 
 def default_of(field: Field[Any]) -> object:  # Any: a field of any type
-    """What holds when nobody says anything."""
+    """Return the value of a setting that is not set."""
     if field.default_factory is not MISSING:
         return field.default_factory()
     assert field.default is not MISSING, field.name  # noqa: S101 - a setting without a default cannot exist
@@ -263,7 +263,7 @@ def check(key: str, text: str, place: str) -> object:
         raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
     if key in OWN:
         raise UsageError(
-            f"{place}: `{key}` {OWN[key]}, which is not for a repository to say",
+            f"{place}: `{key}` {OWN[key]}, which a repository may not set",
             "`interlock config path` names your own file, last",
         )
     return _value(known[key], _from_text(known[key], text), place)
@@ -302,7 +302,7 @@ def _file(path: Path) -> _Layer:
 
 
 def _project_file(path: Path) -> _Layer:
-    """What a pyproject.toml says. One that makes no sense is not ours to judge: the project's tools do."""
+    """Read the settings in a pyproject.toml. An invalid file is left to the project's own tools."""
     try:
         text = read_regular(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -345,7 +345,7 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
             value = seconds_of(str(value))
         except ValueError:
             raise UsageError(
-                f"{place}: `{key}` is no length of time: {value!r}", "write it like 90s, 5m or 1h30m"
+                f"{place}: `{key}` is not a duration: {value!r}", "write it like 90s, 5m or 1h30m"
             ) from None
     try:
         converted: object = msgspec.convert(value, type=field.type, strict=True)

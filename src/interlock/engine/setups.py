@@ -37,7 +37,7 @@ from interlock.model.task import Tree
 from interlock.run.network import Way
 
 SECONDS = 1800.0
-"""For each command."""
+"""Time limit of each command."""
 KEPT = 5
 """Results: older ones are removed when a run begins."""
 OFFLINE = {"UV_PYTHON_DOWNLOADS": "never"}
@@ -46,7 +46,7 @@ OFFLINE = {"UV_PYTHON_DOWNLOADS": "never"}
 
 @dataclass(frozen=True, slots=True)
 class SetupMeans:
-    """What a set-up is carried out with."""
+    """The tools of a set-up."""
 
     processes: Processes
     rooms: GitWorkspaces
@@ -55,7 +55,7 @@ class SetupMeans:
     record: Callable[[Fact], Awaitable[None]]
     pass_env: tuple[str, ...] = ()
     marks: tuple[str, ...] = field(default=())
-    """What else of the machine decides the result."""
+    """Other properties of the machine that decide the result."""
 
 
 class Setups:
@@ -64,7 +64,7 @@ class Setups:
     def __init__(self, place: Place, means: Callable[[], SetupMeans]) -> None:
         """`means` is asked only when there is something to do: to find out about a sandbox takes a while."""
         self.spec: Setup | None = None
-        """As the graph says now."""
+        """The set-up in the current graph."""
         self._place = place
         self._ask_means = means
         self._home = place.state / "setups"
@@ -76,7 +76,7 @@ class Setups:
         return self._ask_means()
 
     async def is_missing(self, tree: Tree) -> bool:
-        """Is there something to install for this tree."""
+        """Return True if there is something to install for this tree."""
         needed = await self._needed(tree)
         return needed is not None and not (self._home / needed.digest).is_dir()
 
@@ -106,7 +106,7 @@ class Setups:
             return self._failed[digest]
 
     def outdated(self, older_than_seconds: float = 0.0) -> list[Path]:
-        """What broke off, and all results but the newest."""
+        """List unfinished results, and all finished ones but the newest."""
         if not self._home.is_dir():
             return []
         made = sorted(self._home.iterdir(), key=lambda path: path.lstat().st_mtime, reverse=True)

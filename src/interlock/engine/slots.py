@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # `status` asks for slots, and has no time to load what measu
     from interlock.learn.meter import Meter
 
 MEASURE_SECONDS = 60.0
-"""How often a run writes its figures down at the most. In between, its metrics port knows them."""
+"""The least time between two records of a run's figures. Its metrics port has them at any time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RoleSlots:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """How many agents may work, do work, and could still start."""
+    """Numbers of agents that may work, that do, and that could still start."""
 
     limit: int
     in_use: int
@@ -38,7 +38,7 @@ class Slots:
 
 
 def slots_of(state: State, board: Board, is_live: bool) -> Slots:
-    """The slots of the run that State knows of; if that is not alive, nobody starts anything."""
+    """Return the slots of the run in State; if that run is not alive, none is free."""
     limit = state.run.limit if state.run and is_live else 0
     free = free_slots(state) if is_live else 0
     at_work = [state.tasks[name].spec.role for name in state.running if state.tasks[name].has_agent]
@@ -52,17 +52,17 @@ def slots_of(state: State, board: Board, is_live: bool) -> Slots:
 
 
 def free_slots(state: State) -> int:
-    """How many more agents may work right now."""
+    """Count the agents that may still start."""
     return max(0, (state.run.limit if state.run else 0) - agents_at_work(state))
 
 
 def agents_at_work(state: State) -> int:
-    """How many there are now. One that a person took the task from may still be at work."""
+    """Count the agents at work. One whose task a person took away may still be among them."""
     return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
 
 
 class Gauges:
-    """What one run measures about its pool, and when it writes that down."""
+    """Measures the pool of one run, and chooses when to record it."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -88,5 +88,5 @@ class Gauges:
 
 
 def figures_of(state: State, board: Board, meter: "Meter") -> PoolFigures:
-    """How the pool of a run does, as of the last fact."""
+    """Return the figures of a run's pool, as of the last fact."""
     return meter.figures(state.run.limit if state.run else 0, board.queue_length)

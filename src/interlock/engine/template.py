@@ -2,7 +2,7 @@
 
 1. A place is `$name` or `${name}`; a dollar sign of its own is `$$`. There is nothing else to learn.
 2. A place that stays empty takes its line, and the empty line after it, with it.
-3. A name nobody knows is an error with its line and column, found before any agent starts.
+3. An unknown name is an error with its line and column, found before any agent starts.
 """
 
 import re
@@ -45,7 +45,7 @@ def template_of(settings: Settings, origins: Mapping[str, str], root: Path) -> s
     place = origins.get(SETTING, str(root / FILE))
     path = (root / Path(name).expanduser()).resolve()
     if place.startswith(f"{root}/") and not path.is_relative_to(root.resolve()):
-        # It is sent to a model, and whoever wrote the repository's settings may want a file of yours there.
+        # It is sent to a model, and the author of the repository's settings may want a file of yours there.
         raise UsageError(
             f"{place}: `{SETTING}` is outside the repository: {name}",
             "name a file of the repository; only your own settings file may name any other",
@@ -62,7 +62,7 @@ def template_of(settings: Settings, origins: Mapping[str, str], root: Path) -> s
 
 
 def check_template(text: str, name: str) -> None:
-    """Complain about the first place that nobody can fill, or if the goal has none."""
+    """Complain about the first place that cannot be filled, or if the goal has none."""
     used = set()
     for found in Template.pattern.finditer(text):
         word = found["named"] or found["braced"]
@@ -73,14 +73,16 @@ def check_template(text: str, name: str) -> None:
         column = found.start() - text.rfind("\n", 0, found.start())
         where = f"{name}:{line}:{column}"
         if word is None:
-            raise UsageError(f"{where}: a `$` that begins no name", "write `$$` for a dollar sign")
-        raise UsageError(f"{where}: nothing is called `${word}`", suggest(word, PLACES, _listing()))
+            raise UsageError(f"{where}: a `$` without a name after it", "write `$$` for a dollar sign")
+        raise UsageError(f"{where}: unknown place `${word}`", suggest(word, PLACES, _listing()))
     if "goal" not in used:
-        raise UsageError(f"{name}: there is no `$goal` in it", "without it no agent knows what to do")
+        raise UsageError(
+            f"{name}: the template has no `$goal`", "add it: without it no agent knows what to do"
+        )
 
 
 def has_place(template: str, name: str) -> bool:
-    """Would a template show what is filled in there."""
+    """Return True if a template has this place."""
     return any(name in (found["named"], found["braced"]) for found in Template.pattern.finditer(template))
 
 

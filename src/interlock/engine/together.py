@@ -8,9 +8,9 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-# Any: what a coroutine sends and is sent is nobody's business here.
+# Any: the types that a coroutine sends and is sent do not matter here.
 async def both(one: Coroutine[Any, Any, A], other: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    """What both bring. If one fails, the other is ended, and only then is the failure heard of."""
+    """Return both results. If one fails, the other is ended first, and then the failure is raised."""
     first, second = asyncio.create_task(one), asyncio.create_task(other)
     try:
         await asyncio.gather(first, second)

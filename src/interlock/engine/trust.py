@@ -54,7 +54,7 @@ class Widening:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The value, its place and its effect, as one line."""
         return f"{self.place}: {self.key} = {self.shown}: {self.does}"
 
 
@@ -92,7 +92,7 @@ def refuse_misplaced(key: str, place: str, origin: str, paths: Sequence[Path]) -
     """Refuse a setting in a file that may not hold it. `paths`: the files of settings, strongest first."""
     if key in OWN and origin in map(str, paths[:-1]):
         raise UsageError(
-            f"{place}: `{key}` {OWN[key]}, which is not for a repository to say", f"write it into {paths[-1]}"
+            f"{place}: `{key}` {OWN[key]}, which a repository may not set", f"write it into {paths[-1]}"
         )
     if key in GUARDED and Path(origin).name == PROJECT_FILE:
         raise UsageError(
@@ -119,12 +119,12 @@ class Trust:
 
     @property
     def file(self) -> Path | None:
-        """Of this repository."""
+        """File of the agreements for this repository."""
         name = hashlib.sha256(os.fsencode(self.repository)).hexdigest()[:24]
         return self.folder / f"{name}.json" if self.folder else None
 
     def allows(self, value: Widening) -> bool:
-        """Has the user agreed to this value."""
+        """Return True if the user has agreed to this value."""
         return self.everything or value.digest in {agreed.get("digest") for agreed in self._agreed()}
 
     def missing(self, values: Iterable[Widening]) -> tuple[Widening, ...]:

@@ -18,48 +18,48 @@ class Turn:
     """A claimed phase and the few calls its hand may make besides its own act."""
 
     task: TaskState
-    """As it was at the claim: a copy, because the fold goes on meanwhile."""
+    """The task at the claim: a copy, because the fold goes on meanwhile."""
     claim: Claim
     attempt: int
     agent: Agent
-    """Who has it, where the phase has an agent."""
+    """The agent of the phase, if it has one."""
     neighbours: tuple[Task, ...]
-    """What other agents were working on at the claim."""
+    """Tasks of the other agents at the claim."""
     lessons: tuple[Lesson, ...]
-    """What its agent is told of earlier attempts."""
+    """Lessons of earlier attempts, for its agent."""
     branch: str
     generation: int
     """The controller's epoch, which a landing must name."""
     see_main: Callable[[], Awaitable[Tip]]
     """Look where main is, and write it down if it moved."""
     on_main: Callable[[Tree, str], CheckResult | None]
-    """How a check is known to end on a tree of main."""
+    """Returns the known result of a check on a tree of main."""
     on_main_last: Callable[[str], CheckResult | None]
-    """How it ended when it last ran on main, whatever the tree."""
+    """Returns the last result of a check on main, on any tree."""
     check_environment: str
-    """What decides the result of a check besides the tree."""
+    """Digest of what decides the result of a check besides the tree."""
     canary: Callable[[], CanaryResult | None]
-    """What the project's checks are known to say of code that was broken on purpose."""
+    """Returns the known result of the project's checks on code that was broken on purpose."""
     steered: Callable[[], Commit]
     """The last landing that edits how checks run."""
     pace: Callable[[str], Pace | None]
-    """How long a check usually takes, and when it hangs."""
+    """Returns the usual time of a check, and the time after which it hangs."""
     run: str
     note: Callable[[Sequence[Fact]], Awaitable[None]]
-    """Record facts that are true whatever becomes of this turn."""
+    """Record facts that are true for any result of this turn."""
     mention: Callable[[Sequence[Fact]], Awaitable[None]]
-    """The same if the log can be written right now."""
+    """Record facts if the log can be written right now."""
     tell: Callable[[str], None]
     """Say what takes long."""
     ahead: TaskId = TaskId("")
-    """Whose change it is checked on top of, where that is not on main yet."""
+    """The task whose change it is checked on top of, where that is not on main yet."""
     onto: Commit = Commit("")
     """That change; '': it is checked on main."""
     onto_tree: Tree = Tree("")
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:
-        """What every fact of this turn names: task, attempt, phase, epoch."""
+        """The first fields of every fact of this turn: task, attempt, phase, epoch."""
         return self.task.spec.id, self.attempt, self.task.phase.name, self.claim.epoch
 
 

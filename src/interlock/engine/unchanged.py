@@ -33,7 +33,7 @@ def question(turn: Turn, report: Report, asks: Asking) -> f.Fact:
 
 
 def unchanged(turn: Turn, report: Report) -> f.Fact | None:
-    """What follows from an agent that ended well and changed nothing; None: it has failed."""
+    """Build the fact for an agent that ended well and changed nothing; None: it has failed."""
     if report.error is not ErrorClass.NO_CHANGE:
         return None
     spec = turn.task.spec

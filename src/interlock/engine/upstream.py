@@ -3,7 +3,7 @@
 1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
 2. The merge goes through the same gate as a change: its checks pass on the merged tree, or what fails there
    is known to fail on main.
-3. Where they clash, or the checks say no, the run goes on from the local main and a person is told, once.
+3. Where they conflict, or a check fails, the run goes on from the local main and tells the person once.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Upstream:
             paths = ", ".join(found.merge.conflicts[:3])
             return self._refuse(found, f"conflict in {paths}")
         if red := await self._red(found, found.merge.tree):
-            return self._refuse(found, f"do not work together: `{red}` fails on both merged")
+            return self._refuse(found, f"merge cleanly, but `{red}` fails on the result")
         return await self._land(found, found.merge.tree)
 
     async def _red(self, found: Divergence, tree: Tree) -> str:
@@ -96,7 +96,7 @@ class Upstream:
         return ""
 
     def _tell_once(self, text: str) -> None:
-        """What is so again a minute later is no news."""
+        """Tell a message, unless it is the same as a minute ago."""
         if text and text != self._told:
             self._tell(text)
         self._told = text

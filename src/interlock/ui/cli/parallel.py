@@ -24,5 +24,5 @@ max_parallel_option = click.option(
     type=Number(),
     metavar="N|auto",
     help="Agents that may work at once; auto: the clutch decides for each kind of work "
-    "(default: 3, and auto once there is history).",
+    "(default: 3, and auto once a run has landed a change).",
 )
