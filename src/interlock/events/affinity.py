@@ -1,4 +1,4 @@
-"""Where agents worked last, story by story: what comes next there finds the context still warm."""
+"""Remembers the last agent of each story: the next task of the story finds its context still warm."""
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded

@@ -27,17 +27,17 @@ class Alone(NamedTuple):
 
 
 def is_attempted(task: TaskState) -> bool:
-    """Is an attempt at it under way, or one that a person took it away from not ended yet."""
+    """Return True if an attempt at it is under way, also one that a person took the task from."""
     return task.leftover > 0 or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT)
 
 
 def holds_paths(state: State, task: TaskState) -> bool:
-    """Does it keep others away from its paths now."""
+    """Return True if it keeps others away from its paths now."""
     return is_attempted(task) or edited(state, task) is not None
 
 
 def edited(state: State, task: TaskState) -> tuple[str, ...] | None:
-    """What its finished change edits, if that is on its way to main; or may be there already."""
+    """Return the paths of its finished change, if that is on its way to main or may be there already."""
     name = task.spec.id
     goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(name))
     is_on_its_way = (name in state.train and goes_on) or name in state.reconcile
@@ -68,12 +68,12 @@ def _met(task: TaskState, holders: list[TaskState]) -> Iterator[Alone]:
 
 @lru_cache(maxsize=1024)
 def _first_met(globs: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, str] | None:
-    """Asked with every decision, and the answer stays."""
+    """Find the first path that a glob matches. Every decision asks this again, so the answer is cached."""
     return next(((glob, path) for glob in globs for path in paths if matches(glob, path)), None)
 
 
 def _goes_first(state: State, blocked: Mapping[TaskId, list[TaskId]], name: TaskId, holder: TaskId) -> bool:
-    """Would they wait for each other, through any number of others; and was `name` there earlier (rule 3)."""
+    """Return True if they would wait for each other, directly or not, and `name` was first (rule 3)."""
     if holder not in state.train or state.train[name] > state.train[holder]:
         return False
     seen, left = set[TaskId](), [holder]

@@ -1,57 +1,57 @@
-"""What agents ask, and what people and the schedule tell them."""
+"""Requests of agents, and the answers of people and the schedule."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person said to the agent of a task."""
+    """A message of a person to the agent of a task."""
 
     seq: int
-    """Its position in the log: its name."""
+    """Position in the log, which names it."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What an attempt ended with, for a person to answer."""
+    """The question that an attempt ended with, for a person to answer."""
 
     attempt: int
     text: str
     message: str = ""
     """The whole of the agent's last message."""
     answer: str | None = None
-    """None: no person has answered yet."""
+    """The answer; None while there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What an agent asks leave for."""
+    """An agent's request for permission."""
 
     attempt: int
     call: str
     tool: str
     text: str
     allow: bool | None = None
-    """What a person said; None: nothing yet."""
+    """The answer of a person; None while there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeRequest:
-    """What an agent asks to edit in addition to what was expected."""
+    """An agent's request to edit more paths than were expected."""
 
     seq: int
-    """Its position in the log: its name."""
+    """Position in the log, which names it."""
     attempt: int
     paths: tuple[str, ...]
     why: str = ""
     granted: bool | None = None
-    """None: nobody has answered yet."""
+    """The answer; None while there is none."""
     answer: str = ""
 
     @property
     def is_answered(self) -> bool:
-        """Has it been decided on."""
+        """True if it has an answer."""
         return self.granted is not None
 
 

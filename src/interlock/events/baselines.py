@@ -1,10 +1,10 @@
-"""What is known of the checks on main: which hold tasks back, and which are not known well enough to start.
+"""Results of checks on main: those that hold tasks back, and those that must be known before a start.
 
 Rules:
 1. A result counts for the tree and the environment it was found in. A landing carries it over to the tree
-   that was checked and landed; a commit of somebody else does not.
+   that was checked and landed; a commit that Interlock did not land does not.
 2. A result that holds tasks back counts in the run that found it: a person may have mended what was missing.
-3. Once a run knows how a check ended, a commit of somebody else does not make it ask again before a start:
+3. Once a run knows how a check ended, a foreign commit does not make it ask again before a start:
    the checks of the next change find out.
 """
 
@@ -56,7 +56,7 @@ def obstacle(state: State, spec: Task) -> CheckResult | None:
 
 
 def holds(result: CheckResult, spec: Task) -> bool:
-    """Would a change of this task be in vain, as the check ends on main."""
+    """Return True if a change of this task cannot pass, because of the check's result on main."""
     if result.passed:
         return False
     if result.command in spec.done_when:
@@ -84,7 +84,7 @@ def known_failures(state: State) -> dict[str, CheckResult]:
 
 
 def is_red(state: State) -> bool:
-    """Is a check of the project known to fail on main as it stands."""
+    """Return True if a check of the project is known to fail on main as it stands."""
     return any(not found.result.passed for found in state.baselines.values()) and bool(known_failures(state))
 
 
@@ -118,7 +118,7 @@ def _carried_over(before: Baseline | None, result: CheckResult) -> CheckResult:
 
 
 def kept(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """Without what only people read."""
+    """Drop the parts that only people read."""
     return tuple(replace(check, tail="", log="", red_on_base=False) for check in checks)
 
 

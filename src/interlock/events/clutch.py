@@ -1,4 +1,4 @@
-"""What the clutch's decisions change in State, and what it counts about each of them."""
+"""Applies decisions of the clutch to State, and counts the results of each."""
 
 from dataclasses import replace
 
@@ -9,11 +9,11 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.task import TaskId
 
 TROUBLE = frozenset({ErrorClass.CONFLICT, ErrorClass.CHECK})
-"""What others who work at the same time may have brought about."""
+"""Failures that other agents at work may have caused."""
 
 
 def clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[TaskId]:
-    """A number that holds from now on: of a provider's agents, of a kind of work, or of all together."""
+    """Set the limit of a provider's agents, of a kind of work, or of all together."""
     said = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {}, fact.goodput, fact.until)
     if fact.provider:
         state.provider_limits[fact.provider] = said
@@ -28,7 +28,7 @@ def clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[Ta
 
 
 def witness(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
-    """Count what came of the number that is being tried: only what was done with all of them at work."""
+    """Count the results of the number that is being tried: only attempts with all agents at work."""
     if not isinstance(fact, f.Landed | f.PhaseFailed) or fact.task not in changed:
         return
     task = state.tasks[fact.task]

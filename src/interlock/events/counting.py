@@ -1,4 +1,4 @@
-"""Which facts the tallies count, and as what. Called by the fold after a fact was taken in."""
+"""Counts facts in the tallies. Called by the fold after a fact was taken in."""
 
 import math
 
@@ -12,9 +12,9 @@ from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 
 SLACK = 0.1
-"""Of an agent: less than this is no more than one ending as another begins."""
+"""Share of an agent that is ignored: one ending while another begins."""
 LEAST_SECONDS, LEAST_USD = 0.01, 1e-6
-"""What is measured as less is taken for this: a logarithm needs something."""
+"""The least value that is counted: a logarithm needs more than 0."""
 
 
 def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
@@ -30,14 +30,14 @@ def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
 
 
 def _new_run(tallies: Tallies, time: float) -> None:
-    """Nobody knows until when the agents of a run that died were at work: that time is not counted."""
+    """Skip the time since a run that died: the end of its agents' work is unknown."""
     tallies.fade()
     for gauge in tallies.gauges.values():
         gauge.since = time
 
 
 def _note_place(state: State, task: TaskState, time: float) -> None:
-    """Is it in the queue now, or does an agent work on it; and under which category was it so far."""
+    """Count the task as queued or as worked on, under its category."""
     tallies = state.tallies
     queue = task.category if _is_queued(state, task) else ""
     if queue != task.queued_as:
@@ -79,8 +79,8 @@ def _end_shift(tallies: Tallies, task: TaskState, shift: Shift, time: float) -> 
 
 
 def _number(average: float) -> int:
-    """Upwards: with at most six allowed there are between five and six on the average, and that is what six
-    came to. Rounded to the nearest, five would be blamed for half of it."""
+    """Round up: with at most six allowed, the average is between five and six, and that is a result of six.
+    Rounded to the nearest, five would be blamed for half of it."""
     return max(1, math.ceil(average - SLACK))
 
 

@@ -48,7 +48,7 @@ def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> 
 
 
 def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None:
-    """No failure: neither the breaker nor the limit of retries hear of it."""
+    """Note the question. It is no failure: neither the breaker nor the limit of retries counts it."""
     asked = Question(fact.attempt, fact.text, fact.message)
     task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
     task.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
@@ -64,7 +64,7 @@ def _question_answered(task: TaskState, fact: f.QuestionAnswered, _: Recorded) -
 
 
 def close_question(task: TaskState, answer: str = "") -> None:
-    """An open question is answered; without an answer it is forgotten."""
+    """Close an open question with the answer; without one, forget the question."""
     if task.questions and task.questions[-1].answer is None:
         *before, last = task.questions
         task.questions = [*before, replace(last, answer=answer)] if answer else before
@@ -145,7 +145,7 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
 
 
 def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
-    """When the next attempt may begin: at once, if somebody else can have it whose model is not closed."""
+    """Return the time of the next attempt: at once, if an agent whose model is open can have it."""
     until = time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     if fact.error not in WAITS:
         return until
@@ -175,7 +175,7 @@ def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
 
 
 def _cut_off(task: TaskState, archived: str) -> None:
-    """What ended its agent was not the agent: where it can go on."""
+    """Remember where an agent can go on that was ended from outside."""
     opened = task.opened
     if task.phase.kind is PhaseKind.AGENT and opened and opened.attempt == task.attempt:
         task.cut_off = Resume(opened.attempt, opened.session, opened.base, archived)

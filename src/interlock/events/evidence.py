@@ -1,4 +1,4 @@
-"""What is known of the project's checks, and what a change that passed them is worth with it."""
+"""Evidence: results of canaries, and the grade of a change that passed its checks."""
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
@@ -9,7 +9,7 @@ from interlock.model.task import Task, TaskId
 
 
 def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
-    """Remember what the checks said of code that was broken on purpose; the last word counts."""
+    """Remember the result of the checks on code that was broken on purpose; the last one counts."""
     result = canary_result(fact, state.run.run if state.run else "")
     state.canaries[canary_key(fact.commands, fact.environment)] = result
     return set()
@@ -30,11 +30,11 @@ def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
 
 
 def canary_for(state: State, task: Task) -> CanaryResult | None:
-    """What the task's project checks said of a canary in this run's environment, if that is known."""
+    """Return the known result of the task's project checks on a canary in this run's environment."""
     return state.canaries.get(canary_key(task.verify, state.run.environment if state.run else ""))
 
 
 def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:
-    """What a change that passed is worth: fixed now, whatever is found out later."""
+    """Return the evidence of a change that passed: it is fixed now, and later findings do not change it."""
     touched = task.work.touched if task.work else ()
     return weigh(fact.checks, canary_for(state, task.spec), touched, fact.lost_tests)

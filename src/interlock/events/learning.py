@@ -1,4 +1,4 @@
-"""What the facts about forecasts, limits and lessons change in State."""
+"""Applies facts about forecasts, limits and lessons to State."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -77,7 +77,7 @@ def credit(state: State, task: TaskState, fact: f.Fact) -> None:
         return
     doubted = {name for name in task.offered if name in state.lessons and not state.lessons[name].is_trusted}
     for name in (*task.offered, *task.held_out):
-        # Whatever came of an attempt may be the doing of another lesson that it carried.
+        # The result of an attempt may be due to another lesson that it carried.
         if name not in state.lessons or doubted - {name}:
             continue
         lesson = state.lessons[name]
@@ -110,7 +110,7 @@ def _pool_measured(state: State, fact: f.PoolMeasured, row: Recorded) -> set[Tas
 
 
 def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
-    """It is there to be read."""
+    """Change nothing: the fact is there to be read."""
     return set()
 
 

@@ -44,7 +44,7 @@ from interlock.model.task import Phase, PhaseKind
 
 
 class Stage(StrEnum):
-    """Where a task is."""
+    """Stage of a task."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -66,7 +66,7 @@ class Go(StrEnum):
 
 
 class Row(NamedTuple):
-    """From a stage, in any of these kinds of phases, a fact leads to a stage and a phase."""
+    """A row of the table: from a stage, in these kinds of phases, a fact leads to a stage and a phase."""
 
     stage: Stage
     kinds: tuple[PhaseKind, ...]
@@ -123,7 +123,7 @@ TABLE: tuple[Row, ...] = (
     Row(Stage.CANCELLED, _ANY, TaskRemoved, Stage.REMOVED),
     Row(Stage.REMOVED, _ANY, TaskAccepted, Stage.WAITING, Go.FIRST),
     Row(Stage.DONE, _ANY, TaskAccepted, Stage.DONE),
-    # Main has moved, whatever a person said meanwhile: the log follows what is true.
+    # Main has moved, even if a person cancelled the task meanwhile: the log follows what is true.
     *(
         Row(stage, _ANY, fact, Stage.DONE, Go.END)
         for fact in (Landed, LandingSeen)

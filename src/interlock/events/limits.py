@@ -3,7 +3,7 @@ read: a log of an older version, or one that a forged line went into, may hold a
 
 Rules:
 1. No number is less than 0 or more than `MOST`, except those that say so here.
-2. A number beyond a limit becomes the limit. The fact counts all the same.
+2. A number beyond a limit becomes the limit. The fact still counts.
 3. What does not name an object of git names none: commits and trees become words of git commands.
 """
 
@@ -86,7 +86,7 @@ def _object(kind: type) -> Mend | None:
 
 
 def _optional(mends: list[Mend | None]) -> Mend | None:
-    """Of `X | None`; a fact has no other union with numbers in it."""
+    """Return the function for `X | None`; a fact has no other union with numbers in it."""
     mend = next((each for each in mends if each), None)
     return (lambda value: None if value is None else mend(value)) if mend else None
 

@@ -1,11 +1,11 @@
-"""What came of tasks that were started although they may edit the same paths as others under way.
+"""Counts the results of tasks that were started although they may edit the same paths as others under way.
 
 Rules:
-1. Two tasks are a pair from the start of the second on. When one of them has landed, what becomes of the
-   other tells: it lands too, or it conflicts. Anything else (another failure, a person's hand) tells nothing.
-2. What a conflict costs is how long the attempt after it takes, beside how long both were expected to take:
-   the loser is often the longer of the two.
-3. What is counted fades from run to run, so that what was given up is tried again some day.
+1. Two tasks are a pair from the start of the second on. When one of them has landed, the other gives the
+   result: it lands too, or it conflicts. Any other end (another failure, a cancel) gives none.
+2. The cost of a conflict is the time of the attempt after it, beside the expected time of both: the loser is
+   often the longer of the two.
+3. Counts fade from run to run, so that an overlap that was given up is tried again some day.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from interlock.model.numbers import logarithm
 from interlock.model.task import TaskId
 
 LEAST_SECONDS = 1.0
-"""What takes less is taken for this: a logarithm needs something."""
+"""The least time that is counted: a logarithm needs more than 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,36 +24,36 @@ class Pair:
     """Two attempts side by side."""
 
     task: TaskId
-    """Which was started second, knowingly."""
+    """The task that was started second, knowingly."""
     other: TaskId
     paths: float
-    """How many both will edit, as was expected."""
+    """Number of paths that both were expected to edit."""
     kind: str
     """The category of `task`."""
     seconds: float
-    """How long they were expected to take: the geometric mean."""
+    """Expected time of both: the geometric mean."""
     landed: TaskId | None = None
 
     @property
     def tasks(self) -> tuple[TaskId, TaskId]:
-        """Both."""
+        """Both tasks."""
         return self.task, self.other
 
 
 @dataclass(slots=True)
 class Regime:
-    """How overlaps in one kind of work turned out."""
+    """Results of overlaps in one kind of work."""
 
     overlaps: float = 0.0
     conflicts: float = 0.0
     exposure: float = 0.0
-    """Paths in common, added up until the conflict: as nobody knows which of them it was, half of them count
+    """Paths in common, added up until the conflict: the conflicting one is not known, so half of them count
     where there was one."""
     redone: float = 0.0
     """Conflicts after which a change was made again."""
     rework: float = 0.0
-    """The logarithms, added up, of how long that took beside how long the pair was expected to take.
-    Logarithms, so that one task of a whole day does not drown what a hundred others say."""
+    """Sum of the logarithms of the time that took divided by the expected time of the pair. Logarithms, so
+    that one task of a whole day does not outweigh a hundred others."""
 
     def fade(self) -> None:
         """A run later."""
@@ -67,7 +67,7 @@ class Overlaps:
 
     pairs: list[Pair] = field(default_factory=list)
     redoing: dict[TaskId, Pair] = field(default_factory=dict)
-    """Who makes a change again, because of which pair."""
+    """Tasks that make a change again, each with the pair that caused it."""
     regimes: dict[str, Regime] = field(default_factory=dict)
     """By category, over all runs."""
 
@@ -77,16 +77,16 @@ class Overlaps:
             regime.fade()
 
     def of(self, kind: str) -> Regime:
-        """Where pairs of this kind are counted."""
+        """Return the counts for pairs of this kind."""
         return self.regimes.setdefault(kind, Regime())
 
     def start(self, task: TaskId, pairs: Iterable[Pair]) -> None:
-        """A new attempt of `task`: what the one before would have told, nobody knows."""
+        """Begin a new attempt of `task`: the pairs of the one before are dropped without a result."""
         self.forget(task)
         self.pairs += pairs
 
     def land(self, task: TaskId) -> None:
-        """Its change is on main: a pair that the other one had landed of is clean."""
+        """Note that its change is on main: a pair whose other change had landed is clean."""
         told = [pair for pair in self.pairs if task in pair.tasks and pair.landed]
         for pair in told:
             regime = self.of(pair.kind)
@@ -99,7 +99,7 @@ class Overlaps:
         ]
 
     def conflict(self, task: TaskId) -> None:
-        """Its change conflicts with what landed meanwhile."""
+        """Note that its change conflicts with changes that landed meanwhile."""
         told = [pair for pair in self.pairs if pair.landed and task in pair.tasks]
         for pair in told:
             regime = self.of(pair.kind)
@@ -119,5 +119,5 @@ class Overlaps:
             regime.rework += logarithm(max(seconds, LEAST_SECONDS) / max(pair.seconds, LEAST_SECONDS))
 
     def forget(self, task: TaskId) -> None:
-        """Nothing can be told from its pairs any more."""
+        """Drop its pairs without a result."""
         self.pairs = [pair for pair in self.pairs if task not in pair.tasks]

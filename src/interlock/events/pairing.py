@@ -1,4 +1,4 @@
-"""Which facts tell something about tasks that were started side by side. Called by the fold."""
+"""Passes facts about tasks that were started side by side to the overlaps. Called by the fold."""
 
 import math
 

@@ -32,12 +32,12 @@ class UnknownFact(EnvironmentProblem):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Fact):
-    """Stands for a row of a kind, version or value that is not known, or whose body does not fit its kind. It
+    """Represents a row of an unknown kind, version or value, or whose body does not fit its kind. It
     stays in the log and changes nothing."""
 
     kind: str
     is_needed: bool = False
-    """Nothing may be decided from a log with this row by a version that does not know it."""
+    """True if a version that does not know this row may decide nothing from the log."""
     needs: str = ""
     """The oldest Interlock that knows it; empty: the row does not say."""
 
@@ -63,7 +63,7 @@ class Recorded:
 
 @cache
 def _decoder(kind: str) -> msgspec.json.Decoder[Fact] | None:
-    """None: this version does not know the kind."""
+    """Return the decoder of a kind; None if this version does not know it."""
     known = kinds().get(kind)
     return msgspec.json.Decoder(known, strict=False) if known else None
 
@@ -81,8 +81,7 @@ def encode(fact: Fact) -> tuple[str, str]:
 
 
 def decode(kind: str, body: str) -> Fact:
-    """The fact that `encode` wrote, in this version or an older one. Whatever the body says, this returns
-    one."""
+    """Decode a fact that this version or an older one wrote. For any body this returns a fact."""
     decoder, known = _decoder(kind), SHAPES.get(kind, FIRST).version
     marks = marks_of(body)
     if decoder is None or (marks.version > known and marks.needs != ANY):
@@ -97,8 +96,8 @@ def decode(kind: str, body: str) -> Fact:
 
 
 def _unknown(kind: str, body: str) -> Unreadable:
-    """The row says itself whether a version that does not know it may go on. One that does not say is not
-    passed over: to lose what it means without a word is worse."""
+    """Represent a row that this version does not know. The row says if that version may go on. A row that
+    does not say is needed: to lose its meaning without a message would be worse."""
     needs = marks_of(body).needs
     return Unreadable(kind) if needs == ANY else Unreadable(kind, is_needed=True, needs=needs)
 
@@ -138,7 +137,7 @@ def _plain(value: msgspec.Raw) -> object:
 
 
 def _has_new_value(known: type[Fact], body: str) -> bool:
-    """Is there a word in the body where only words of a list may stand, and it is not on ours."""
+    """Return True if the body has a value that is not in this version's list for its field."""
     return _is_new(known, _plain(msgspec.Raw(body.encode(errors="replace"))))
 
 
@@ -179,7 +178,7 @@ def verify_chain(rows: Iterable[Recorded], previous: str = GENESIS, expected: in
 
 
 def _broken(seq: int, how: str) -> BrokenChain:
-    """The first bad fact, and how to go on without it."""
+    """Build the error that names the first bad fact, and how to go on without it."""
     keep = f"`interlock events --export all.ndjson` and `head -n {seq - 1} all.ndjson > good.ndjson`"
     return BrokenChain(
         f"the log is broken: fact {seq} {how}",

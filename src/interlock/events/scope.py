@@ -1,4 +1,4 @@
-"""What agents ask to edit beyond what was expected of them, and what they are told."""
+"""Requests of agents to edit more than was expected of them, and the answers."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from interlock.events.state import State
 from interlock.model.task import TaskId
 
 REQUESTS_KEPT = 50
-"""Of one task, the latest: the next attempt is told of them."""
+"""The latest requests of one task that are kept: the next attempt reads them."""
 
 
 def scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[TaskId]:
-    """An agent that is at work asks."""
+    """Note the request of an agent that is at work."""
     task = state.tasks.get(fact.task)
     if task is None or task.stage is not Stage.RUNNING:
         return set()
@@ -26,7 +26,7 @@ def scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[
 
 
 def scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[TaskId]:
-    """The first answer counts. What is granted is held from now on, until the attempt's change has landed."""
+    """Note the first answer. Granted paths are held from now on, until the attempt's change has landed."""
     task = state.tasks.get(fact.task)
     if task is None or all(asked.seq != fact.request or asked.is_answered for asked in task.requests):
         return set()

@@ -13,7 +13,7 @@ from interlock.events.versions import FIRST, SHAPES
 VERSION = 14
 """Raise it whenever State or the fold changes meaning. A new kind of fact need not: `READS` has it."""
 READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
-"""What was folded. A version that knows more must not start from a state that passed over some of it."""
+"""The kinds that were folded. A newer version must not start from a state without some of its kinds."""
 
 
 def pack(state: State) -> bytes:

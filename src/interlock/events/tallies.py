@@ -1,8 +1,8 @@
-"""What the log counts over all its runs, in sums that a fact changes in no time at all.
+"""Sums over all runs of a log, which each fact changes in constant time.
 
 Rules:
 1. Only what the fold takes in is counted: what comes late, or stands in the log twice, changes nothing.
-2. What is counted fades: every run that follows one with anything to count makes it worth a little less.
+2. Counts fade: each run after one with anything to count makes them weigh a little less.
 3. Categories, agents, models and figures stand here, and nothing of what a task is about: other projects of
    the same user may see it.
 """
@@ -17,7 +17,7 @@ DECAY = 0.98
 
 @dataclass(slots=True)
 class Sums:
-    """Of pairs of logarithms: what was measured (y), and what the task's own estimate was (x)."""
+    """Sums of pairs of logarithms: the measured value (y), and the task's own estimate (x)."""
 
     count: float = 0.0
     y: float = 0.0
@@ -37,7 +37,7 @@ class Sums:
 
 @dataclass(slots=True)
 class Tally:
-    """How attempts at one kind of work by one agent with one model fared."""
+    """Results of attempts at one kind of work by one agent with one model."""
 
     category: str
     agent: str
@@ -46,16 +46,16 @@ class Tally:
     failed: float = 0.0
     """By the attempt's own fault; not because a model, a machine or a person was in the way."""
     conflicts: float = 0.0
-    """What others had landed meanwhile was in its way."""
+    """Attempts that conflicted with changes of others."""
     seconds: Sums = field(default_factory=Sums)
-    """Of agents that left a change or ran out of time. Only `y` counts: some files hold defaults as `x`."""
+    """Times of agents that left a change or ran out of time. Only `y` counts: `x` may be a default."""
     estimated: Sums = field(default_factory=Sums)
-    """The same of tasks that had an estimate, beside it."""
+    """Times of tasks that had an estimate, beside it."""
     check_seconds: Sums = field(default_factory=Sums)
     cost_usd: Sums = field(default_factory=Sums)
     tokens: Sums = field(default_factory=Sums)
     paid_usd: float = 0.0
-    """What was paid for `paid_tokens`, of attempts that say both."""
+    """Money paid for `paid_tokens`, of attempts that report both."""
     paid_tokens: float = 0.0
 
     @property
@@ -66,7 +66,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Goodput:
-    """What so many agents at once on one kind of work came to.
+    """Results of one number of agents at once on one kind of work.
 
     An attempt is counted under the number of agents that were at work on its category while it was, on the
     average; time is counted under the number at the time.
@@ -74,18 +74,18 @@ class Goodput:
 
     attempts: float = 0.0
     agent_seconds: float = 0.0
-    """Of these attempts. Landed changes an hour are `landed / agent_seconds * 3600` times the agents."""
+    """Time of these attempts. Landed changes an hour are `landed / agent_seconds * 3600` times the agents."""
     landed: float = 0.0
     failed: float = 0.0
     conflicts: float = 0.0
     first_landed: float = 0.0
-    """Of tasks that had not failed before: what makes a first attempt fail is another matter."""
+    """Landings of tasks that had not failed before: first attempts are compared with first ones."""
     first_ended: float = 0.0
     cost_usd: float = 0.0
     wall_seconds: float = 0.0
-    """How long exactly so many were at work."""
+    """Time with exactly this number at work."""
     filled_seconds: float = 0.0
-    """How much of that another task of the category was free to start: the queue filled them."""
+    """Part of that time in which another task of the category was free to start: the queue filled them."""
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class Gauge:
     queued: int = 0
     """Tasks whose needs are met and that no agent works on."""
     since: float = 0.0
-    """Up to when its time is counted."""
+    """The time up to which it is counted."""
     area: float = 0.0
     """Agents times seconds, since the beginning of the log."""
 
@@ -108,9 +108,9 @@ class Shift:
     category: str
     since: float
     area: float
-    """Of the category's gauge when it began."""
+    """Area of the category's gauge when it began."""
     agents: int = 0
-    """How many were at work on the category meanwhile, on the average; 0: it is not over."""
+    """Average number at work on the category meanwhile; 0: it is not over."""
 
 
 @dataclass(slots=True)
@@ -126,18 +126,18 @@ class Tallies:
     """Something was counted since the last run began."""
 
     def of(self, category: str, agent: str, model: str) -> Tally:
-        """Where attempts of this kind are counted."""
+        """Return the tally of this kind."""
         key = kind(category, agent, model)
         if key not in self.kinds:
             self.kinds[key] = Tally(category, agent, model)
         return self.kinds[key]
 
     def at(self, category: str, agents: int) -> Goodput:
-        """Where that many agents on a category are counted."""
+        """Return the goodput of this number of agents on a category."""
         return self.goodput.setdefault(category, {}).setdefault(agents, Goodput())
 
     def fade(self) -> None:
-        """A run later. Runs with nothing to count make nothing older."""
+        """Let the sums fade by a run. A run with nothing to count does not count."""
         if not self.has_news:
             return
         self.has_news = False

@@ -6,7 +6,7 @@ from interlock.model.errors import StaleEpoch
 
 
 class Lease:
-    """How long this process is sure to be in charge. Its agents and checks end before that by themselves."""
+    """The time for which this process is sure to be in charge. Its agents and checks end before that."""
 
     def __init__(self, clock: Callable[[], float], renewed: Callable[[float], None] = lambda _: None) -> None:
         """`clock` goes on while the machine sleeps. `renewed` hears the seconds from now on."""

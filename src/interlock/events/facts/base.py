@@ -1,4 +1,4 @@
-"""What all facts have in common."""
+"""Base classes of facts."""
 
 from dataclasses import dataclass
 

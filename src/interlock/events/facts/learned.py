@@ -1,4 +1,4 @@
-"""What was learned, and what follows from it: forecasts, limits, lessons, the pool's figures."""
+"""Facts about what was learned: forecasts, limits, lessons, the pool's figures."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from interlock.model.task import TaskId
 
 @dataclass(frozen=True, slots=True)
 class TaskEstimated(Fact):
-    """What earlier work says about a task, as of now. The schedule goes by the latest."""
+    """A forecast for a task, from earlier work. The schedule uses the latest."""
 
     task: TaskId
     forecast: Forecast
@@ -20,7 +20,7 @@ class TaskEstimated(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ExperienceGathered(Fact):
-    """What other projects of the same user count. Here it is a hint, until there is something better."""
+    """Counts of the user's other projects. They are used until this project has its own."""
 
     projects: int
     tallies: Tallies
@@ -28,22 +28,22 @@ class ExperienceGathered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ClutchDecided(Fact):
-    """How many agents may work at once, and which brake says so."""
+    """A limit of agents at work at once, and the brake that set it."""
 
     limit: int
     brake: str
     """`max-parallel`, `cold-start`, `goodput`, `provider` or `host`."""
     why: str
     category: str = ""
-    """Of which kind of work; empty: of all together."""
+    """The kind of work; empty: all together."""
     evidence: dict[str, float] | None = None
     """The figures behind it, by name."""
     provider: str = ""
-    """Of the agents of which provider, if it is about those."""
+    """The provider, if the limit is for its agents."""
     goodput: int = 0
-    """What the goodput brake alone would allow; 0: it was not asked."""
+    """The number that the goodput brake alone would allow; 0: it was not asked."""
     until: float = 0.0
-    """With a limit of 0: when it ends."""
+    """End of a limit of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ProviderBraked(Fact):
     """Calls at once that are let through now; of an account, agents at once."""
     why: str
     until: float = 0.0
-    """Nothing goes there before this time; 0: it may at once."""
+    """No call goes there before this time; 0: calls may go at once."""
     calls: int = 0
     """Calls since the last such fact, and how many of them were turned away."""
     refused: int = 0
@@ -81,7 +81,7 @@ class NothingLearned(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LessonsOffered(PhaseFact):
-    """Which lessons an attempt was given, and which of those that fit were held back to see what they do."""
+    """An attempt was given lessons; some that fit were held back to measure if they help."""
 
     offered: tuple[str, ...] = ()
     held_out: tuple[str, ...] = ()
@@ -93,12 +93,12 @@ class LessonRetired(Fact):
 
     lesson: str
     why: str
-    """With the figures behind it; or a person's words."""
+    """The reason with its figures; or a person's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeRequested(PhaseFact):
-    """An agent wants to edit what nobody expected it to."""
+    """An agent asks to edit paths that were not expected of it."""
 
     paths: tuple[str, ...] = ()
     why: str = ""
@@ -106,7 +106,7 @@ class ScopeRequested(PhaseFact):
 
 @dataclass(frozen=True, slots=True)
 class ScopeAnswered(Fact):
-    """Whether it may: yes when nobody else holds it."""
+    """The answer to such a request: granted if no other task holds the paths."""
 
     task: TaskId
     attempt: int
@@ -119,7 +119,7 @@ class ScopeAnswered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class PoolMeasured(Fact):
-    """How the pool did since the run began."""
+    """Figures of the pool since the run began."""
 
     run: str
     figures: PoolFigures

@@ -1,4 +1,4 @@
-"""What the loop says about itself."""
+"""Facts about the loop itself."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ class RunStarted(Fact):
     generation: int
     max_parallel: int
     selection: tuple[TaskId, ...] | None = None
-    """Only these tasks are to run; None: all."""
+    """The tasks to run; None: all."""
     sandbox: str = ""
-    """What keeps its agents and checks from the rest of the machine; `none`: a person said so."""
+    """The sandbox of its agents and checks; `none`: a person turned it off."""
     slots: dict[str, int] | None = None
-    """How many agents of a role may work at once, where that is less than all together."""
+    """The most agents of each role at once, where that is less than all together."""
     lane_depth: int = 1
-    """How many changes may be checked at once, each on top of the one before."""
+    """The most changes that are checked at once, each on top of the one before."""
     environment: str = ""
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""
@@ -37,7 +37,7 @@ class RunEnded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class MainSeen(Fact):
-    """Where the protected branch was found to be."""
+    """The protected branch was found at this commit."""
 
     branch: str
     commit: Commit
@@ -50,7 +50,7 @@ class SetupBuilt(Fact):
     """The graph's `setup` was carried out for a tree: dependencies were installed, or could not be."""
 
     digest: str
-    """Of its commands, its key files and the environment: names the result."""
+    """Digest of its commands, its key files and the environment: names the result."""
     tree: Tree
     ok: bool
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""What people and the plan say."""
+"""Facts about what people and the plan say."""
 
 from dataclasses import dataclass, field
 
@@ -35,12 +35,12 @@ class TaskRemoved(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Paused(Fact):
-    """Nothing new starts (or, with a task: this one does not)."""
+    """No new attempt starts (with a task: none of this task)."""
 
     task: TaskId | None = None
     why: str = ""
     losses: int = 0
-    """Not 0: no person paused the task. Interlock holds it back, as it was lost this often in a row."""
+    """Losses in a row, if Interlock itself paused the task because of them; 0: a person paused it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TaskRetried(Fact):
 
 @dataclass(frozen=True, slots=True)
 class TaskReset(Fact):
-    """A person released a stuck task; whoever held it is fenced."""
+    """A person released a stuck task; its former holder is fenced."""
 
     task: TaskId
     why: str = ""
@@ -85,7 +85,7 @@ class MessageSaid(Fact):
 
 @dataclass(frozen=True, slots=True)
 class MessageDelivered(Fact):
-    """An agent was given it while it ran. Later attempts find it in their prompt all the same."""
+    """A running agent got the message. Later attempts find it in their prompt too."""
 
     task: TaskId
     attempt: int
@@ -105,7 +105,7 @@ class PermissionAnswered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered(Fact):
-    """A person answered the question that an attempt ended with. The next attempt is told."""
+    """A person answered the question that an attempt ended with. The next attempt gets the answer."""
 
     task: TaskId
     attempt: int = 0
@@ -114,7 +114,7 @@ class QuestionAnswered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class StopRequested(Fact):
-    """Somebody asked the running loop to stop: first no new starts, with `agents` also those that run."""
+    """The running loop was asked to stop: first no new starts, with `agents` also those that run."""
 
     run: str
     agents: bool = False

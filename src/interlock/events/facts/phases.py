@@ -1,4 +1,4 @@
-"""What happens to a task."""
+"""Facts about the phases of a task."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ class PhaseStarted(PhaseFact):
     why: str = ""
     agent: str = ""
     beside: tuple[Beside, ...] = ()
-    """Tasks under way that it may get in the way of: started all the same, as a slot would idle."""
+    """Tasks under way that it may conflict with: it started anyway, because a slot would have idled."""
     ahead: TaskId = TaskId("")
-    """It is checked on top of this task's change, which is not on main yet; '': on main itself."""
+    """The task whose change, not on main yet, it is checked on top of; '': it is checked on main itself."""
     agent_why: str = ""
     """The reason for its agent, in short; '' if there was no choice."""
 
@@ -34,9 +34,9 @@ class SessionOpened(PhaseFact):
     use: str = ""
     model: str = ""
     sandbox: str = ""
-    """What keeps it from the rest of the machine."""
+    """The sandbox that it runs in."""
     base: Commit = Commit("")
-    """What it starts from."""
+    """The commit that it starts from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PermissionAsked(PhaseFact):
     """The tool call it is about, by the agent's own id."""
     tool: str = ""
     text: str = ""
-    """What it wants to do."""
+    """The action that it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class QuestionAsked(PhaseFact):
     log: str = ""
     base: Commit = Commit("")
     commit: Commit | None = None
-    """What it has made so far, if anything."""
+    """The commit that it has made so far, if any."""
     archived: str = ""
     usage: Usage | None = None
     session: str = ""
@@ -99,7 +99,7 @@ class NoChangeNeeded(PhaseFact):
     base: Commit = Commit("")
     tree: Tree = Tree("")
     checks: tuple[CheckResult, ...] = ()
-    """None: all that is known is what the agent says."""
+    """Results of its checks; none: only the agent says that nothing is to be done."""
     seconds: float = 0.0
     log: str = ""
     usage: Usage | None = None
@@ -133,7 +133,7 @@ class CandidatePassed(PhasePassed):
 
 @dataclass(frozen=True, slots=True)
 class Landed(PhasePassed):
-    """Main moved to the tested commit: true whatever became of the claim, so only `commit` must match."""
+    """Main moved to the tested commit. This holds even if the claim was lost: only `commit` must match."""
 
     base: Commit = Commit("")
     commit: Commit = Commit("")
@@ -191,11 +191,11 @@ class PhaseFailed(PhaseFact):
     checks: tuple[CheckResult, ...] = ()
     retry_after_seconds: float = 0.0
     base: Commit = Commit("")
-    """What `commit` was made from."""
+    """The commit that `commit` was made from."""
     usage: Usage | None = None
     session: str = ""
     left_out: tuple[LeftOut, ...] = ()
-    """As in WorkFinished."""
+    """Files that do not land, as in WorkFinished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class PhaseLost(PhaseFact):
     retry_after_seconds: float = 0.0
     """Grows with losses in a row: the task may be what ends its holders."""
     usage: Usage | None = None
-    """Of an agent: what it had used until then, from its transcript."""
+    """Usage of an agent until then, from its transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class PhaseDeferred(PhaseFact):
     retry_after_seconds: float = 5.0
     archived: str = ""
     usage: Usage | None = None
-    """As in PhaseLost."""
+    """Usage, as in PhaseLost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,31 +229,31 @@ class TaskFailed(Fact):
     attempt: int
     why: str
     breaker: bool = False
-    """The same failure came twice in a row."""
+    """True if the same failure came twice in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceArchived(Fact):
-    """Nothing of an attempt runs any more; what its workspace held, if anything, is kept under `ref`."""
+    """No process of an attempt runs any more; the content of its workspace, if any, is kept under `ref`."""
 
     task: TaskId
     attempt: int
     ref: str
     why: str = ""
     usage: Usage | None = None
-    """As in PhaseLost. It counts once for each attempt, whichever facts have it."""
+    """Usage, as in PhaseLost. It counts once for each attempt, even if several facts have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotesSaved(Fact):
-    """An agent's session is over, for whatever reason, and what is known of it was written down."""
+    """An agent's session is over, and its notes were written down."""
 
     task: TaskId
     attempt: int
     reason: str
     """`done`, `asked`, `error`, `timeout`, `idle`, `stopped`, `lost` ..."""
     summary: str = ""
-    """What the agent said last, or how it ended."""
+    """The last message of the agent, or the way it ended."""
     path: str = ""
     """The notes, relative to the state folder."""
 
@@ -264,16 +264,16 @@ class CanaryTried(Fact):
 
     commands: tuple[str, ...]
     environment: str = ""
-    """What the checks ran in."""
+    """Environment of the checks."""
     noticed: bool = False
     places: tuple[str, ...] = ()
-    """What was broken, one after the other, until the checks noticed. Empty: there is nothing to break."""
+    """Places that were broken, one after the other, until the checks noticed. Empty: nothing to break."""
     seconds: float = 0.0
-    """How long they took to notice the last."""
+    """Time until they noticed the last break."""
     tree: Tree = Tree("")
-    """Of main, before it was broken."""
+    """Tree of main before it was broken."""
     given_up: bool = False
-    """Not all places were tried: the checks take too long for that."""
+    """True if not all places were tried, because the checks take too long."""
     by_build: bool = False
     """No break was noticed but by a compiler or a linter: the checks were not seen to run the code."""
     noticed_by: tuple[str, ...] = ()
@@ -282,7 +282,7 @@ class CanaryTried(Fact):
 
 @dataclass(frozen=True, slots=True)
 class BaseChecked(Fact):
-    """How one of the project's checks ends on a tree of main itself."""
+    """The result of one of the project's checks on a tree of main itself."""
 
     tree: Tree
     command: str

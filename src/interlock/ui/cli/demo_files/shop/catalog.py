@@ -1,10 +1,10 @@
-"""What the shop sells, in cents."""
+"""Articles of the shop, with prices in cents."""
 
 PRICES = {"apple": 30, "bread": 250, "cheese": 420}
 
 
 def price(item):
-    """What one of these costs."""
+    """Return the price of an article."""
     return PRICES[item]
 
 

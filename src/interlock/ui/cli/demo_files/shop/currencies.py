@@ -1,4 +1,4 @@
-"""How to write an amount."""
+"""Formats amounts of money."""
 
 SYMBOLS = {
     "GBP": "£",

@@ -1,4 +1,4 @@
-"""What the shop says to people."""
+"""Messages of the shop to its customers."""
 
 GREETINGS = {
     "fr": "Bonjour",
