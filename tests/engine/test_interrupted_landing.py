@@ -99,14 +99,14 @@ def test_a_commit_that_takes_back_a_part_is_named_until_it_is_brought_back(taken
     """Nothing was said, because `one.txt` was still as it had landed."""
     wip, new = taken_back.git("rev-parse", "main"), taken_back.git("rev-parse", "main~1")
     for said in (taken_back.interlock("status"), taken_back.interlock("run")):
-        assert f"commit {wip[:12]} on main takes back a part of what landed as {new[:12]}" in said
+        assert f"commit {wip[:12]} on main reverts a part of what landed as {new[:12]}" in said
         assert "added.txt, gone.txt, two.txt" in said
         assert "one.txt" not in said.replace("gone.txt", "")
     command = taken_back.interlock("status").split("again: ")[1].splitlines()[0]
     subprocess.run(command, shell=True, cwd=taken_back.root, env=taken_back.env, check=True)  # noqa: S602 - as a person pastes it
     assert taken_back.git("diff", "--name-only", new, "main") == "mine.txt"
     assert taken_back.git("status", "--porcelain") == ""
-    assert "takes back" not in taken_back.interlock("status")
+    assert "reverts" not in taken_back.interlock("status")
 
 
 def test_who_means_to_take_it_back_says_so_once(taken_back: Scratch) -> None:
@@ -114,7 +114,7 @@ def test_who_means_to_take_it_back_says_so_once(taken_back: Scratch) -> None:
     new = taken_back.git("rev-parse", "main~1")
     assert f"git commit --allow-empty -m 'Without {new[:12]}'" in said
     taken_back.git("commit", "-q", "--allow-empty", "-m", f"Without {new[:12]}")
-    assert "takes back" not in taken_back.interlock("status")
+    assert "reverts" not in taken_back.interlock("status")
 
 
 def test_an_uncommitted_edit_is_named_before_the_command_that_would_overwrite_it(taken_back: Scratch) -> None:

@@ -100,6 +100,6 @@ def test_an_upstream_that_does_not_fit_is_said_and_the_run_goes_on(
     said = scratch.interlock("run")
     assert why in said
     assert "git switch main && git merge origin/main" in said
-    assert said.count("going on from the local main") == 1
+    assert said.count("continuing with the local main") == 1
     assert "b.txt" in files(scratch)
     assert "bad.txt" not in files(scratch)

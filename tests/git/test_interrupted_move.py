@@ -137,7 +137,7 @@ def test_the_hint_for_an_edit_made_after_the_crash_loses_nothing(
     if staged:
         git(world.root, "add", "a.txt")
     said = run(world.repository.settle())
-    assert "your edits clash" in said
+    assert "your edits conflict" in said
     assert (world.root / "a.txt").read_text() == "mine\n" + OLD["a.txt"]
     assert (world.root / "n/n.txt").read_text() == NEW["n/n.txt"]  # everything else has followed
     again = world.made({"z.txt": "z\n"}, new)
@@ -155,7 +155,7 @@ def test_the_hint_for_an_edit_made_after_the_crash_loses_nothing(
 def test_an_edit_that_is_given_up_ends_the_wait(moved: tuple[World, Commit, Commit]) -> None:
     world, _, _ = moved
     write(world.root, {"a.txt": "mine\n"})
-    assert "your edits clash" in run(world.repository.settle())
+    assert "your edits conflict" in run(world.repository.settle())
     git(world.root, "checkout", "main", "--", "a.txt")
     assert_followed(world)
 
@@ -172,7 +172,7 @@ def test_a_commit_that_takes_back_what_landed_is_named(moved: tuple[World, Commi
     world, _, new = moved
     git(world.root, "commit", "-qam", "as I was told")
     said = run(finish_move(world.place))
-    assert f"takes back what landed as {new[:12]}" in said
+    assert f"reverts what landed as {new[:12]}" in said
     command = said.split("again: ")[1].splitlines()[0]
     subprocess.run(command, shell=True, cwd=world.root, check=True)  # noqa: S602 - as a person pastes it
     assert git(world.root, "diff", "--name-only", new, "main") == "mine.txt"
@@ -193,7 +193,7 @@ def test_many_files_that_a_commit_takes_back_are_all_brought_back(world: World) 
     git(world.root, "update-ref", "refs/heads/mine", new)
     git(world.root, "commit", "-qm", "wip")
     said = run(finish_move(world.place))
-    assert f"in {world.root} takes back what landed as {new[:12]}" in said
+    assert f"in {world.root} reverts what landed as {new[:12]}" in said
     assert "and 4 more" in said
     subprocess.run(said.split("again: ")[1].splitlines()[0], shell=True, cwd=world.root, check=True)  # noqa: S602 - as above
     assert git(world.root, "diff", "--name-only", new, "mine") == ""

@@ -72,7 +72,7 @@ def test_a_template_of_the_project_is_what_agents_get_and_a_mistake_in_it_starts
     scratch.write(interlock__toml='prompt_template = "prompts/own.md"\n')
     scratch.commit("a template")
     said = scratch.interlock("run", code=2)
-    assert "prompts/own.md:1:16: unknown place `$attemp`" in said
+    assert "prompts/own.md:1:16: unknown placeholder `$attemp`" in said
     assert "did you mean `attempt`?" in said
     assert scratch.facts("PhaseStarted") == []
     (scratch.root / "prompts" / "own.md").write_text("Please: $goal ($attempt)\n")

@@ -28,8 +28,8 @@ def test_what_is_filled_in_is_not_looked_at_again() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "hint"),
     [
-        ("$goal\nSee $feedbak", "t.md:2:5: unknown place `$feedbak`", "`feedback`"),
-        ("$goal\n\n  ${Goal}", "t.md:3:3: unknown place `$Goal`", "`goal`"),
+        ("$goal\nSee $feedbak", "t.md:2:5: unknown placeholder `$feedbak`", "`feedback`"),
+        ("$goal\n\n  ${Goal}", "t.md:3:3: unknown placeholder `$Goal`", "`goal`"),
         ("$goal costs $5", "t.md:1:13: a `$` without a name after it", "`$$`"),
         ("$goal $wholly_unknown", "t.md:1:7", "$neighbours"),
         ("Do it.", "t.md: there is no `$goal`", "no agent knows"),

@@ -32,7 +32,7 @@ def step(journal: Journal) -> tuple[str, str] | None:
 
 def test_the_first_to_finish_is_the_first_to_be_checked() -> None:
     journal = finished("b", "a")
-    assert moves(journal.state, journal.time) == [Start(B, 1, "verify", "its turn in the lane")]
+    assert moves(journal.state, journal.time) == [Start(B, 1, "verify", "next in the lane")]
 
 
 def test_there_is_one_change_in_the_lane_at_a_time() -> None:
@@ -192,7 +192,7 @@ def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() ->
     journal.tell(f.CandidateBuilt(*key(journal, "a"), Commit("m1"), Commit("a-1"), Tree("t")))
     (start,) = moves(journal.state, journal.time)
     assert (start.task, start.phase, start.onto, start.ahead) == ("b", "verify", "a-1", "a")
-    assert start.why == "its turn in the lane, on top of a, which is not on main yet"
+    assert start.why == "next in the lane, on top of a (queued)"
     build(journal, "b", "a-1")
     assert steps(journal) == []  # two at once, not three
 

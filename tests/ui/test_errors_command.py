@@ -105,7 +105,7 @@ def test_waiting_for_a_model_is_one_line_for_its_provider_and_over_when_work_goe
     assert "api.anthropic.com ANTHROPIC_API_KEY" in waits[0]["what"]
     fail(lab, "a", "fatal: no such table", attempt=3)
     waits = [one for one in lab.run("errors", "--json").json if one["error"] == "wait"]
-    assert (waits[0]["open"], waits[0]["past_it"]) == (["b"], ["a went on by itself"])
+    assert (waits[0]["open"], waits[0]["past_it"]) == (["b"], ["a continued by itself"])
 
 
 def test_the_last_run_can_be_looked_at_alone(failing: Lab) -> None:

@@ -115,7 +115,7 @@ def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
     if braked and settled and _is_calm(reading, load):
         if current + 1 >= load.most:
             return Advice(load.most, Brake.MAX_PARALLEL, "the machine has room again")
-        return Advice(current + 1, Brake.HOST, f"calm for {SETTLE_SECONDS:.0f} s: one more")
+        return Advice(current + 1, Brake.HOST, f"room for {SETTLE_SECONDS:.0f} s: one more agent")
     return None
 
 

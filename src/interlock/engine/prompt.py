@@ -158,7 +158,7 @@ def _failed(scene: Scene) -> Iterator[str]:
         f"It failed at {failure.phase}: {failure.error.value}. "
         "You start again from main, without its changes."
     )
-    yield quoted("What was seen", failure.summary, SUMMARY_CHARS)
+    yield quoted("The failure", failure.summary, SUMMARY_CHARS)
     yield failure.feedback
     if failure.left_out:
         listed = "".join(f"{one_line(out.text, GOAL_CHARS)}\n" for out in failure.left_out[:LEFT_OUT_SHOWN])

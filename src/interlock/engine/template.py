@@ -1,7 +1,7 @@
-"""A prompt with places to fill in. The shipped one is `templates/prompt.md`; a project may have its own.
+"""A prompt with placeholders. The shipped one is `templates/prompt.md`; a project may have its own.
 
-1. A place is `$name` or `${name}`; a dollar sign of its own is `$$`. There is nothing else to learn.
-2. A place that stays empty takes its line, and the empty line after it, with it.
+1. A placeholder is `$name` or `${name}`; a plain dollar sign is `$$`.
+2. The line of an empty placeholder is removed, with the empty line after it.
 3. An unknown name is an error with its line and column, found before any agent starts.
 """
 
@@ -22,10 +22,10 @@ PLACES = {
     "goal": "the goal, as the graph has it",
     "acceptance": "the commands that must pass",
     "footprint": "the files it will probably touch, and those it holds alone",
-    "neighbours": "what other agents are working on at the same time",
-    "said": "what people said to it",
-    "lessons": "what earlier attempts learned that may hold for it",
-    "feedback": "what became of the attempt before: how it failed, its output, its change, its last words",
+    "neighbours": "the work of other agents that run at the same time",
+    "said": "messages of people",
+    "lessons": "lessons of earlier attempts that may apply to it",
+    "feedback": "feedback on the attempt before: its failure, its output, its change, its last message",
 }
 _ALONE = re.compile(r"^\s*\$(?:\{(\w+)\}|(\w+))\s*$")
 SETTING = "prompt_template"
@@ -74,7 +74,7 @@ def check_template(text: str, name: str) -> None:
         where = f"{name}:{line}:{column}"
         if word is None:
             raise UsageError(f"{where}: a `$` without a name after it", "write `$$` for a dollar sign")
-        raise UsageError(f"{where}: unknown place `${word}`", suggest(word, PLACES, _listing()))
+        raise UsageError(f"{where}: unknown placeholder `${word}`", suggest(word, PLACES, _listing()))
     if "goal" not in used:
         raise UsageError(
             f"{name}: the template has no `$goal`", "add it: without it no agent knows what to do"
@@ -102,4 +102,4 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def _listing() -> str:
-    return "the places are " + ", ".join(f"`${name}`" for name in PLACES)
+    return "the placeholders are " + ", ".join(f"`${name}`" for name in PLACES)

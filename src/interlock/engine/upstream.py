@@ -90,7 +90,7 @@ class Upstream:
         self._refused = (found.main.commit, found.theirs)
         branch = found.main.branch
         self._tell(
-            f"warning: {branch} and {found.upstream} {why}; going on from the local {branch}. "
+            f"warning: {branch} and {found.upstream} {why}; continuing with the local {branch}. "
             f"To bring them together: git switch {branch} && git merge {found.upstream}"
         )
         return ""

@@ -182,6 +182,6 @@ def _broken(seq: int, how: str) -> BrokenChain:
     keep = f"`interlock events --export all.ndjson` and `head -n {seq - 1} all.ndjson > good.ndjson`"
     return BrokenChain(
         f"the log is broken: fact {seq} {how}",
-        f"go on with what is before it: {keep}, then move the log away and "
+        f"to keep the facts before it: {keep}, then move the log away and "
         "`interlock events --import good.ndjson`; or import your last export",
     )

@@ -72,7 +72,7 @@ class Settler:
                 return f"a merge with conflicts is under way in {tree.path}; finish or abort it"
             except GitFailed as failed:
                 return (
-                    f"{pending.branch} has moved on, and {tree.path} could not follow: {failed.said} "
+                    f"{pending.branch} has new commits, and {tree.path} could not be updated: {failed.said} "
                     "Do not commit there; `interlock status` tries again"
                 )
             finally:
@@ -122,8 +122,8 @@ def _to_merge(pending: Pending, names: list[str]) -> str:
     some = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     old, first = pending.old[:12], names[0]
     return (
-        f"{pending.branch} has moved on, and your edits clash with it: {some}. Nothing lands until you have "
-        f"merged them, and a commit of them as they are would take back what landed. For each: "
+        f"{pending.branch} has new commits, and your edits conflict with them: {some}. Nothing lands until "
+        f"you have merged them, and committing them as they are would revert what landed. For each: "
         f"git diff {old} -- {first} > mine.patch && git checkout {pending.branch} -- {first} && "
         "git apply -3 mine.patch; or edit it so that it has both, then git add it"
     )

@@ -1,4 +1,4 @@
-"""Notices landed work that commits took back by mistake, out of a checkout which a crash had left behind.
+"""Notices landed work that commits reverted by mistake, from a checkout which a crash had left out of date.
 
 1. Only a move that was interrupted counts, and only files that again have the content from before it. So a
    person who edits landed lines later is not told.
@@ -83,9 +83,9 @@ class TakenBack:
         paths = [os.fsdecode(path) for path in back]
         return (
             f"{_takes_back(since, where)} {part}what landed as {new[:12]}: {_some(paths)}. "
-            f"The checkout had not followed yet when it was committed.{_first(edited)} To have it again: "
+            f"The checkout was not up to date when it was committed.{_first(edited)} To restore it: "
             f"{self._command(tree, new, paths)}\n"
-            f"If it is meant: git commit --allow-empty -m 'Without {new[:12]}'"
+            f"If you meant to revert it: git commit --allow-empty -m 'Without {new[:12]}'"
         )
 
     def _command(self, tree: Worktree | None, new: str, paths: Sequence[str]) -> str:
@@ -111,7 +111,7 @@ def _parents(path: str) -> Iterator[str]:
 
 def _takes_back(commits: Sequence[str], where: str) -> str:
     names = _some([commit[:12] for commit in commits])
-    return f"commit {names} {where} takes back" if len(commits) == 1 else f"commits {names} {where} take back"
+    return f"commit {names} {where} reverts" if len(commits) == 1 else f"commits {names} {where} revert"
 
 
 def _some(paths: Sequence[str]) -> str:

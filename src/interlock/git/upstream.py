@@ -78,7 +78,7 @@ async def _fetch(place: Place, upstream: _Upstream) -> str:
         await user.run("fetch", *words, "--end-of-options", upstream.remote, spec, timeout=_FETCH_SECONDS)
     except GitFailed as failed:
         last = failed.said.splitlines()[-1] if failed.said else "no reason given"
-        return f"warning: cannot fetch {upstream.name} ({last}); going on from the local {place.branch}"
+        return f"warning: cannot fetch {upstream.name} ({last}); continuing with the local {place.branch}"
     return ""
 
 
@@ -94,6 +94,6 @@ async def _forward(place: Place, branch: Branch, upstream: _Upstream, behind: in
     if move is Move.HELD:
         return (
             f"warning: {place.branch} is {commits} behind {upstream.name}, but your checkout of it has "
-            "uncommitted changes to the same files; going on from the local one"
+            "uncommitted changes to the same files; continuing with the local one"
         )
     return f"warning: {place.branch} is {commits} behind {upstream.name}, but another process is moving it"

@@ -165,7 +165,7 @@ def in_words(one: Worktree) -> str:
     files = f"{len(one.uncommitted)} uncommitted file{'s' if len(one.uncommitted) > 1 else ''}"
     commits = f"{one.unmerged} unmerged commit{'s' if one.unmerged > 1 else ''}"
     parts = [*([files] if one.uncommitted else []), *([commits] if one.unmerged else [])]
-    return " and ".join(parts) or "nothing that is not merged"
+    return " and ".join(parts) or "no unmerged work"
 
 
 def folder_bytes(root: Path) -> int | None:

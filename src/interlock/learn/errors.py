@@ -20,7 +20,7 @@ from interlock.model.task import TaskId
 WAIT, LOST, PUT_OFF = "wait", "lost", "put-off"
 PASSING = frozenset({WAIT, LOST, PUT_OFF})
 """Errors that say nothing about a task; the next phase that succeeds ends them."""
-HAD_AGAIN = "went on by itself"
+HAD_AGAIN = "continued by itself"
 STOPPED = "stopped on request"
 OVER = frozenset({Stage.DONE, Stage.CANCELLED, Stage.REMOVED})
 

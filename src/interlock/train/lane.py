@@ -148,7 +148,7 @@ def _start(task: TaskState) -> Start:
 def _follow(task: TaskState, last: TaskState) -> Start:
     made = _made(last)
     onto, ahead = made.commit if made else Commit(""), last.spec.id
-    why = f"its turn in the lane, on top of {ahead}, which is not on main yet"
+    why = f"next in the lane, on top of {ahead} (queued)"
     return Start(task.spec.id, task.attempt, task.phase.name, why, ahead=ahead, onto=onto)
 
 
@@ -156,4 +156,4 @@ def _why(task: TaskState) -> str:
     if task.phase.kind is PhaseKind.LAND:
         is_verified = task.candidate is not None and task.candidate.evidence.is_verified
         return "passed its checks on top of main" if is_verified else "merged onto main (unverified)"
-    return "its turn in the lane"
+    return "next in the lane"
