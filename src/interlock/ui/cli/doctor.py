@@ -32,7 +32,7 @@ def doctor_command(
     Each `verify` and `done_when` command runs once on main, in the sandbox. Then main is broken on purpose in
     a tree of its own, to test that `verify` fails.
     With --prove, each mechanism of Interlock is triggered on this machine, through the real command, in a
-    minute or two: a race, a crash, a conflict, an attack. Exit 1 if one did not fire.
+    minute or two: a race, a crash, a conflict, an attack. Exit 1 if a demonstration failed.
     For example: interlock doctor --prove --keep
     """
     if keep and not proving:
