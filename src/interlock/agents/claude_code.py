@@ -128,7 +128,7 @@ class ClaudeCodeDialogue:
 
     def __init__(self, context: LaunchContext) -> None:
         self.is_over = False
-        self._seat = context
+        self._context = context
         self._tally = SessionTally(context.resume or context.session)
         self._calls = ToolCalls(TOOLS)
         self._denied: set[str] = set()
@@ -147,7 +147,7 @@ class ClaudeCodeDialogue:
 
     def say(self, text: str) -> None:
         """The model gets it after the tool that runs now."""
-        id = _id(self._seat, self._said)
+        id = _id(self._context, self._said)
         self._said += 1
         self._waiting.add(id)
         self._out.append(_message(text, id))

@@ -49,7 +49,7 @@ class CommandAdapter:
         where = model_variables(context.agent.wire, context.model_url, context.token)
         return Launch(context.agent.run, {**where, **model})
 
-    def reader(self, _seat: LaunchContext) -> "PlainReader":
+    def reader(self, _context: LaunchContext) -> "PlainReader":
         return PlainReader()
 
     def message(self, text: str) -> str:

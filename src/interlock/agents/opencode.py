@@ -66,7 +66,7 @@ class Opencode:
         account = (".local/share/opencode/auth.json",) if agent.login else ()
         return Launch(argv, env, account=account, say=context.prompt)
 
-    def reader(self, _seat: LaunchContext) -> "OpencodeReader":
+    def reader(self, _context: LaunchContext) -> "OpencodeReader":
         return OpencodeReader()
 
     def message(self, text: str) -> str:

@@ -95,7 +95,7 @@ class Serving:
         self._environ = environ
         self._gate = gate
         self._limits = limits
-        self._door = RequestCheck(endpoint.order, endpoint.token)
+        self._check = RequestCheck(endpoint.order, endpoint.token)
         self._transcript = Transcript(endpoint.order.transcript)
         self._secrets: frozenset[str] = frozenset()
         self._redactor = Redactor()
@@ -136,7 +136,7 @@ class Serving:
 
     async def _handle(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
         try:
-            asked = self._door.admit(request.method, request.raw_path, request.headers.items())
+            asked = self._check.admit(request.method, request.raw_path, request.headers.items())
             value = read_body(asked, await self._body(request, asked))
             return await self._screened(request, session, asked, value)
         except NotAllowed as refused:

@@ -104,18 +104,18 @@ class Conversation:
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
             native = relays(hooks.native, asking.forwarded_ports)
-            seated = replace(
+            context = replace(
                 launch_context(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools
             )
-            launch = self._installed(self._adapter.launch(seated))
-            if seated.hooks:
+            launch = self._installed(self._adapter.launch(context))
+            if context.hooks:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
             stack.callback(self._homes.take_back, order.task, order.attempt)
             self._furnish(place, launch)
             hosts = await stack.enter_async_context(self._options.network.to_hosts(order, launch.hosts))
             ready = self._command(place, launch, (way, hosts, asking))
             events = self._log.with_suffix(".events.jsonl")
-            reader = self._adapter.reader(seated)
+            reader = self._adapter.reader(context)
             self._dialogue = reader if isinstance(reader, Dialogue) else None
             session = Session(reader, events, self._options.clean, order.session, str(place.path))
             stack.callback(session.close)

@@ -95,7 +95,7 @@ class AcpDialogue:
 
     def __init__(self, context: LaunchContext) -> None:
         self.is_over = False
-        self._seat = context
+        self._context = context
         self._line = rpc.Connection(GREETING_ID)
         self._opening = Opening(context, self._line, self._opened, self._failed)
         self._questions = PermissionRequests(self._line)
@@ -126,12 +126,12 @@ class AcpDialogue:
         # Once all is said, how the program leaves (its input ends, or it is ended) means nothing.
         verdict = self._tally.verdict(replace(exited, code=0) if self.is_over else exited)
         # Some count a turn, some its last step, some nothing. Where the proxy counts, it counts alone.
-        return replace(verdict, usage=None) if self._seat.model_url else verdict
+        return replace(verdict, usage=None) if self._context.model_url else verdict
 
     def _opened(self, session: str) -> list[Event]:
         self._session = session
-        self._prompt(self._seat.prompt)
-        return [Event(EventKind.SESSION, session=session, model=self._seat.agent.model)]
+        self._prompt(self._context.prompt)
+        return [Event(EventKind.SESSION, session=session, model=self._context.agent.model)]
 
     def _prompt(self, text: str) -> None:
         words = TextContentBlock(type="text", text=text)
@@ -167,7 +167,7 @@ class AcpDialogue:
         return []
 
     def _permission(self, id: object, asked: RequestPermissionRequest) -> list[Event]:
-        rule, call = self._seat.agent.permissions, asked.tool_call.tool_call_id
+        rule, call = self._context.agent.permissions, asked.tool_call.tool_call_id
         question = PermissionRequest(id, tuple(asked.options))
         waits = rule == "ask" and not self._questions.is_full
         events = self._telling.asked(asked.tool_call, is_answered=not waits)

@@ -39,7 +39,7 @@ class Opening:
     ) -> None:
         self.is_replay = False
         """The agent is telling an old conversation again."""
-        self._seat = context
+        self._context = context
         self._line = line
         self._opened = opened
         self._failed = failed
@@ -52,9 +52,9 @@ class Opening:
         can = agent.agent_capabilities
         self._keys = [method.id for method in agent.auth_methods or () if "key" in method.id.lower()]
         self._ways = [self._begin]
-        if self._seat.resume and can and can.load_session:
+        if self._context.resume and can and can.load_session:
             self._ways.append(self._load)
-        if self._seat.resume and can and can.session_capabilities and can.session_capabilities.resume:
+        if self._context.resume and can and can.session_capabilities and can.session_capabilities.resume:
             self._ways.append(self._resume)
         return self._try_next()
 
@@ -64,16 +64,18 @@ class Opening:
         return []
 
     def _begin(self) -> None:
-        asked = NewSessionRequest(cwd=self._seat.workspace, mcp_servers=[])
+        asked = NewSessionRequest(cwd=self._context.workspace, mcp_servers=[])
         self._line.ask(AGENT_METHODS["session_new"], asked, self._begun, self._not_begun)
 
     def _load(self) -> None:
         self.is_replay = True
-        asked = LoadSessionRequest(cwd=self._seat.workspace, session_id=self._seat.resume, mcp_servers=[])
+        asked = LoadSessionRequest(
+            cwd=self._context.workspace, session_id=self._context.resume, mcp_servers=[]
+        )
         self._line.ask(AGENT_METHODS["session_load"], asked, self._resumed, self._not_resumed)
 
     def _resume(self) -> None:
-        asked = ResumeSessionRequest(cwd=self._seat.workspace, session_id=self._seat.resume)
+        asked = ResumeSessionRequest(cwd=self._context.workspace, session_id=self._context.resume)
         self._line.ask(AGENT_METHODS["session_resume"], asked, self._resumed, self._not_resumed)
 
     def _begun(self, result: object) -> list[Event]:
@@ -81,7 +83,7 @@ class Opening:
 
     def _resumed(self, _result: object) -> list[Event]:
         self.is_replay = False
-        return self._opened(self._seat.resume)
+        return self._opened(self._context.resume)
 
     def _not_resumed(self, _error: Json) -> list[Event]:
         return self._try_next()
