@@ -71,7 +71,7 @@ def test_a_task_that_was_begun_goes_on_though_its_lines_are_gone(scratch: Scratc
     run = scratch.start("run")
     run.wait_for_line("a: implement started")
     edit(scratch, "  a: {goal: x}\n  b: {goal: x, needs: [a]}\n", "  b: {goal: x}\n")
-    run.wait_for_line("To give it up: interlock cancel a")
+    run.wait_for_line("To cancel it: interlock cancel a")
     run.wait_for_line("b: landed")
     gate.touch()
     assert run.wait() == 0

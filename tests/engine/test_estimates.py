@@ -94,7 +94,7 @@ def test_a_damaged_or_newer_file_is_said_and_left_out(tmp_path: Path) -> None:
     asyncio.run(shared(tmp_path, "fine", said).share(tallies(1.0)))
     heard = asyncio.run(shared(tmp_path, "mine", said).gather())
     assert heard.tallies == tallies(1.0)
-    assert sorted(line.partition(" ")[0].rpartition("/")[2] for line in said) == [
+    assert sorted(line.partition(": ")[0].rpartition("/")[2] for line in said) == [
         "huge.json",
         "newer.json",
         "odd.json",

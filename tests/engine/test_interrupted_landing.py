@@ -102,7 +102,7 @@ def test_a_commit_that_takes_back_a_part_is_named_until_it_is_brought_back(taken
         assert f"commit {wip[:12]} on main reverts a part of what landed as {new[:12]}" in said
         assert "added.txt, gone.txt, two.txt" in said
         assert "one.txt" not in said.replace("gone.txt", "")
-    command = taken_back.interlock("status").split("again: ")[1].splitlines()[0]
+    command = taken_back.interlock("status").split("restore it: ")[1].splitlines()[0]
     subprocess.run(command, shell=True, cwd=taken_back.root, env=taken_back.env, check=True)  # noqa: S602 - as a person pastes it
     assert taken_back.git("diff", "--name-only", new, "main") == "mine.txt"
     assert taken_back.git("status", "--porcelain") == ""

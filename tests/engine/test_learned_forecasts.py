@@ -81,7 +81,7 @@ def test_another_project_of_the_same_user_hears_what_this_one_learned(tmp_path: 
     assert "Hush" not in text
     other.graph(tasks("guide: {goal: Do, category: docs}"))
     said = other.interlock("run")
-    assert "left out" not in said
+    assert "ignoring" not in said
     (forecast,) = forecasts(other, "guide")
     assert forecast["seconds"] < 60
     assert forecast["evidence"] == 0

@@ -63,7 +63,7 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_ends_agents_at_once
     log.rollback()
     log.close()
     assert run.wait() == 130
-    assert "leaving without" not in run.output
+    assert "leaving before" not in run.output
 
 
 @pytest.mark.postgres

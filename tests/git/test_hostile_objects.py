@@ -90,7 +90,7 @@ def refused(world: World, workspace: Workspace, commit: str) -> None:
     objects = sorted((world.root / ".git" / "objects").rglob("*"))
     with pytest.raises(RejectedObjects) as caught:
         run(world.workspaces.collect(workspace, "x\n"))
-    assert "git refuses" in str(caught.value)
+    assert "git rejected" in str(caught.value)
     assert sorted((world.root / ".git" / "objects").rglob("*")) == objects
     assert git(world.root, "for-each-ref", "refs/interlock/work") == ""
     run(world.workspaces.discard(workspace))

@@ -173,7 +173,7 @@ def test_a_commit_that_takes_back_what_landed_is_named(moved: tuple[World, Commi
     git(world.root, "commit", "-qam", "as I was told")
     said = run(finish_move(world.place))
     assert f"reverts what landed as {new[:12]}" in said
-    command = said.split("again: ")[1].splitlines()[0]
+    command = said.split("restore it: ")[1].splitlines()[0]
     subprocess.run(command, shell=True, cwd=world.root, check=True)  # noqa: S602 - as a person pastes it
     assert git(world.root, "diff", "--name-only", new, "main") == "mine.txt"
     assert world.status() == ""
@@ -195,7 +195,7 @@ def test_many_files_that_a_commit_takes_back_are_all_brought_back(world: World) 
     said = run(finish_move(world.place))
     assert f"in {world.root} reverts what landed as {new[:12]}" in said
     assert "and 4 more" in said
-    subprocess.run(said.split("again: ")[1].splitlines()[0], shell=True, cwd=world.root, check=True)  # noqa: S602 - as above
+    subprocess.run(said.split("restore it: ")[1].splitlines()[0], shell=True, cwd=world.root, check=True)  # noqa: S602 - as above
     assert git(world.root, "diff", "--name-only", new, "mine") == ""
     assert run(finish_move(world.place)) == ""
     assert not (world.place.state / "taken_back").exists()

@@ -32,7 +32,7 @@ def test_what_is_filled_in_is_not_looked_at_again() -> None:
         ("$goal\n\n  ${Goal}", "t.md:3:3: unknown placeholder `$Goal`", "`goal`"),
         ("$goal costs $5", "t.md:1:13: a `$` without a name after it", "`$$`"),
         ("$goal $wholly_unknown", "t.md:1:7", "$neighbours"),
-        ("Do it.", "t.md: there is no `$goal`", "no agent knows"),
+        ("Do it.", "t.md: the template has no `$goal`", "no agent knows"),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text: str, where: str, hint: str) -> None:

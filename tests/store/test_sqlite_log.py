@@ -197,10 +197,10 @@ def test_a_lock_that_is_not_let_go_is_reported_with_who_has_it_and_what_wakes_it
         assert holder.stdout
         holder.stdout.readline()
         assert f"locked by process {holder.pid} ({sys.executable} -c import sqlite3" in str(told())
-        assert told().hint.startswith(f"wait until that is done, or `kill {holder.pid}`")
+        assert told().hint.startswith(f"wait until that process is done, or `kill {holder.pid}`")
         psutil.Process(holder.pid).suspend()
         until(lambda: psutil.Process(holder.pid).status() == psutil.STATUS_STOPPED)
-        assert told().hint.startswith(f"it was stopped: `kill -CONT {holder.pid}`")
+        assert told().hint.startswith(f"that process is stopped: `kill -CONT {holder.pid}`")
         holder.kill()
 
 

@@ -43,7 +43,7 @@ def test_it_may_begin_from_any_commit(shop: Lab) -> None:
     path = made(shop, "old", "--from", first)
     assert git(path, "rev-parse", "HEAD") == first
     refused = shop.run("workspace", "new", "none", "--from", "no-such-ref")
-    assert (refused.code, "`no-such-ref` is no commit" in refused.err) == (2, True)
+    assert (refused.code, "`no-such-ref` is not a commit" in refused.err) == (2, True)
 
 
 def test_main_is_fetched_first(shop: Lab, tmp_path: Path) -> None:
