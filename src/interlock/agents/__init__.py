@@ -28,6 +28,6 @@ _ALL: tuple[Adapter, ...] = (
 )
 
 ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
-"""By the name that `agents.<name>.use` says."""
+"""Adapters by the name in `agents.<name>.use`."""
 
 __all__ = ["ADAPTERS"]

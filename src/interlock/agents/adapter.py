@@ -57,9 +57,9 @@ class Launch:
     leaves: tuple[str, ...] = ()
     """Files below `home` that it writes at its end: the reader gets each as one more line."""
     account: tuple[str, ...] = ()
-    """For `login`: where the program keeps its account below the user's own home. Copied into `home`."""
+    """Files of the program's account below the user's home, for `login`. They are copied into `home`."""
     hosts: tuple[str, ...] = ()
-    """For `login`: the hosts it must then reach by itself, as `name:port`."""
+    """Hosts that the program must reach by itself, for `login`, as `name:port`."""
     say: str = ""
     """Text for its standard input, which stays open if the adapter can `steer`."""
 
@@ -72,7 +72,7 @@ class SessionVerdict:
     summary: str = ""
     """One line for people; of a good end, what the agent said last."""
     usage: Usage | None = None
-    """By the program's own count; what the proxy counted is stronger."""
+    """Usage by the program's own count; the count of the proxy is preferred."""
     session: str = ""
     """The id under which it can be resumed."""
     retry_after_seconds: float = 0.0

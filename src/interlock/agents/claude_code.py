@@ -153,7 +153,7 @@ class ClaudeCodeDialogue:
         self._out.append(_message(text, id))
 
     def answer(self, call: str, allow: bool) -> Sequence[Event]:
-        """It never asks."""
+        """Return no event: this program never asks."""
         del call, allow
         return []
 
@@ -215,7 +215,7 @@ class ClaudeCodeDialogue:
         return self._calls.ended(call, not failed, text, exit_code)
 
     def _end(self, found: Json) -> Iterator[Event]:
-        """Of a turn."""
+        """Read the end of a turn."""
         self._usage += _spent(found)
         yield Event(EventKind.USAGE, usage=replace(self._usage, calls=len(self._answers)))
         # If it does not tell which messages it took, it is let go, and ends with what it heard until now.
@@ -237,7 +237,7 @@ class ClaudeCodeDialogue:
 
 
 def _noise(line: str) -> Sequence[Event]:
-    """It could not even begin."""
+    """Read a line that is no JSON: an error before the session began."""
     is_error = line.startswith("Error: ")
     return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
 
@@ -260,7 +260,7 @@ def _words(block: Json) -> str:
 
 
 def _spent(found: Json) -> Usage:
-    """In one turn. Its input tokens are those that did not come from a cache."""
+    """Return the usage of one turn. Its input tokens are those that did not come from a cache."""
     used = found.item("usage")
     cached = used.number("cache_read_input_tokens")
     fresh = used.number("input_tokens") + used.number("cache_creation_input_tokens")
@@ -268,7 +268,7 @@ def _spent(found: Json) -> Usage:
 
 
 def _cost(found: Json) -> float | None:
-    """Of this turn, if the prices of all its models are known."""
+    """Return the cost of this turn, if the prices of all its models are known."""
     models = found.item("model_usage_since_last_result")
     each = [models.item(name) for name in models.fields]
     if not each or any(one.text("costBasis") in ("", "unknown") for one in each):

@@ -27,7 +27,7 @@ KEY = "INTERLOCK_MODEL_TOKEN"
 RETRIES = 3
 """Enough for two refusals in a row."""
 IDLE_MS = 180_000
-"""Of silence in the middle of an answer."""
+"""Longest silence in the middle of an answer."""
 TEMPORARY = "tmp"
 
 _RECONNECTS = re.compile(r"^Reconnecting\.\.\. *(?:\d+/\d+)? *")
@@ -133,7 +133,7 @@ class CodexReader:
 
 
 def _noise(line: str) -> Sequence[Event]:
-    """It could not even begin."""
+    """Read a line that is no JSON: an error before the session began."""
     is_error = line.startswith("Error: ")
     return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
 

@@ -30,7 +30,7 @@ TOOLS = Tools(
 )
 
 _STREAM_ERROR = ("level=ERROR ", 'message="stream error"', ' error.error="')
-"""In this order, in a line of its log about a model that cannot be had."""
+"""Parts of a log line about an unavailable model, in this order."""
 _ASIDE = re.compile(r"\bsmall=true\b")
 """A call beside the work, for a title: that it fails does not matter."""
 _REJECTED = re.compile(
@@ -143,7 +143,7 @@ class OpencodeReader:
         return [] if known else [Event(EventKind.SESSION, session=session)]
 
     def _tool(self, part: Json) -> Sequence[Event]:
-        """It is told of only when it has ended."""
+        """Note a tool call, which this program reports only when it has ended."""
         call, state = part.text("callID"), part.item("state")
         begun = self._calls.begun(call, part.text("tool"), state.item("input"))
         if state.text("status") == "completed":

@@ -12,9 +12,9 @@ class Tools:
     """The tools of a program that do more than look."""
 
     edits: Mapping[str, str]
-    """By tool, the argument that names the file."""
+    """The argument that names the file, by tool."""
     commands: Mapping[str, str]
-    """By tool, the argument that is the command."""
+    """The argument that is the command, by tool."""
 
 
 class ToolCalls:

@@ -34,7 +34,7 @@ class Trials:
 
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     found: dict[str, CanaryResult] = field(default_factory=dict)
-    """By `canary_key`."""
+    """Results by `canary_key`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,7 @@ WIDENS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "disk_limit_bytes": ("agents and checks can fill this much of the disk", _is_wider(20 << 30)),
     "log_limit_bytes": ("agents and checks can write this much output", _is_wider(1 << 30)),
 }
-"""By setting: what it lets happen, and whether a value widens. `graph` is judged apart."""
+"""Effect of each setting, and a test for values that widen. `graph` is judged apart."""
 
 
 def of_setting(key: str, value: object, place: str, root: Path) -> Widening | None:

@@ -75,7 +75,7 @@ def _by_paths(task: Task) -> Category | None:
 
 
 def _by_words(task: Task) -> Category | None:
-    """By its first sentence: what follows tells how, and mentions tests and failures of all sorts."""
+    """Infer the category from the first sentence: later ones mention tests and failures of all sorts."""
     sentence = _END.split(task.goal[:SENTENCE_CHARS].lstrip(), maxsplit=1)[0]
     if not _ANY_WORD.search(sentence):
         return None

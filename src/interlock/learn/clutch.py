@@ -319,7 +319,7 @@ def _seconds(past: Past, most: int) -> dict[int, float]:
 
 
 def _first_seconds(past: Past) -> float:
-    """By the fewest agents there are figures of: more of them may have been in each other's way."""
+    """Return the time with the fewest agents that have figures: more may have been in each other's way."""
     for numbers in (past.own, past.elsewhere):
         for _, goodput in sorted(numbers.items()):
             if goodput.attempts >= SOME:

@@ -80,13 +80,13 @@ class CoChange:
         return len(touched.intersection(self._at.get(path, ()))), len(touched)
 
     def _of(self, glob: str) -> _Rates:
-        """By the path itself, drawn towards the folder it is in."""
+        """Return the rates of a path, drawn towards those of its folder."""
         if glob not in self._rates:
             self._rates[glob] = self._counted(self._latest(glob), self._around(folder_of(glob)))
         return self._rates[glob]
 
     def _around(self, folder: str) -> _Rates:
-        """By everything in a folder, drawn towards the folder above it."""
+        """Return the rates of everything in a folder, drawn towards those of the folder above."""
         if folder not in self._rates:
             self._rates[folder] = self._counted(self._latest(folder), self._around(dirname(folder)))
         return self._rates[folder]

@@ -9,7 +9,7 @@ from interlock.model.globs import matches
 from interlock.model.task import TaskId
 
 EXPECTED = 0.3
-"""From this probability on a path that the task does not declare counts as expected."""
+"""Least probability at which a path that the task does not declare counts as expected."""
 LARGE = 0.7
 FILES_LEAST = 3
 """The least unexpected files that are worth a message."""

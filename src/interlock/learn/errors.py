@@ -84,7 +84,7 @@ class Errors:
     retried: set[TaskId] = field(default_factory=set)
     lessons: dict[str, str] = field(default_factory=dict)
     known: dict[tuple[str, str], Symptom] = field(default_factory=dict)
-    """By fingerprint: most failures of a long log were seen before."""
+    """Symptoms by fingerprint: most failures of a long log were seen before."""
     seen: set[tuple[TaskId, int, str, int]] = field(default_factory=set)
 
     def add(self, row: Recorded) -> None:

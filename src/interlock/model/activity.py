@@ -13,7 +13,7 @@ from interlock.model.session import Event, EventKind
 from interlock.model.shown import shown
 
 OBJECT_CHARACTERS = 120
-"""Of a command, a path or a sentence inside the words."""
+"""Length of a command, a path or a sentence inside the words."""
 THINKS = "thinks"
 
 _TOOLS = {
@@ -31,11 +31,11 @@ _TOOLS = {
     "update its plan": "todowrite updateplan todo updatetodos",
     "think": "think",
 }
-"""By verb, the names that agent programs give a tool, in small letters without marks."""
+"""Names that agent programs give a tool, by verb, in small letters without marks."""
 _VERBS = {name: verb for verb, names in _TOOLS.items() for name in names.split()}
 _WITHOUT_OBJECT = ("update its plan", "think")
 _NAMES_ITSELF = ("use", "uses", "delegate", "delegates")
-"""After these comes a title, not an object."""
+"""Verbs that are followed by a title, not by an object."""
 _ARGUMENTS = (
     *("command", "pattern", "query", "url", "file_path", "filePath", "path", "absolute_path"),
     *("notebook_path", "dir_path", "description", "prompt"),

@@ -36,7 +36,7 @@ class Held:
 
     claim: Claim
     expires_in_seconds: float
-    """By the database's clock; negative once it has run out."""
+    """Rest of the lease, by the database's clock; negative once it has run out."""
     note: str = ""
     """The holder's last heartbeat message."""
     renewed_seconds_ago: float = 0.0
@@ -48,11 +48,11 @@ class Held:
 
     @property
     def clock_was_set(self) -> bool:
-        """Does the database's clock show a time before the lease was renewed, or one long after its end."""
+        """True if the database's clock is before the renewal of the lease, or long after its end."""
         return self.renewed_seconds_ago < -CLOCK_SECONDS or self.expires_in_seconds < -CLOCK_SECONDS
 
 
 def described(incarnation: str) -> str:
-    """For people: where an incarnation runs (`engine.identity` makes them)."""
+    """Describe for people where an incarnation runs (`engine.identity` makes them)."""
     parts = incarnation.split("/")
     return f"process {parts[3]} on {parts[0].partition('~')[0]}" if len(parts) == 6 else incarnation

@@ -82,7 +82,7 @@ NOISE = re.compile(
 PLACE = re.compile(r"^(?:E\s{2,})?(?:[^\s:()]+[:(]\d+(?:[:,]\d+)?\)?:?\s+(?:-\s+)?)?")
 """The file and line in front of a message: the same mistake is made in many files."""
 TELLING_WORDS = 3
-"""With fewer (`AssertionError: assert # == #`) a line may stand for anything."""
+"""The least words of a line that identifies a failure; `AssertionError: assert # == #` has fewer."""
 LINE_CHARS = 300
 LINES_COMPARED = 20
 

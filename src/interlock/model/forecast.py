@@ -47,7 +47,7 @@ class Forecast:
     """`declared`, or what it was inferred from."""
     agent: str
     seconds: float
-    """Of agent time, the median."""
+    """Agent time, the median."""
     seconds_p90: float
     success: float
     """The probability that one attempt lands."""

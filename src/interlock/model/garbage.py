@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def nothing_is_garbage() -> Iterator[None]:
-    """Do not look for garbage meanwhile: none is made, and looking takes longer than the work itself.
+    """Pause the garbage collector: no garbage is made here, and the search takes longer than the work itself.
 
     Only for work whose size has a limit. What is freed by count alone is freed as ever.
     """

@@ -43,4 +43,4 @@ KINDS: dict[str, AgentKind] = {
     "built-in": AgentKind(needs=("url", "model"), refuses=("run", "login"), wire=Wire.OLLAMA),
     "acp": AgentKind(needs=("run",)),
 }
-"""By the name that `agents.<name>.use` says."""
+"""Kinds by the name in `agents.<name>.use`."""

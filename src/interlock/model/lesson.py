@@ -18,7 +18,7 @@ class Lesson:
     text: str
     """The advice that the next attempt gets."""
     fingerprint: str
-    """Of the failure's symptom."""
+    """Id of the failure's symptom."""
     category: str = ""
     """The kind of work it holds for; empty: any."""
     paths: tuple[str, ...] = ()

@@ -7,9 +7,9 @@ class Moment(StrEnum):
     """The point of a session at which a command runs. The names are those that agent programs use."""
 
     SESSION_START = "SessionStart"
-    """Before the agent is started."""
+    """The agent is about to start."""
     PROMPT = "UserPromptSubmit"
-    """Before the agent is started, with what it will be told."""
+    """The agent is about to start, and this is its prompt."""
     BEFORE_TOOL = "PreToolUse"
     AFTER_TOOL = "PostToolUse"
     BEFORE_COMPACT = "PreCompact"

@@ -7,9 +7,9 @@ into a logarithm, passes through here first.
 import math
 
 MOST = 10**11
-"""As seconds since 1970, a time in the year 5138; as tokens or dollars, more than there are."""
+"""The largest number of a fact: as seconds since 1970 the year 5138, as tokens or dollars more than exist."""
 LEAST = 1e-9
-"""Of what has a logarithm."""
+"""The least value that has a logarithm."""
 _LARGEST = math.log(MOST)
 
 

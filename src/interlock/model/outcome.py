@@ -19,7 +19,7 @@ class ErrorClass(StrEnum):
     IDLE = "idle"
     OUTPUT = "output-limit"
     LIMIT = "resource-limit"
-    """It took more of the memory or the disk than it may."""
+    """The program took more memory or disk than it may."""
     NO_CHANGE = "no-change"
     REJECTED = "rejected-objects"
     CONFLICT = "merge-conflict"
@@ -87,7 +87,7 @@ class Resume:
     start: str = ""
     """The ref of what its workspace held; empty: nothing."""
     answered: bool = False
-    """It was not cut off: it ended with a question, and a person has answered it."""
+    """True if the session was not cut off: it ended with a question, and a person has answered it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class CheckResult:
     log: str = ""
     timed_out: bool = False
     red_on_base: bool = False
-    """It fails on the base too, so it is reported and not held against the candidate."""
+    """True if it fails on the base too: it is reported and not held against the candidate."""
     suite: SuiteResult | None = None
     """Its tests; None: its output has no report that can be read."""
     unable: Unable | None = None
@@ -201,7 +201,7 @@ class CheckResult:
     about: str = ""
     """The missing program, module or host, where that is known."""
     usual_seconds: float = 0.0
-    """It was stopped because it took far longer than this, as it usually does; 0: not for that."""
+    """The usual time of a check that was stopped because it took far longer; 0: it was not."""
     newly_failing: tuple[str, ...] = ()
     """Tests that fail and did not on main, where main was red too."""
     vanished: tuple[str, ...] = ()
@@ -211,7 +211,7 @@ class CheckResult:
     main_passed: int = 0
     """The number of tests that passed on main, where main was green."""
     unlike_main: bool = False
-    """It is red on main too, but not in this way: no test that is known to fail explains it."""
+    """True if it is red on main too, but for another reason: no known failing test explains it."""
     other_reason: str = ""
     """The output line that shows that, where there is one."""
     newly_failing_count: int = 0
@@ -221,7 +221,7 @@ class CheckResult:
     watched: int = 0
     """Source files of the change of which it is known whether the command read them."""
     unread: tuple[str, ...] = ()
-    """Those that it did not read."""
+    """Those of these files that it did not read."""
 
     @property
     def passed(self) -> bool:

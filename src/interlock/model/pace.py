@@ -11,7 +11,7 @@ RUNS_LEAST = 2
 """One run says little: it may have been the one that compiled everything."""
 COMMAND_CHARACTERS = 60
 OVERDUE_FACTOR, OVERDUE_SECONDS = 2.0, 10.0
-"""From here on a check is called late. It is not ended by this."""
+"""Limits from which a check is called late. They do not end it."""
 
 
 @dataclass(frozen=True, slots=True)

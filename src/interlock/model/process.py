@@ -21,7 +21,7 @@ class Ended(StrEnum):
     MEMORY = "memory"
     """The kernel killed it: it and what it started took more memory than its limit."""
     DISK = "disk"
-    """It wrote more than its limit into its folders."""
+    """The program wrote more than its limit into its folders."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whom an agent's model is had from: the server and the credential that its calls share with others'."""
+"""The provider of an agent's model: the server and the credential that its calls share with others'."""
 
 import re
 from dataclasses import dataclass

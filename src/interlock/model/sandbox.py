@@ -32,7 +32,7 @@ class Limits:
     memory_bytes: int = 0
     processes: int = 0
     disk_bytes: int = 0
-    """In the folders it may write to, looked at now and then; reaching it ends the program."""
+    """The most in the folders it may write to, counted at intervals; reaching it ends the program."""
 
 
 NO_LIMITS = Limits()

@@ -31,7 +31,7 @@ _OPERATORS = ";|&()<>"
 
 
 def steering(touched: Iterable[str], commands: Sequence[str] = ()) -> tuple[str, ...]:
-    """Those of the paths that decide how these commands run."""
+    """Find those of the paths that decide how these commands run."""
     named = {word.removeprefix("./") for command in commands for word in _scripts(command)}
     return tuple(path for path in touched if _steers(path, named))
 

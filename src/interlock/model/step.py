@@ -19,7 +19,7 @@ class Start:
     beside: tuple[Beside, ...] = ()
     """Tasks under way that may edit the same paths."""
     ahead: TaskId = TaskId("")
-    """It is to be checked on top of this task's change, which is not on main yet."""
+    """The task whose change, not on main yet, it is to be checked on top of."""
     onto: Commit = Commit("")
     """The commit of that change."""
     agent_why: str = ""
@@ -37,9 +37,9 @@ class CheckMain:
     commands: tuple[str, ...]
     """The project's own: a red one is looked at twice, because changes are judged by it."""
     promised: tuple[str, ...]
-    """Those that tasks promise to make pass: they need only be able to run."""
+    """Commands that tasks promise to make pass: they need only be able to run."""
     timeout_seconds: float
-    """For each of them."""
+    """Time limit of each command."""
     task: TaskId = PROJECT
 
 
@@ -129,7 +129,7 @@ class WindDown:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Nothing is under way, and nothing becomes possible without a person: the run is over."""
+    """End the run: nothing is under way, and nothing becomes possible without a person."""
 
     why: str
     task: TaskId = PROJECT
@@ -166,7 +166,7 @@ class UnderWay:
 
     attempt: int = 0
     epoch: int = 0
-    """Of its claim; 0: it has none."""
+    """Epoch of its claim; 0: it has none."""
     can_stop: bool = False
     has_agent: bool = False
     told: frozenset[int] = frozenset()

@@ -34,7 +34,7 @@ class Unable(StrEnum):
     SETUP = "setup-failed"
     """Its set-up failed, so the check was not started."""
     MACHINE = "machine"
-    """It could not even be started: no sandbox, a full disk."""
+    """The check could not be started: no sandbox, a full disk."""
 
     def is_beyond_a_change(self, about: str) -> bool:
         """Tell if no change of the repository could mend it. A task may add the file that its own check

@@ -88,7 +88,7 @@ def _ids(network: Network, numbers: Sequence[int]) -> tuple[TaskId, ...]:
 
 
 def _waves(wants: Wants, slots: int) -> tuple[tuple[TaskId, ...], ...]:
-    """If every task took the same time, all that start together are one wave."""
+    """Return the waves: all tasks that start together if every task takes the same time."""
     tasks = wants.network.tasks
     timeline = simulate(wants, slots, [1.0] * len(tasks))
     waves: list[list[TaskId]] = [[] for _ in range(int(timeline.end))]

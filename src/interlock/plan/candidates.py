@@ -16,7 +16,7 @@ class Wanted:
     """The requirements of a task on its agent."""
 
     names: tuple[str, ...]
-    """Of agents, or labels that several have, or `any`."""
+    """Names of agents, or labels that several have, or `any`."""
     role: str
     requires: tuple[str, ...]
     complexity: str

@@ -20,9 +20,9 @@ class Clash(StrEnum):
     """The severity of an overlap."""
 
     HARD = "hard"
-    """They never run side by side: one has the thing to itself."""
+    """The tasks never run at the same time: one has the thing to itself."""
     SOFT = "soft"
-    """They may run side by side; their changes may then conflict."""
+    """The tasks may run at the same time; their changes may then conflict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Conflict:
 
     @property
     def may_proceed(self) -> bool:
-        """May both run at once."""
+        """True if both may run at once."""
         return self.severity is Clash.SOFT
 
 
@@ -70,7 +70,7 @@ def find_conflicts(network: Network, index: GlobIndex) -> Conflicts:
 
 
 class _Holders:
-    """For each glob and each thing used, the tasks that want it or something overlapping it."""
+    """The tasks that want each glob and each thing used, or something overlapping it."""
 
     def __init__(self, network: Network, index: GlobIndex) -> None:
         self._touching = _members(network, "touches")

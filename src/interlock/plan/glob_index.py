@@ -28,7 +28,7 @@ class GlobIndex:
 
     @property
     def is_complete(self) -> bool:
-        """Were all compared that had to be."""
+        """True if all pairs were compared that had to be."""
         return self._left >= 0
 
     def near(self, glob: str) -> list[str]:

@@ -15,7 +15,7 @@ class Graph:
     """A checked task graph. Its needs lead only to tasks in it and have no cycle."""
 
     tasks: tuple[Task, ...]
-    """In the order of the file."""
+    """Tasks in the order of the file."""
     digest: str
     """SHA-256 of the text."""
     source: str

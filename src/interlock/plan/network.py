@@ -43,7 +43,7 @@ class Network:
 
     @cached_property
     def heads(self) -> list[float]:
-        """For each task, the time before which it cannot start."""
+        """Return for each task the time before which it cannot start."""
         heads = [0.0] * len(self.tasks)
         for i, needs in enumerate(self.needs):
             heads[i] = max((heads[need] + self.seconds[need] for need in needs), default=0.0)
@@ -51,7 +51,7 @@ class Network:
 
     @cached_property
     def tails(self) -> list[float]:
-        """For each task, the time from its start to the end of everything that must come after it."""
+        """Return for each task the time from its start to the end of everything that must come after it."""
         tails = [0.0] * len(self.tasks)
         for i in reversed(range(len(self.tasks))):
             tails[i] = self.seconds[i] + max((tails[other] for other in self.needed_by[i]), default=0.0)
@@ -59,7 +59,7 @@ class Network:
 
     @cached_property
     def ancestors(self) -> list[int]:
-        """For each task, all it needs however indirectly, as bits of a number: 6 MB for 10,000 tasks."""
+        """Return each task's direct and indirect needs, as bits of a number: 6 MB for 10,000 tasks."""
         ancestors = [0] * len(self.tasks)
         for i, needs in enumerate(self.needs):
             for need in needs:

@@ -121,7 +121,7 @@ class _Simulation:
             self._call_next(thing)
 
     def _call_next(self, thing: str) -> None:
-        """If it is free, let the first that waits for it try again."""
+        """Let the first task that waits for a thing try again, if the thing is free."""
         if self._queues.get(thing) and thing not in self._held:
             heappush(self._ready, (heappop(self._queues[thing]), thing))
 

@@ -1,4 +1,4 @@
-"""From YAML text to plain values, with the place of each.
+"""Reads YAML text into plain values, with the place of each.
 
 Rules:
 1. The text is read as a stream of events, so nothing is built from what is refused: no alias is followed.

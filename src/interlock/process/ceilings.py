@@ -49,7 +49,7 @@ class Ceiling:
     """The limits of one program."""
 
     words: tuple[str, ...] = ()
-    """For the supervisor."""
+    """Words for the supervisor."""
     groups: tuple[Path, ...] = ()
     memory: Path | None = None
     """The file that counts what was killed for want of memory."""
@@ -128,7 +128,7 @@ def _cgroup_parents() -> Mapping[str, Parent]:
 
 
 def _candidates() -> Iterator[tuple[str, Parent]]:
-    """From the farthest to the nearest, so that the nearest has the last word."""
+    """Yield the candidates from the farthest to the nearest, so that the nearest decides."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -174,7 +174,7 @@ def _sweep(folder: Path) -> None:
 
 
 def ceilings_in_words() -> dict[str, str]:
-    """By limit: who sees to it here."""
+    """Name for each limit the mechanism that enforces it here."""
     parents = cgroup_parents()
     processes = "by RLIMIT_NPROC" if os.geteuid() else "not limited for root"
     return {

@@ -29,7 +29,7 @@ class SandboxRequest:
     kind: Literal["auto", "bubblewrap", "landlock", "container"] = "auto"
     toolchains: tuple[str, ...] = (AUTO,)
     image: str = ""
-    """Of the container."""
+    """Image of the container."""
     root: str = ""
     """The project's own folder: relative names start there, and no toolchain may be around it."""
     hidden: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ class Containment(StrEnum):
     SUBREAPER = "subreaper"
     """A walk over /proc. If the supervisor itself is killed, only those that kept their environment end."""
     GROUP = "process-group"
-    """Without /proc (macOS): the process group, then those that kept their environment."""
+    """The process group, then processes that kept their environment, where there is no /proc (macOS)."""
 
     @property
     def is_namespace(self) -> bool:

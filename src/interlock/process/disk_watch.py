@@ -11,12 +11,12 @@ SHARE = 20.0
 SHARE_NEAR = 3.0
 """The same when the limit may be reached before the next look."""
 BYTES_PER_SECOND = 1 << 30
-"""As fast as programs write, into the memory that the kernel keeps for the disk."""
+"""Speed at which programs write into the memory that the kernel keeps for the disk."""
 LEAST_SECONDS = 0.05
 
 
 class DiskWatch:
-    """Of one program. Counting takes a thread and a while: big folders are counted less often."""
+    """Watches the disk use of one program, in a thread. Big folders are counted less often."""
 
     def __init__(self, grant: Grant | None, most_bytes: int, seconds: float) -> None:
         """`seconds`: the pause while the folders are far from full. 0 bytes: there is no limit."""

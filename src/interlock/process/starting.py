@@ -16,7 +16,7 @@ class Instructions:
 
     containment: Containment
     alone: bool
-    """With a network of its own."""
+    """True if it gets a network of its own."""
     deadlines: tuple[float, float, float]
     """Timeout, end of the lease, grace period."""
     words: tuple[str, ...]

@@ -149,7 +149,7 @@ class Supervised:
                 os.close(descriptor)
 
     def watch(self) -> None:
-        """From now on output is read and limits hold."""
+        """Start to read the output and to enforce the limits."""
         if self._command.pid_file:
             self._take_note(Path(self._command.pid_file))
         self._loop.add_reader(self._stdout, self._guarded(self._read_output))

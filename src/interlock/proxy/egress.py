@@ -46,7 +46,7 @@ class _Wanted:
     host: str
     port: int
     head: bytes = b""
-    """To send on; empty for a tunnel."""
+    """Bytes to send on; empty for a tunnel."""
 
 
 async def resolved(name: str, port: int) -> Sequence[str]:

@@ -88,7 +88,7 @@ class Exchange:
     removed: tuple[str, ...] = ()
     """The tools and fields that were taken out of the request."""
     sent: bool = False
-    """Only what went out is a call; what was held back or had no credential is not."""
+    """True if it went out: a call that was held back or had no credential does not count."""
     is_first: bool = True
     """The attempt has had no answer yet: nothing is lost if its program gives up at once."""
     keeps_refusals: bool = False

@@ -32,7 +32,7 @@ class ProxyLimits:
     request_bytes: int = 32 * 1024 * 1024
     """The largest that any of the providers takes."""
     connections: int = 64
-    """At once, to the hosts an attempt may reach."""
+    """The most connections at once to the hosts an attempt may reach."""
     server_fetches: bool = False
     """Requests may make the provider's server contact others."""
 
@@ -64,7 +64,7 @@ class ModelCall:
     path: str
     model: str = ""
     generates: bool = True
-    """It costs tokens; lists of models and counts of tokens do not."""
+    """True if it costs tokens; lists of models and counts of tokens do not."""
     asked_at: float = 0.0
     """The time that its program asked, on the clock of the event loop."""
     tries: int = 0

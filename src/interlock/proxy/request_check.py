@@ -30,9 +30,9 @@ _KEY_FIELDS = frozenset({"key", "api_key", "apikey", "access_token", "token"})
 _VERSION = re.compile(r"v\d+[a-z]*", re.ASCII)
 
 DEPTH_MOST = 128
-"""Of lists and objects in each other. The schema of a tool has a dozen."""
+"""The deepest nesting of lists and objects. The schema of a tool has a dozen."""
 VALUES_MOST = 200_000
-"""In one request. A long conversation has some ten thousand."""
+"""The most values in one request. A long conversation has some ten thousand."""
 
 
 class NotAllowed(Exception):

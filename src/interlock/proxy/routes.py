@@ -31,7 +31,7 @@ class Route:
     path: re.Pattern[str]
     dialect: Dialect
     generates: bool
-    """It costs tokens."""
+    """True if it costs tokens."""
 
 
 _KEY_HEADERS = {

@@ -263,7 +263,7 @@ class Serving:
         return trouble._replace(text=text)
 
     def _cleaner(self) -> Redactor:
-        """For the secrets as they are now: a credential may be renewed while an attempt runs."""
+        """Return a redactor for the current secrets: a credential may be renewed while an attempt runs."""
         key = self._environ.get(key_variable(self._order), "")
         now = frozenset([*secret_values(self._environ), key, self._endpoint.token])
         if now != self._secrets:

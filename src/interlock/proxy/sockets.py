@@ -15,7 +15,7 @@ PATH_BYTES = 100
 """The kernel takes 107, macOS 103."""
 _NAME_BYTES = len("/x-01234567.sock")
 _PREFIX = "interlock_"
-"""Of folders for one socket; nothing else of ours is called that."""
+"""Prefix of folders for one socket; nothing else of ours has it."""
 _ABANDONED_SECONDS = 60.0
 """A socket without a listener may be one that is just being made, for as long as that can take."""
 

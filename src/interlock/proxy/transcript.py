@@ -17,9 +17,9 @@ from interlock.proxy.json_values import items_at, value_at
 from interlock.proxy.order import CallError
 
 TEXT_CHARACTERS = 16 * 1024
-"""Of one text in a message."""
+"""Length of one text in a message."""
 ENTRY_CHARACTERS = 256 * 1024
-"""Of the messages in one entry; the oldest are left out."""
+"""Length of the messages in one entry; the oldest are left out."""
 ANSWER_CHARACTERS = 64 * 1024
 FILE_BYTES = 256 * 1024 * 1024
 _EDGE_CHARACTERS = 16 * 1024
@@ -117,7 +117,7 @@ def _shortened(value: object, redactor: Redactor) -> object:
 
 
 def _latest(messages: list[object]) -> list[object]:
-    """As many of the last messages as an entry has room for."""
+    """Return as many of the last messages as an entry has room for."""
     room = ENTRY_CHARACTERS
     for index in range(len(messages) - 1, -1, -1):
         room -= len(json.dumps(messages[index], ensure_ascii=False))

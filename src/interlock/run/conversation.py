@@ -44,7 +44,7 @@ from interlock.run.scope import Ask, Scope, answer_text
 from interlock.run.session import Session
 
 FAREWELL_SECONDS = 5.0
-"""For a program that has said all, and does not end by itself."""
+"""Time for a program to end by itself after its last message."""
 NAMES_MOST = 10
 """Names that a program may give its session; each is a fact in the log."""
 
@@ -69,7 +69,7 @@ class Conversation:
         self._told: list[asyncio.Task[None]] = []
         self._scope: Scope | None = None
         self._names = {order.session}
-        """Of the session, as far as they were told."""
+        """Names of the session that were recorded."""
 
     @property
     def last_line(self) -> str:
@@ -146,7 +146,7 @@ class Conversation:
         return await stack.enter_async_context(self._options.network.to_model(self._order, wire))
 
     def _attended(self, stack: AsyncExitStack, session: Session) -> Attendance:
-        """Of a program that is logged in, only what it says of its model is known."""
+        """Attend the account of a program that is logged in: only its own reports of its model are known."""
         agent = self._order.agent
         accounts = self._options.accounts if agent.login else NoAccounts()
         account = stack.enter_context(accounts.attend(provider_of(agent)))

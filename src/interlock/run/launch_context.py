@@ -125,7 +125,7 @@ def environment(
 
 
 def host_variables(place: AttemptFolders, pass_env: tuple[str, ...], own_home: bool) -> dict[str, str]:
-    """Of our environment, what the agent may see; with a home of its own, nothing that names the user's."""
+    """Return our variables for the agent; with its own home, none that names the user's."""
     ours = inherit(os.environ, pass_env)
     if not own_home:
         return ours

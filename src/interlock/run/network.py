@@ -42,16 +42,16 @@ class AttemptNetwork(Protocol):
     def to_model(self, order: Order, wire: Wire) -> AbstractAsyncContextManager[Way]: ...
 
     def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AbstractAsyncContextManager[Way]:
-        """To these hosts, and those that the project allows."""
+        """Open the way to these hosts, and to those that the project allows."""
         ...
 
     def to_hooks(self, respond: Callable[[bytes], Awaitable[bytes]]) -> AbstractAsyncContextManager[Way]:
-        """To the user's hooks, which answer what a program asks them."""
+        """Open the way to the user's hooks, which answer what a program asks them."""
         ...
 
 
 class NoNetwork:
-    """For programs that need none of ours."""
+    """A network without connections of ours."""
 
     @asynccontextmanager
     async def to_model(self, _order: Order, _wire: Wire) -> AsyncIterator[Way]:

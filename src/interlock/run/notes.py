@@ -23,7 +23,7 @@ from interlock.run.private_files import open_private
 DONE, ASKED = "done", "asked"
 LAST_MESSAGES = 5
 LAST_LINES = 20
-"""Of a program that only says lines."""
+"""Lines kept of a program that prints plain lines only."""
 MESSAGE_CHARS = 2_000
 FILES_MOST = 200
 TAIL_BYTES = 1 << 14

@@ -64,7 +64,7 @@ class ProxyNetwork:
 
     @asynccontextmanager
     async def to(self, name: str, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
-        """To exactly these hosts."""
+        """Open the way to exactly these hosts."""
         if not hosts:
             yield Way()
             return

@@ -26,7 +26,7 @@ ASKING = frozenset(
 _LINE = re.compile(r"^[ \t]*::interlock[ \t]+ask\b[ \t]*(.*)", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s")
 _MARKS = ("?", "\uff1f", "\u061f")
-"""Of Latin, Chinese and Japanese, and Arabic script."""
+"""Question marks of Latin, Chinese and Japanese, and Arabic script."""
 _CLOSING = " \t\n*_`\"')]\u00bb\u201d\u2019"
 """Marks that may follow: emphasis, quotation, parentheses."""
 

@@ -22,10 +22,10 @@ from interlock.model.shown import shown
 from interlock.run.question import Closing, is_asking
 
 EVENTS_BYTES = 64 << 20
-"""Of one session's events; some days of talk. What comes after is not kept."""
+"""Size of one session's events; some days of talk. Later events are not kept."""
 TAIL_LINES = 60
 TEXT_CHARS = 16_000
-"""Of one event's text: enough for what failed, and not the whole file that was read."""
+"""Length of one event's text: enough for a failure, and not the whole file that was read."""
 TOOLS_MOST = 1_000
 """Calls whose tool is remembered, and tools that were denied: an agent makes up both."""
 
@@ -108,7 +108,7 @@ class Denials:
 
     def __init__(self) -> None:
         self._tools: dict[str, str] = {}
-        """By call: results name only that."""
+        """Tools by call: results name only the call."""
         self._denied: dict[str, str] = {}
 
     def note(self, event: Event) -> None:
@@ -157,7 +157,7 @@ class _Bounded:
 
 
 def _told(event: Event) -> dict[str, object]:
-    """Only what the event says: most of its fields are empty."""
+    """Return the fields of an event that are set: most are empty."""
     fields = {name: getattr(event, name) for name in Event.__slots__}
     empty = ("", None)
     return {

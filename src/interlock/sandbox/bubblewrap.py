@@ -32,7 +32,7 @@ TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own
 TEMPS = (TEMP, "/var/tmp")  # noqa: S108 - likewise; folders both, as a repository may be below either
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - of the sandbox
 TEMP_BYTES = 1 << 30
-"""Of what is gone with the program: it is memory."""
+"""Size of the temporary folders, which are memory and end with the program."""
 HOST_NAME = "agent"
 
 FORWARDER = (PYTHON, "-I", "-S", "-E", str(Path(__file__).with_name("outside") / "port_forwarder.py"))
@@ -50,7 +50,7 @@ class Bubblewrap:
     """The options that this version of bubblewrap knows, of those that are not in all of them."""
     toolchains: Toolchains = NO_TOOLCHAINS
     by_itself: bool = False
-    """It makes the network too, because the supervisor may not."""
+    """True if bubblewrap makes the network too, because the supervisor may not."""
     kind = Sandbox.BUBBLEWRAP
     alone = True
     missing = ""

@@ -27,11 +27,11 @@ class Confined:
     """The supervisor's environment. The program's own is passed where no other process can read it."""
     directory: str
     words: tuple[str, ...] = ()
-    """For the supervisor."""
+    """Words for the supervisor."""
     descriptors: tuple[int, ...] = ()
     """Open files that the supervisor hands on; its starter closes them."""
     alone: bool = False
-    """It gets a network of its own."""
+    """True if it gets a network of its own."""
     leftovers: tuple[str, ...] = ()
     """Folders made for it, to be removed when it has ended."""
     container: tuple[str, str] | None = None
@@ -92,7 +92,7 @@ def close_all(confined: Confined) -> None:
 
 
 def clear_up(confined: Confined) -> None:
-    """It has ended: remove what was made for it."""
+    """Remove what was made for a program that has ended."""
     for folder in confined.leftovers:
         remove_folder(folder)
     if confined.container:

@@ -22,7 +22,7 @@ class Cache:
     env: Mapping[str, str] = field(default_factory=dict)
     """Tells the tool where it is."""
     environments: tuple[Path, ...] = ()
-    """Those of the folders that are virtual environments: nothing without the Python they were made with."""
+    """Those of the folders that are virtual environments: they need the Python they were made with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
 """Always there."""
 MOST_LINKS = 2000
-"""Of one folder's: more are not looked at."""
+"""The most links of one folder that are followed."""
 
 KNOWN = (
     # path below HOME, the variable by which its programs find it when HOME is another one
@@ -115,7 +115,7 @@ class Toolchains:
     """The toolchains that were found."""
 
     folders: tuple[str, ...] = ()
-    """To be read; they keep their path."""
+    """Folders to be read; they keep their path."""
     masked: tuple[str, ...] = ()
     """Files in them that are blank."""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class _Search:
         self._around = around
         self._kept_out = (*(f"{home}/{name}" for name in PRIVATE), *hidden)
         self.found: dict[str, None] = {}
-        """In the order of finding."""
+        """Folders in the order of finding."""
         self._seen: set[Path] = set()
         self.env: dict[str, str] = {}
         """Variables that tell tools where their caches are."""
@@ -180,7 +180,7 @@ class _Search:
                 self._pythons(environment)
 
     def _pythons(self, environment: Path) -> None:
-        """Only what is a Python: a repository may hold a pyvenv.cfg that names any folder there is."""
+        """Add the folders of a Python only: a repository may hold a pyvenv.cfg that names any folder."""
         names = ("python", "python3")
         links = [link for name in names if (link := environment / "bin" / name).is_symlink()]
         for home in (*_homes(environment), *(link.resolve().parent for link in links)):

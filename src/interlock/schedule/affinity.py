@@ -17,7 +17,7 @@ from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key
 
 BOUND_SECONDS = 300.0
-"""Of score: a sixth of a step of priority."""
+"""The largest advantage, in seconds of score: a sixth of a step of priority."""
 WARM_SECONDS = 300.0
 """About as long as providers remember the beginning of a prompt."""
 STORIES_LOOKED_AT = 8

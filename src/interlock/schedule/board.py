@@ -106,7 +106,7 @@ class LeaseTimeouts:
             self._first = min(self._first, self._ends[name][1])
 
     def late(self, now: float) -> list[TaskId]:
-        """Those whose time is over, as far as it is time to look."""
+        """List the tasks whose time is over, if it is time to look."""
         if self._looked and now - self._looked > JUMP_SECONDS:
             self._jumps.append((self._looked, now - self._looked))
         self._looked = now
@@ -308,7 +308,7 @@ class _Hold(NamedTuple):
     scope: tuple[str, ...]
     with_agent: bool
     edited: tuple[str, ...]
-    """By its finished change."""
+    """Paths of its finished change."""
 
 
 def _hold(state: State, task: TaskState) -> _Hold | None:
@@ -320,7 +320,7 @@ def _hold(state: State, task: TaskState) -> _Hold | None:
 
 
 def _is_same(hold: _Hold | None, before: _Hold | None) -> bool:
-    """By identity of the parts: comparing their fields for every fact would cost more than it saves."""
+    """Compare the parts by identity: comparing their fields for every fact would cost more than it saves."""
     if hold is None or before is None:
         return hold is before
     return all(map(operator.is_, hold, before))

@@ -13,7 +13,7 @@ from interlock.model.forecast import Chance
 from interlock.model.globs import overlap
 
 LIKELY = 0.3
-"""From this probability on a path that was only forecast is held like a declared one."""
+"""Least probability at which a path that was only forecast is held like a declared one."""
 
 
 def footprint_of(task: TaskState) -> tuple[Chance, ...]:

@@ -105,7 +105,7 @@ class Holds:
         self._paths = {kind: _Globs() for kind in (DemandKind.EXCLUSIVE, DemandKind.SHARED, DemandKind.TOUCH)}
 
     def take(self, task: TaskId, wanted: list[Demand]) -> None:
-        """From now on `task` holds these."""
+        """Let `task` hold these from now on."""
         self._held[task] = wanted
         for demand in wanted:
             kind, text = demand

@@ -31,7 +31,7 @@ NO_TASK = TaskId("")
 
 
 class _Place(NamedTuple):
-    """Of one task in the plan."""
+    """Position of one task in the plan."""
 
     urgency: float
     ready: float
@@ -50,7 +50,7 @@ class Outline:
         """The run and number of slots it was worked out for; None: it is out of date."""
 
     def seconds(self, task: TaskId) -> float:
-        """From its start to the end of everything, as of the last `refresh`."""
+        """Return the time from its start to the end of everything, as of the last `refresh`."""
         place = self._planned.get(task)
         return place.urgency if place else self._tails.seconds(task)
 

@@ -32,7 +32,7 @@ NEARLY_OVER = 0.1
 """A wait of this share of the expected rework is short."""
 
 CHECK_SHARE = 0.25
-"""Of its estimate: how long a finished change is still taken to need until it has landed."""
+"""Share of its estimate that a finished change is expected to need until it has landed."""
 
 FIRST_CONFLICTS = 2.0
 FIRST_EXPOSURE = FIRST_CONFLICTS / math.log(2)
@@ -121,7 +121,7 @@ def _remaining_seconds(task: TaskState, now: float) -> float:
 
 
 def outlook(state: State, kind: str) -> OverlapOutlook:
-    """From what the log has counted."""
+    """Return the outlook of overlaps, from what the log has counted."""
     regimes = state.overlaps.regimes
     every, this = _total(list(regimes.values())), regimes.get(kind, Regime())
     share = POOLED / max(POOLED, every.overlaps)

@@ -18,7 +18,7 @@ QUESTION_CHARS = 200
 
 
 class Needs:
-    """For tasks that wait for others: the one they wait for in vain, if there is one."""
+    """Finds for each waiting task a task that it waits for and that will not land, if there is one."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -23,7 +23,7 @@ class Choice:
     why: str
     agent: str = ""
     beside: tuple[Beside, ...] = ()
-    """Whom it may get in the way of."""
+    """Tasks that it may conflict with."""
     agent_why: str = ""
     """The reason for its agent, in short; '' if there was no choice."""
 
@@ -50,7 +50,7 @@ class Round:
         """Related tasks that cannot start now."""
 
     def run(self, slots: int) -> list[Choice]:
-        """At most this many."""
+        """Choose at most this many."""
         self._first_choices(slots)
         self._second_choices(slots)
         for task, key, line in self._aside:
@@ -70,7 +70,7 @@ class Round:
                 self._pick(name, self._place_in_order(name, warm))
 
     def _second_choices(self, slots: int) -> None:
-        """For slots that would idle: the best of those that overlap, where the expected rework is cheap."""
+        """Fill slots that would idle with the best overlapping tasks, where the expected rework is cheap."""
         looks = SECOND_CHOICES
         while len(self._picks) < slots and looks and (best := self._lines.best(LineState.OVERLAPPED)):
             name, line = best

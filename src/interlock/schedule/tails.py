@@ -24,7 +24,7 @@ class Tails:
         self._dirty: set[TaskId] = set()
 
     def seconds(self, task: TaskId) -> float:
-        """As of the last `refresh`; its own estimate if it is newer than that."""
+        """Return the tail as of the last `refresh`; for a newer task its own estimate."""
         return self._seconds.get(task, 0.0)
 
     def note(self, task: TaskId) -> None:
@@ -61,7 +61,7 @@ class Tails:
         return found
 
     def _work_out(self, affected: set[TaskId]) -> None:
-        """From the ends of the graph upwards, each task once all that hang on it are known."""
+        """Compute from the ends of the graph upwards, each task once all that depend on it are known."""
         pending = dict.fromkeys(affected, 0)
         for task in affected:
             for need in self._state.tasks[task].spec.needs:

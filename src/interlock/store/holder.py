@@ -17,7 +17,7 @@ class Holder:
     pid: int
     command: str
     is_stopped: bool
-    """By a signal, a debugger or a shell: it does not go on by itself."""
+    """True if a signal, a debugger or a shell stopped it: it does not go on by itself."""
 
 
 def holder_of(path: str) -> Holder | None:

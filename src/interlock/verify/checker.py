@@ -55,7 +55,7 @@ class LocalChecker:
         self._turn = asyncio.Semaphore(at_once)
         self._moving_in = asyncio.Lock()
         self._running: dict[Hashable, RunningCheck] = {}
-        """By the name that their commands run under."""
+        """Checks that run, by the key of their command."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         """All commands in order, each in a fresh checkout, also after a red one."""

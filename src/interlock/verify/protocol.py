@@ -24,7 +24,7 @@ class CheckOrder:
     leased: bool = False
     """True for checks of the controller: no command starts after its lease, and each ends within it."""
     pace: Mapping[str, Pace] = field(default_factory=dict)
-    """By command, how long it usually takes and when it hangs, as far as that is known."""
+    """Usual time and limit of each command, as far as they are known."""
     task: TaskId = TaskId("")
     """The task whose change it is about, if there is one."""
     watched: tuple[str, ...] = ()

@@ -164,13 +164,13 @@ def _links_out(layer: Layer, began_ns: int) -> Iterator[str]:
 
 
 def _leads_out(at: Path, path: str, target: str) -> bool:
-    """By its words alone. What leads to git's own folder is lost as well."""
+    """Return True if a link leads out of the checkout, by its text. Git's own folder counts as outside."""
     place = os.path.normpath(at / Path(path).parent / target)
     return not place.startswith(f"{at}/") or place.startswith(f"{at}/.git/") or place == f"{at}/.git"
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:
-    """By name. A folder that cannot be looked into has no report."""
+    """List a folder by name. A folder that cannot be read has no report."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -57,7 +57,7 @@ class PermissionRequest:
 
 
 class PermissionRequests:
-    """Those that wait for a person."""
+    """Permission requests that wait for a person."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line
@@ -152,7 +152,7 @@ class AcpDialogue:
         return [*events, *self._over(words, None if self._telling.used_tools else of_text(words))]
 
     def _called(self, message: rpc.Incoming) -> list[Event]:
-        """Of a vendor's own, a notification is noise; a request must not be left waiting."""
+        """Handle a call of the agent. A notification of the vendor's own is ignored, a request is refused."""
         code, text = rpc.METHOD_NOT_FOUND, f"no such method: {message.method}"
         try:
             if message.method == CLIENT_METHODS["session_update"]:

@@ -20,7 +20,7 @@ Failed = Callable[[Json], list[Event]]
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """From the agent: a request (`id` and `method`), a notification (`method`) or a response (`id`)."""
+    """A message of the agent: a request (`id` and `method`), notification (`method`) or response (`id`)."""
 
     id: object = None
     method: str = ""

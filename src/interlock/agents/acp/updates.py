@@ -76,7 +76,7 @@ class UpdateReader:
         return [Event(EventKind.USAGE, usage=self._usage)]
 
     def asked(self, call: ToolCallUpdate, is_answered: bool) -> list[Event]:
-        """It asks for leave. Some programs mention the call here for the first time."""
+        """Note a request for permission. Some programs mention the call here for the first time."""
         first = self._progress(call)
         return [*self.message(), *first, self._about(EventKind.ASKED, call.tool_call_id, is_answered)]
 

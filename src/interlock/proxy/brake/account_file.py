@@ -31,7 +31,7 @@ LOCK_TRIES = 20
 LOCK_PAUSE_SECONDS = 0.0005
 """A change takes a tenth of a millisecond: who holds the lock for longer than all tries stands still."""
 ALONE_SECONDS = 30.0
-"""Before the file is tried again."""
+"""Pause before the file is tried again."""
 FILE_BYTES = 64 * 1024
 
 
@@ -58,7 +58,7 @@ class AccountFile(msgspec.Struct):
     provider: str
     account: Account
     written: float = 0.0
-    """By the clock of the process that wrote it."""
+    """Time on the clock of the process that wrote it."""
 
     def read_at(self, now: float) -> Account:
         """The account, by the clock of the reading process."""
@@ -84,7 +84,7 @@ class AccountFiles:
     _alone_until: float = 0.0
 
     def change(self, provider: str, work: Callable[[Account], T]) -> T:
-        """Do something with an account that others may use too."""
+        """Change an account that other processes may use too."""
         if self.folder and self.clock() >= self._alone_until:
             try:
                 return self._in_file(self.folder, provider, work)

@@ -45,7 +45,7 @@ T = TypeVar("T")
 FAR_SECONDS = 900.0
 """A longer wait than this means a used-up quota: no caller is only too fast by so much."""
 CROWDED_STATUSES = frozenset({200, 503, 529})
-"""With an overload: said at once, or in the middle of an answer. Other errors of a server are its own."""
+"""Statuses of an overload: at once, or in the middle of an answer. Other errors are the server's own."""
 OVERLOADED = 529
 """The status of an overload that a program reports."""
 _PER_TIME = re.compile(
@@ -110,7 +110,7 @@ class CallQueue(Generic[T]):
         self._lines.setdefault(attempt, deque()).append(waiter)
 
     def leave(self, attempt: str, waiter: T) -> None:
-        """It waits no longer, if it still did."""
+        """Remove a waiter, if it still waits."""
         line = self._lines.get(attempt)
         if line is not None and waiter in line:
             line.remove(waiter)
@@ -230,7 +230,7 @@ class Brake:
         return self._teller.latest(provider)
 
     def found(self, provider: str, problem: str) -> None:
-        """It was tried whether a provider's server listens: why it does not; '' if it does."""
+        """Note if a provider's server listens: `problem` says why it does not; '' if it does."""
         desk = self._desk(provider)
         self._change(desk, lambda account, now: account.throttle.reached(now, problem))
         self._let_go(desk)

@@ -9,7 +9,7 @@ while calls come and go. Work is the tokens of the answers; where a server does 
 from dataclasses import dataclass
 
 CALLS = 6
-"""At least so many answers for each level; at two rounds, more where the level is higher."""
+"""Least answers for each level; at two rounds, more where the level is higher."""
 GAIN = 0.3
 """The share of the gain that a server with room would show. With none there is no gain at all."""
 MOST_PATIENCE = 16
@@ -29,7 +29,7 @@ class Gradient:
     known_rate: float = 0.0
     direction: int = 1
     settled: bool = False
-    """It is known where it stops to pay: from here in small steps."""
+    """True if the best level is known: from here on in small steps."""
     rounds: int = 0
     patience: int = 1
     """Rounds at the known level before the next look to a side; doubles while none of them pays."""

@@ -11,12 +11,12 @@
 from dataclasses import dataclass
 
 COLD = 2.0
-"""Without any history."""
+"""Calls at once without any history."""
 MOST = 256.0
 PATIENCE = 40
 MOST_PATIENCE = 640
 WALL_SECONDS = 120.0
-"""With any number of answers meanwhile; longer after tries that failed."""
+"""Time before a refused number is tried again, with any number of answers; longer after failed tries."""
 
 
 @dataclass(frozen=True, slots=True)

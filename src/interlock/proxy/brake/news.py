@@ -19,14 +19,14 @@ class ProviderNews:
     limit: int
     why: str
     until: float = 0.0
-    """By this machine's clock; 0: it is open."""
+    """End of the closing, by this machine's clock; 0: it is open."""
     closed_seconds: float = 0.0
     """The same from the moment it is told."""
     found: bool = False
     """The limit was run into. Else it is only the most that was tried."""
     closed_by: CallVerdict = CallVerdict.GOOD
     calls: int = 0
-    """Of this process, since the last news."""
+    """Calls of this process since the last news."""
     refused: int = 0
 
 
@@ -70,7 +70,7 @@ class Teller:
         subject.refused += refused
 
     def latest(self, provider: str) -> ProviderNews:
-        """As it was heard last."""
+        """Return the latest news of a provider."""
         return self._subjects[provider].latest
 
     async def wait(self) -> list[ProviderNews]:

@@ -50,7 +50,7 @@ class Attendance(Protocol):
         ...
 
     def ended(self, error: ErrorClass | None, text: str) -> None:
-        """It has ended: well, or with this."""
+        """Note the end: well, or with this error."""
         ...
 
 

@@ -29,7 +29,7 @@ class ServerCheck(Protocol):
         ...
 
     async def watch(self) -> None:
-        """For ever: try those again that are down."""
+        """Try the servers that are down again, until cancelled."""
         ...
 
 
@@ -40,7 +40,7 @@ class NoServerCheck:
         """Check none of them."""
 
     async def watch(self) -> None:
-        """For ever."""
+        """Wait until cancelled."""
         await asyncio.get_running_loop().create_future()
 
 

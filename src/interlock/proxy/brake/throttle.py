@@ -17,10 +17,10 @@ QUOTA_SECONDS = 60.0
 """The first pause where the provider does not say when quota returns; doubling."""
 MOST_QUOTA_SECONDS = 3600.0
 DOWN_SECONDS = 3.0
-"""Before a server that does not listen is tried again; doubling."""
+"""Pause before a server that does not listen is tried again; it doubles."""
 MOST_DOWN_SECONDS = 60.0
 CHECK_AHEAD_SECONDS = 1.5
-"""So long before that time it is tried, so that no agent has to."""
+"""Time before that at which the server is tried, so that no agent has to."""
 BREAKS = 5
 """Calls in a row that broke, until the way is taken for broken."""
 WHY_CHARACTERS = 200
@@ -31,7 +31,7 @@ WHY_CHARACTERS = 200
 STAGGER_SECONDS = 0.25
 """Between the first calls after a provider opened again: long enough for a refusal to come back."""
 RAMP_SECONDS = 3.0
-"""For all of them together at the most."""
+"""Longest time for all first calls together."""
 IDLE_SECONDS = 10.0
 PERIOD_SECONDS = 60.0
 FEWEST = 4
@@ -52,7 +52,7 @@ class CallSpacing:
     """Calls that still go one by one, this far apart."""
     stagger_seconds: float = 0.0
     began: float = 0.0
-    """Of the period in which `starts` are counted."""
+    """Begin of the period in which `starts` are counted."""
     starts: int = 0
     last: float = 0.0
     calm: int = 0
@@ -93,7 +93,7 @@ class CallSpacing:
             self.next_start, self.calm = max(self.next_start, now + self.gap_seconds), 0
 
     def good(self) -> None:
-        """After a while without trouble, a little faster each time."""
+        """Allow a little more each time, after a while without trouble."""
         self.calm += 1
         if self.calm > self.patience:
             self.gap_seconds = self.gap_seconds * EASE if self.gap_seconds > 0.01 else 0.0
@@ -132,7 +132,7 @@ class Throttle:
     """The limits of one credential or model server, for all of its users."""
 
     is_measured: bool = False
-    """It may be a server that becomes slower instead of turning calls away."""
+    """True for a server that may become slower instead of turning calls away."""
     limit: CallLimit = field(default_factory=CallLimit)
     gradient: Gradient = field(default_factory=Gradient)
     pace: CallSpacing = field(default_factory=CallSpacing)
@@ -183,7 +183,7 @@ class Throttle:
             self._went_down(now, ending.text)
 
     def reached(self, now: float, problem: str) -> None:
-        """It was tried from outside: why nothing listens there; '' if something does."""
+        """Note a try from outside: `problem` says why nothing listens there; '' if something does."""
         if problem:
             self._went_down(now, problem)
         elif self.closed_by is CallVerdict.DOWN:

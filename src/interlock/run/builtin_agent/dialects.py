@@ -27,9 +27,9 @@ class Message:
     text: str
     calls: list[Call] = field(default_factory=list)
     call: str = ""
-    """Of a result: the id of its call."""
+    """Id of the call, for a result."""
     tool: str = ""
-    """Of a result: the tool's name. A result of a written call has the role `user`."""
+    """Name of the tool, for a result. A result of a written call has the role `user`."""
 
     def saved(self) -> Json:
         return asdict(self)

@@ -35,7 +35,7 @@ class Server:
     answer_seconds: float
     retries: int
     retry_seconds: float
-    """Before the first retry; doubled for each further one."""
+    """Pause before the first retry; doubled for each further one."""
 
     @property
     def dialect(self) -> ChatDialect:

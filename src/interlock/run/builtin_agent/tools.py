@@ -18,7 +18,7 @@ from .model_client import TOKEN_VARIABLE
 
 RESULT_CHARS = 12_000
 KEPT_BYTES = 4 * RESULT_CHARS
-"""Of each end of a command's output. Its middle is never in memory."""
+"""Size of each end of a command's output. Its middle is never in memory."""
 
 _TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 _BLOCK = re.compile(r"^```(bash|sh|shell|edit)[ \t]*([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

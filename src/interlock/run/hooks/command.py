@@ -63,7 +63,7 @@ async def ask(command: str, payload: bytes, where: Path, seconds: float) -> Hook
 
 
 async def _start(command: str, where: Path) -> tuple[asyncio.subprocess.Process, asyncio.SubprocessTransport]:
-    """As `create_subprocess_exec` does it, but with what closes its pipes."""
+    """Start a command as `create_subprocess_exec` does, and return the transport that closes its pipes."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
         lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=BUFFER_BYTES, loop=loop),

@@ -88,7 +88,7 @@ class SessionHooks:
         return is_guarded or bool(self._hooks.commands.get(moment))
 
     async def begin(self, prompt: str, resumed: bool) -> str:
-        """Before the agent starts; why it must not, or ''."""
+        """Run the hooks before the agent starts; return the reason why it must not start, or ''."""
         source = {"source": "resume" if resumed else "startup"}
         answer = await self._ask(Moment.SESSION_START, source)
         if not answer.blocks:

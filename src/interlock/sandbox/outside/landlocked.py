@@ -38,7 +38,7 @@ CAPABILITY_VERSION = 0x20080522
 
 SHARED = "/dev/shm"  # noqa: S108 - one of its own
 SHARED_BYTES = 1 << 30
-"""It is memory."""
+"""Size of shared memory."""
 BIND_MOUNT = 0x1000
 
 TYPE_CHECKING = False

@@ -26,7 +26,7 @@ def mount(word: str) -> None:
 
 
 def escaped(path: str) -> str:
-    """As the kernel reads it in a list of options."""
+    """Escape a path for the kernel's list of options."""
     for sign in ("\\", ":", ","):
         path = path.replace(sign, f"\\{sign}")
     return path

@@ -21,7 +21,7 @@ CHUNK_BYTES = 64 * 1024
 WAITING_BYTES = 256 * 1024
 """The bytes that one side may be ahead of the other."""
 MOST_CONNECTIONS = 200
-"""Of one program at once: beyond that new ones are closed, and our descriptors are never used up."""
+"""The most connections of one program at once; more are closed, so that our descriptors never run out."""
 CONNECT_SECONDS = 1.0
 
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
@@ -81,9 +81,9 @@ class End:
         self.waiting = bytearray()
         self.other: End = self
         self.silent = False
-        """It will say nothing more."""
+        """True if this side sends nothing more."""
         self.told = False
-        """It has been told that nothing more comes."""
+        """True if this side knows that nothing more comes."""
         self.watched = True
         """Until its other side is gone for good: poll would say so for ever."""
 
@@ -119,7 +119,7 @@ class PortForwarder:
         self._ends: dict[int, End] = {}
 
     def open(self, port: int, path: str) -> None:
-        """From now on connections to 127.0.0.1:port go on to the unix socket."""
+        """Forward connections to 127.0.0.1:port to the unix socket."""
         wire = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         wire.bind(("127.0.0.1", port))

@@ -27,7 +27,7 @@ CLONE, CLOSE_ON_EXEC, RECURSIVE, EMPTY_PATH, FROM_THE_FILE_ITSELF = 1, 0o2000000
 HERE = -100
 READ_ONLY, NO_SUID, NO_DEVICES, MAPPED = 1, 2, 4, 0x100000
 NO_SUID_NO_DEVICES = 2 | 4
-"""As `mount` names them."""
+"""Options as `mount` numbers them."""
 
 kernel = ctypes.CDLL(None, use_errno=True)
 

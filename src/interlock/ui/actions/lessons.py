@@ -10,7 +10,7 @@ from interlock.model.redact import Redactor
 from interlock.store.protocol import Store
 
 MOST_CHARS = 2_000
-"""It goes into many prompts."""
+"""Length of a lesson, which goes into many prompts."""
 
 
 def new_lesson(text: str, category: str, paths: tuple[str, ...], command: str, author: str) -> Lesson:

@@ -177,7 +177,7 @@ def _commit_of(checkout: Path) -> str:
 
 
 class UnknownCommand(UserError):
-    """There is no such command."""
+    """The command does not exist."""
 
     code = "usage"
     exit_code = ExitCode.USAGE

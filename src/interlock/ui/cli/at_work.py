@@ -21,7 +21,7 @@ from interlock.ui.queries.agents import AtWork
 from interlock.ui.words.sessions import decode
 
 READ_BYTES = 4 << 20
-"""Of a file in one look; the rest is read in the next."""
+"""Bytes of a file that are read at once; the rest is read the next time."""
 TAIL_BYTES = 2048
 HEADER = "# interlock:"
 """The first line of a log, written before the agent prints anything."""
@@ -45,7 +45,7 @@ class Growing:
         self._read = 0
 
     def lines(self) -> list[bytes]:
-        """Those that are new; none if there is no file."""
+        """Return the new lines; none if there is no file."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._read)
@@ -69,13 +69,13 @@ class Attempt:
         self._calls = Growing(state_dir / model_calls(task, attempt))
         self._activity = Activity(str(state_dir / "workspaces" / task / str(attempt) / "tree"), str(root))
         self._model = ""
-        """As the program tells it."""
+        """Model as the program reports it."""
         self._called = ""
         """The model of its last call, for programs that do not tell: Codex."""
         self._told: Usage | None = None
-        """By the agent program's own count."""
+        """Usage by the agent program's own count."""
         self._counted: Usage | None = None
-        """By the model proxy, which is believed where both count."""
+        """Usage by the model proxy, which is preferred."""
 
     def look(self, before: Usage) -> AtWork:
         """The attempt as it is now. `before` is what earlier attempts have used."""
@@ -101,7 +101,7 @@ class Attempt:
         return replace(self._counted, cost_usd=told.cost_usd) if self._counted else told
 
     def _quiet(self) -> float | None:
-        """By the clock of the disk."""
+        """Return the time since the last output, by the clock of the disk."""
         for path in (self._events_file, self._log):
             with suppress(OSError):
                 return max(0.0, time.time() - path.stat().st_mtime)

@@ -121,7 +121,7 @@ async def _git(path: Path) -> Finding:
 
 
 async def _signing(project: Project) -> list[Finding]:
-    """Only where it is wanted: else there is nothing to say."""
+    """Check signing, if commits are signed here."""
     signed = await project.repository.try_signing()
     return [Finding("signing", Health.OK, "landed commits are signed with your key")] if signed else []
 
@@ -221,7 +221,7 @@ async def _network(project: Project) -> list[Finding]:
 
 
 async def _workspaces(project: Project) -> list[Finding]:
-    """Without a working sandbox another row reports that."""
+    """Say how workspaces get their files. Without a working sandbox another row reports that."""
     try:
         return [workspace_finding(project.workspaces.why_copies)]
     except NoSandbox:
@@ -294,7 +294,7 @@ def workspace_finding(why_copies: str) -> Finding:
 
 
 def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
-    """Of several that fail, one must be mended; behind a weaker one that works, it would be better."""
+    """Report a sandbox that failed: an error if none works, a hint if a weaker one does."""
     health = Health.WARNING if tried[-1].confinement else Health.BAD
     return Finding("sandbox", health, f"{each.kind.value}: {each.message}", each.fix)
 

@@ -135,7 +135,7 @@ class Told:
         return not self.red and self.metrics.landed == TASKS
 
     def lines(self, scratch: Path) -> list[str]:
-        """For people."""
+        """Return the result for people."""
         m = self.metrics
         setbacks = [fact for row in self.rows if isinstance(fact := row.fact, f.PhaseFailed)]
         return [
@@ -164,7 +164,7 @@ class Told:
         )
 
     def as_json(self, scratch: Path) -> dict[str, object]:
-        """For programs."""
+        """Return the result for programs."""
         return {
             "repository": str(scratch),
             "landed": self.metrics.landed,

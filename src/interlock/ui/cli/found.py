@@ -23,7 +23,7 @@ INSTALL = {
     "opencode": "npm install -g opencode-ai",
     "copilot": "npm install -g @github/copilot",
 }
-"""By kind of agent, best first: how its program is installed."""
+"""Commands that install each kind of agent program, best first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Swept:
     refused: list[Left]
     """Not in the repository: only --delete-unmerged removes these."""
     in_use: list[Left]
-    """Of a run that goes on, or that the next one archives."""
+    """Folders of a run that is active, or that the next one archives."""
 
 
 @click.command("gc", cls=Command)

@@ -28,7 +28,7 @@ from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
 WIDE_COLUMNS = 120
-"""From here on there is room for the model and the phase, and for tokens in two parts."""
+"""Least width with room for the model and the phase, and for tokens in two parts."""
 QUIET_SECONDS = 30.0
 """A silence that is worth a word: a model seldom thinks this long before it acts."""
 IMPORTS = "imports the change"
@@ -69,7 +69,7 @@ class Screen:
 
 
 Words = Mapping[TaskId, str]
-"""By task, what happens to it while no agent is running: the check that runs."""
+"""The check that runs for each task while no agent works on it."""
 
 
 def run_picture(

@@ -140,7 +140,7 @@ class Printer:
 
     @property
     def has_printed(self) -> bool:
-        """Was there anything in the file at all."""
+        """True if the file had any content."""
         return self._at > 0
 
     def print_new(self) -> None:

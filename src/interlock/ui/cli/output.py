@@ -116,7 +116,7 @@ def _send_nowhere(stream: TextIO) -> None:
 
 @contextmanager
 def even_if_unread() -> Iterator[None]:
-    """For printing beside work: neither a reader who leaves (`| head`) nor a full disk ends that."""
+    """Print beside work: neither a reader who leaves (`| head`) nor a full disk ends the work."""
     try:
         yield
     except BrokenPipeError:

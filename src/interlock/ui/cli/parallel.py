@@ -7,7 +7,7 @@ DIGITS = 10
 
 
 class Number(click.ParamType[int | str]):
-    """At least 1, or `auto`."""
+    """A number of at least 1, or `auto`."""
 
     name = "integer or auto"
 

@@ -54,7 +54,7 @@ from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines
 
 LEAVE_SECONDS = 30.0
-"""After the agents were told to stop. They get five seconds, and what they wrote is archived."""
+"""Time to exit after the agents were told to stop. They get five seconds, and their files are archived."""
 SHOW_CURSOR = "\x1b[?25h"
 
 

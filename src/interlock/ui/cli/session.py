@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 UNFINISHED_MOVES = ("checkout.json", "taken_back")
-"""As `git.journal` and `git.taken_back` call them: named here too, so that a reader need not load those."""
+"""Names as in `git.journal` and `git.taken_back`, repeated so that a reader need not load those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ProjectLog:
     settings: Settings
     store: Store
     is_bare: bool
-    """There is no checkout, so `init` has nothing to look at."""
+    """True without a checkout: `init` then has nothing to look at."""
     loaded: Loaded
 
     @property
@@ -45,7 +45,7 @@ class ProjectLog:
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
-    """Do one command's work."""
+    """Run the work of one command."""
     _wait_for_children_without_threads()
     return asyncio.run(work)
 

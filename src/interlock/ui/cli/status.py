@@ -61,7 +61,7 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
 
 
 def _without_graph(is_bare: bool) -> str:
-    """Only a checkout has files that `init` could look at."""
+    """Return the hint without a graph: only a checkout has files that `init` could look at."""
     return "interlock doctor" if is_bare else "interlock init"
 
 

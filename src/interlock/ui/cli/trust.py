@@ -55,7 +55,7 @@ async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[
 
 
 def _agents(graph: Path) -> Sequence[Agent]:
-    """Of a task graph. One that cannot be read starts no agent either."""
+    """Read the agents of a task graph. A graph that cannot be read starts no agent either."""
     try:
         return parse(graph.read_bytes(), graph.name, ()).agents
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def _agents(graph: Path) -> Sequence[Agent]:
 
 
 async def ask_trust(invocation: Invocation, graph: Path | None) -> None:
-    """At a terminal: ask for the agreement that a run needs. Nothing is asked if nothing is missing."""
+    """Ask on a terminal for the agreement that a run needs, if any is missing."""
     loaded, asked = await widenings(invocation, graph)
     if missing := loaded.trust.missing(asked):
         _ask(loaded, missing)

@@ -19,7 +19,7 @@ TRY_SECONDS = 300.0
 MOST = 4
 """Commands that are tried."""
 PATIENCE_SECONDS = 60.0
-"""For trying others when one is usable and its tests are counted: another may run more of them."""
+"""Time for trying other commands when one is usable: another may run more tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Tried:
 
     command: str
     is_usable: bool
-    """It is green, or its report tells which tests fail."""
+    """True if it is green, or its report names the failing tests."""
     text: str
     """Its result in words."""
     fix: str = ""
@@ -90,7 +90,7 @@ async def try_found(
 
 
 def _different(commands: Sequence[str]) -> Iterator[str]:
-    """Without those that are the end of an earlier one, such as the test without the build before it."""
+    """Drop commands that are the end of an earlier one, such as the test without the build before it."""
     for number, command in enumerate(commands):
         if not any(earlier.endswith(f" && {command}") for earlier in commands[:number]):
             yield command

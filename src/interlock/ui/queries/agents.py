@@ -17,7 +17,7 @@ class AtWork:
     """Its last action; of a program that tells no events, its last line of output."""
     model: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of all attempts of its task so far."""
+    """Usage of all attempts of its task so far."""
     quiet_seconds: float | None = None
     """Since it last printed anything; None: it has printed nothing."""
 
@@ -35,14 +35,14 @@ class AgentRow:
     """'' as long as it has not started."""
     session: str
     pid: int | None
-    """Of the process that watches over it and all it started."""
+    """Process id of its supervisor."""
     last: str
     """Its last action in words."""
     quiet_seconds: float | None
     """Since then."""
     running_seconds: float
     usage: Usage
-    """Of all its task's attempts, as far as they have been counted."""
+    """Usage of all attempts of its task, as far as it was counted."""
     asks: str
     """The permission it waits for; '' if none."""
 

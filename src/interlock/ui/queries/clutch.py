@@ -53,7 +53,7 @@ class ClutchView:
 
     is_running: bool
     limit: int
-    """Of all agents together."""
+    """Limit of all agents together."""
     brake: str
     why: str
     at_work: int
@@ -69,7 +69,7 @@ class Machine:
 
     host: HostReading
     accounts: Mapping[str, "Account"]
-    """By provider."""
+    """Accounts by provider."""
 
 
 def clutch_view(

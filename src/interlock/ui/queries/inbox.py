@@ -19,7 +19,7 @@ class Item:
     task: str
     text: str
     message: str
-    """Of a question, the whole of the agent's last message."""
+    """The whole of the agent's last message, for a question."""
     since: float
     next: tuple[str, ...]
     """The commands that let it go on, the most likely first."""

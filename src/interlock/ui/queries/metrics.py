@@ -101,7 +101,7 @@ def _pool(figures: PoolFigures) -> Iterator[Family]:
 
 
 def _kinds(state: State) -> Iterator[Family]:
-    """By category and by agent, over all runs."""
+    """Yield the figures by category and by agent, over all runs."""
     gauges, limits, tallies = state.tallies.gauges, state.clutch, state.tallies.kinds.values()
     at_work = [({"category": name}, float(gauge.at_work)) for name, gauge in gauges.items()]
     queued = [({"category": name}, float(gauge.queued)) for name, gauge in gauges.items()]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def mermaid(graph: Graph, analysis: Analysis) -> str:
-    """For Markdown pages."""
+    """Return the plan for Markdown pages."""
     numbers = {task.id: f"t{number}" for number, task in enumerate(graph.tasks)}
     lines = ["flowchart LR"]
     lines += [f'    {numbers[task.id]}["{task.id}"]' for task in graph.tasks]
@@ -26,7 +26,7 @@ def mermaid(graph: Graph, analysis: Analysis) -> str:
 
 
 def dot(graph: Graph, analysis: Analysis) -> str:
-    """For Graphviz. Ids hold no quotes, so they need no escaping."""
+    """Return the plan for Graphviz. Ids hold no quotes, so they need no escaping."""
     critical = set(analysis.critical_path)
     lines = ["digraph tasks {", "  rankdir=LR;", "  node [shape=box];"]
     lines += [f'  "{task.id}"{" [penwidth=3]" if task.id in critical else ""};' for task in graph.tasks]

@@ -17,7 +17,7 @@ LAST = "last"
 
 
 def find_run(runs: list[PastRun], name: str) -> PastRun:
-    """By its number, by the beginning of its name, or `last`."""
+    """Find a run by its number, by the beginning of its name, or as `last`."""
     if not runs:
         raise UsageError("no run in this repository yet", "interlock run")
     if name == LAST:

@@ -85,7 +85,7 @@ def status_document(reading: Reading) -> dict[str, object]:
 
 
 AGAIN_SECONDS = 10.0
-"""If nothing happens, a task is late: how often to think again."""
+"""Interval at which the rest is estimated again if nothing happens."""
 PAUSE_SECONDS = 2.0
 """The loop that starts agents waits meanwhile: not for every fact."""
 
@@ -99,7 +99,7 @@ class Eta:
         self._ends: float | None = None
 
     def seconds(self, state: State, now: float) -> float | None:
-        """From now until the last landing that is expected; None: nothing says how long the rest takes."""
+        """Return the time until the last expected landing; None if the time of some task is unknown."""
         age = now - self._at
         if age > AGAIN_SECONDS or (self._seq != state.seq and age > PAUSE_SECONDS):
             from interlock.engine.foresight import remaining_seconds
@@ -110,7 +110,7 @@ class Eta:
         return None if self._ends is None else max(0.0, self._ends - now)
 
     def text(self, state: State, now: float) -> str:
-        """For the end of a line; nothing when nothing is left."""
+        """Return the rest as the end of a line; empty when no task is left."""
         left = self.seconds(state, now)
         if left is None:
             return "time left unknown"

@@ -53,7 +53,7 @@ class Row:
     parent: str | None
     """The task that it is a part of."""
     usage: Usage
-    """Of all its attempts, however they ended."""
+    """Usage of all its attempts, however they ended."""
 
 
 ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE)

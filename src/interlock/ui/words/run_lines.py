@@ -23,7 +23,7 @@ class Refusals:
     count: int = 0
     next_try: float = 0.0
     tasks: set[TaskId] = field(default_factory=set)
-    """Those whose attempt ended because of it."""
+    """Tasks whose attempt ended because of it."""
 
 
 class Telling:
@@ -31,7 +31,7 @@ class Telling:
 
     def __init__(self) -> None:
         self._refusing: dict[str, Refusals] = {}
-        """By provider."""
+        """Refusals by provider."""
 
     @property
     def refusing(self) -> frozenset[str]:
@@ -108,5 +108,5 @@ def _cause(why: str) -> str:
 
 
 def _host(provider: str) -> str:
-    """Without the name of the variable that holds its credential."""
+    """Return the provider without the name of the variable that holds its credential."""
     return inert(provider.partition(" ")[0])

@@ -29,7 +29,7 @@ class SetupFound:
     locked: bool = False
     """True if the key files alone decide what is installed."""
     absent: tuple[str, ...] = ()
-    """Those of the folders that are not in the checkout."""
+    """Folders that are not in the checkout."""
     needs: str = ""
     """Its program, if that is not installed here."""
 

@@ -56,7 +56,7 @@ def _compared(layout: Layout, setup: SetupFound) -> SetupFound:
 
 
 def _node(layout: Layout) -> Iterator[CheckFound]:
-    """With the build first where the CI or the script needs it: tests must not see an older product."""
+    """Yield the checks of a Node project, with the build first where the CI or the script needs it."""
     build = build_command(layout)
     why = builds_before_tests(layout) or ("scripts.build" if tests_what_is_built(layout) else "")
     for check in node_checks(layout):

@@ -110,7 +110,7 @@ def _uv_flags(layout: Layout) -> Iterator[str]:
 
 
 def _test_names(named: dict[str, object], *, dev: bool = True) -> list[str]:
-    """Of all groups or extras those for tests; where there is none, the one for developers."""
+    """Return the groups or extras for tests; if there is none, the one for developers."""
     tests = [name for name in named if _TEST_NAMES.match(name)]
     return tests or [name for name in named if dev and name in _DEV_NAMES][:1]
 
@@ -176,7 +176,7 @@ def _has_tests(layout: Layout) -> str:
 
 
 def _without_wrapper(command: str) -> str:
-    """Without the tool that would find the environment: we name it ourselves."""
+    """Remove the tool that would find the environment: we name the environment ourselves."""
     return re.sub(r"^(uv|poetry|pdm|pipenv|rye) run (?:--?[\w-]+(?:=\S+)? )*", "", command.strip())
 
 
@@ -213,7 +213,7 @@ def _dropped_flags(said: list[str]) -> Iterator[str]:
 
 
 def _without_coverage(said: list[str]) -> list[str]:
-    """Without pytest-cov, as a threshold is no test, and without folders of tox's own."""
+    """Remove pytest-cov, as a threshold is no test, and folders of tox's own."""
     kept: list[str] = []
     has_value = False
     for word in said:

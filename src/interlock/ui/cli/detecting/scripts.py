@@ -102,7 +102,7 @@ def builds_before_tests(layout: Layout) -> str:
 
 
 def workflow_lines(layout: Layout) -> Iterator[tuple[str, list[str]]]:
-    """For each job of each workflow its commands in order, as far as they can be used here.
+    """Yield the commands of each job of each workflow in order, as far as they can be used here.
 
     A folder that the checkout lacks is one that an earlier command makes: those are left out.
     """
@@ -113,7 +113,7 @@ def workflow_lines(layout: Layout) -> Iterator[tuple[str, list[str]]]:
 
 
 def _jobs(layout: Layout) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """For each job of each workflow its commands in order, each with the folder that it runs in."""
+    """Yield the commands of each job of each workflow in order, each with the folder that it runs in."""
     folder = layout.root / WORKFLOWS
     for path in sorted((*folder.glob("*.yml"), *folder.glob("*.yaml")), key=_rank):
         name = f"{WORKFLOWS}/{path.name}"

@@ -150,7 +150,7 @@ def _has(rows: list[Recorded], kind: type[f.Fact]) -> bool:
 
 
 def _spans(rows: list[Recorded]) -> dict[str, tuple[Recorded, Recorded]]:
-    """For each task, the facts of its start and of its landing."""
+    """Return for each task the facts of its start and of its landing."""
     starts: dict[str, Recorded] = {}
     spans: dict[str, tuple[Recorded, Recorded]] = {}
     for row in rows:

@@ -13,7 +13,7 @@ class Outcome(StrEnum):
 
     FIRED = "fired"
     FAILED = "failed"
-    """It was started and did not do what it is there for."""
+    """The mechanism was triggered and did not do its job."""
     UNBUILT = "not built"
 
 

@@ -44,7 +44,7 @@ def new_scratch() -> Scratch:
 
 
 def close_left() -> None:
-    """Those whose owner did not come to its end."""
+    """Remove the folders of processes that died."""
     for note in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
         if scratch := _left(note):
             scratch.close(keep=False)

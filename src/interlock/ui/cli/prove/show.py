@@ -70,7 +70,7 @@ async def prove(settings: Settings, keep: bool) -> AsyncGenerator[Result, None]:
 
 
 async def _stop(running: list[asyncio.Task[Result]]) -> None:
-    """Those that are not over clear up behind themselves."""
+    """Cancel the proofs that still run; they clean up after themselves."""
     for task in running:
         task.cancel()
     await asyncio.wait(running)

@@ -42,7 +42,7 @@ class Stage:
     folder: Path
     settings: Settings
     mark: str
-    """By which its processes are known to belong here, even if this one is killed."""
+    """Mark by which its processes are recognized, even if this one is killed."""
     started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     @property
