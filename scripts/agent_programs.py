@@ -129,7 +129,7 @@ def _lock(path: Path, say: Callable[[str], None]) -> Iterator[None]:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"somebody else is installing {path.name.strip('.').removesuffix('.lock')}; waiting")
+            say(f"another process is installing {path.name.strip('.').removesuffix('.lock')}; waiting")
             fcntl.flock(held, fcntl.LOCK_EX)
         yield
 

@@ -30,7 +30,7 @@ OWN = {
 
 def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch) -> None:
     """The next attempt is told the reason; what it leaves as it was, lands."""
-    told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
+    told = 'grep -q "controls what agents may do" "$INTERLOCK_PROMPT_FILE"'
     writes = "".join(f"{task}) echo '{text}' > {name};;\n" for task, (name, text) in OWN.items())
     agent = f'{told} || case "$INTERLOCK_TASK_ID" in\n{writes}esac\necho done > "$INTERLOCK_TASK_ID.txt"'
     scratch.graph("".join(f"  {task}: {{goal: x}}\n" for task in OWN), agent)
@@ -76,7 +76,7 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     scratch.git("config", "include.path", "../.gitconfig")
     scratch.write(notify__sh="true\n", writes__txt=lines(STEERING), harmless__txt=lines(HARMLESS))
     make = 'while read -r f; do mkdir -p "$(dirname "$f")"; echo "* text" > "$f"; done <'
-    told = 'grep -q "says what agents may do" "$INTERLOCK_PROMPT_FILE"'
+    told = 'grep -q "controls what agents may do" "$INTERLOCK_PROMPT_FILE"'
     agent = (
         f"{told} || {{ {make} writes.txt; echo '*.bin filter=lfs' > .gitattributes; }}; {make} harmless.txt"
     )

@@ -22,7 +22,7 @@ def test_an_epoch_at_the_limit_is_refused_in_words(disk_log: Log, epoch: int) ->
 
     async def story(one: Store, two: Store) -> None:
         assert await one.raise_epoch("r", epoch)
-        with pytest.raises(EnvironmentProblem, match=r"r stands at epoch \d+"):
+        with pytest.raises(EnvironmentProblem, match=r"r has epoch \d+"):
             await two.claim("r", "h", LONG, nothing)
         await one.revoke("r", [], "a person")
 
