@@ -1,9 +1,9 @@
 """Claude Code, checked with 2.1.325.
 
-1. It has its own rules for what a model may do. They are off, since it runs in our sandbox; as root it wants
-   to hear of that from a variable.
+1. It has its own rules for what a model may do. They are off, since it runs in our sandbox; as root it
+   accepts that only with a variable.
 2. A model that cannot be asked is a `success` that `is_error`; ended by SIGINT it exits with 0.
-3. It hears messages while it works, so its prompt is one, too; and it ends when its standard input does. Each
+3. It takes messages while it works, so its prompt is one, too; and it ends when its standard input does. Each
    message has an id, under which it says that the model gets it: now, or in a turn of its own after this one.
 4. A session that goes on counts the money of its earlier part again, and of a model that it does not know it
    makes up the price. What is claimed is only of this run, and only where it knows the price.

@@ -99,7 +99,7 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Pass a person's answer on to the agent that asked leave for something."""
+    """Pass a person's answer on to the agent that asked for permission."""
 
     task: TaskId
     attempt: int

@@ -1,4 +1,4 @@
-"""Everything between the text and the Graph: read, check the shape, check the whole, fill in the defaults.
+"""Turns the text into the Graph: read, check the shape, check the whole, fill in the defaults.
 
 Importing this module imports pydantic and the YAML parser; `parse` does so when it is called.
 """
@@ -49,7 +49,7 @@ _NO_GOAL = "?"
 
 
 def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Graph:
-    """The graph the text describes; raises `GraphProblems`."""
+    """Return the graph that the text describes; raises `GraphProblems`."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     text = _decode(text, source).removeprefix("\ufeff")
     notes = Notes(source, split_lines(text))

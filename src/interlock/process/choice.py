@@ -41,7 +41,7 @@ WHATEVER_WORKS = SandboxRequest()
 
 @dataclass(frozen=True, slots=True)
 class SandboxTrial:
-    """One kind of sandbox, and what came of trying it."""
+    """One kind of sandbox, and the result of trying it."""
 
     kind: Sandbox
     message: str = ""

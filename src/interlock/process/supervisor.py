@@ -1,4 +1,4 @@
-"""The small process beside every program: it ends the program's whole tree, whatever becomes of the engine.
+"""The small process beside every program: it ends the program's whole tree, also when the engine dies.
 
 Started with `python -I -S -E`, so it may import nothing of Interlock and little of the standard library: what
 it imports is paid for at every start. It is imported, not run as a file, which Python would
@@ -219,7 +219,7 @@ def spawn(argv: list[str], words: dict[str, list[str]], env: dict[bytes, bytes])
 
 
 def watch(program: WatchedProgram, poll: "select.poll", wake: int, forwarder: "PortForwarder | None") -> None:
-    """Until the program has ended, or has to."""
+    """Wait until the program has ended, or has to end."""
     poll.register(0, select.POLLIN)
     poll.register(wake, select.POLLIN)
     while program.reap() and not program.over:

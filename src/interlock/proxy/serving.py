@@ -1,4 +1,4 @@
-"""Listens for one attempt, and takes each of its calls from the first check to the transcript."""
+"""Serves the model calls of one attempt, each from the first check to the transcript."""
 
 import asyncio
 import logging
@@ -84,7 +84,7 @@ class _Connection(web.RequestHandler):
 
 
 class Serving:
-    """The inside of an endpoint."""
+    """Handles the calls that arrive at an endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, environ: Mapping[str, str], gate: Gate, limits: ProxyLimits
@@ -227,7 +227,7 @@ class Serving:
     async def _pass(
         self, call: ModelCall, exchange: Exchange, request: web.BaseRequest, session: ClientSession
     ) -> web.StreamResponse:
-        """Through the gate, and back with an answer."""
+        """Wait for the gate, forward the call, and return the answer."""
         async with self._gate.turn(self._order, call) as turn:
             exchange.keeps_refusals = turn.may_repeat
             try:
@@ -248,7 +248,7 @@ class Serving:
             self._has_answered |= exchange.trouble is None
 
     def _failed(self, problem: BaseException | None) -> bytes:
-        """The answer to what cannot be read as a request; or, with a problem, to one that we failed at."""
+        """Return the answer to a malformed request; with a problem, to one that the proxy failed on."""
         dialect = USUAL[self._order.wire]
         if problem is None:
             return error_body(dialect, 400, "this is not a request that can be read")

@@ -1,7 +1,7 @@
-"""One agent from its launch to its verdict: the ways out are opened, the program runs, its lines are heard.
+"""Runs one agent from its launch to its verdict: opens its connections, starts the program, reads its lines.
 
-A chain of short steps, each with what the one before it made; everything that is opened is closed again when
-the program has ended, however that came about.
+A chain of short steps, each with the result of the one before. Everything that is opened is closed when the
+program has ended, for any reason.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class Conversation:
         news: AttemptCallbacks,
         hooks: SessionHooks,
     ) -> Report:
-        """Run the agent to its end; how it went."""
+        """Run the agent to its end; return the report."""
         order = self._order
         before = order.resume.attempt if order.resume else 0
         place = folders_for(workspace, self._homes.open(order.task, order.attempt, before), self._log)
@@ -161,7 +161,7 @@ class Conversation:
         return await stack.enter_async_context(self._options.network.to_hooks(hooks.respond))
 
     def _installed(self, launch: Launch) -> Launch:
-        """The same with the real program in place of a package manager's loader."""
+        """Put the real program in place of a package manager's loader."""
         path = {**os.environ, **(self._order.agent.env or {})}.get("PATH", "")
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return as_installed(launch, path, cache)
@@ -188,7 +188,7 @@ class Conversation:
         )
 
     async def _run(self, ready: Command, first: str) -> Exit:
-        """The program, to its end; or to a while after all was said, if it does not end by itself then."""
+        """Run the program to its end, or to a while after its last message if it does not end by itself."""
         loop, began = asyncio.get_running_loop(), asyncio.get_running_loop().time()
         self._running = running = asyncio.create_task(self._processes.run(ready, self._hear))
         try:
@@ -211,7 +211,7 @@ class Conversation:
         self._reply()
 
     def _hear_request(self, line: str) -> None:
-        """An agent that wants to edit more than was expected says so in a line of its own."""
+        """Pass on a request for scope, which an agent makes in a line of its own."""
         if self._scope and (asked := self._scope.request_in(line)):
             self._told.append(asyncio.ensure_future(self._scope.ask(*asked)))
 
@@ -223,7 +223,7 @@ class Conversation:
         self._reply()
 
     def _reply(self) -> None:
-        """Send what the program waits for; and when all is said, let it go."""
+        """Send the replies that the program waits for; after the last one, close its input."""
         if self._dialogue is None:
             return
         for line in self._dialogue.replies():
@@ -235,7 +235,7 @@ class Conversation:
                 asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self._running.cancel)
 
     def say(self, text: str) -> bool:
-        """A person's message; False if the program does not take any now."""
+        """Send a person's message; False if the program does not take any now."""
         if self._is_over or self._session is None:
             return False
         if self._dialogue:
@@ -245,7 +245,7 @@ class Conversation:
         return self._adapter.can_steer and self._processes.send(self._key, self._adapter.message(text))
 
     def answer(self, call: str, allow: bool) -> bool:
-        """A person's answer to what the agent asked; False if that question is not open."""
+        """Pass on a person's answer to a request of the agent; False if that request is not open."""
         if self._session is None or self._dialogue is None:
             return False
         events = self._dialogue.answer(call, allow)
@@ -254,7 +254,7 @@ class Conversation:
         return bool(events)
 
     def widen(self, paths: tuple[str, ...], granted: bool, why: str) -> bool:
-        """The answer to a request for scope: to the tool that waits for it, or else to the agent."""
+        """Pass on the answer to a request for scope: to the tool that waits for it, or else to the agent."""
         if self._scope is None:
             return False
         return self._scope.answered(paths, granted, why) or self.say(answer_text(paths, granted, why))
@@ -266,7 +266,7 @@ class Conversation:
         return ask
 
     def _note(self, event: Event, news: AttemptCallbacks) -> None:
-        """The program may have a name of its own for the session, and may ask for leave."""
+        """Record the program's own name for the session, and its requests for permission."""
         if event.kind is EventKind.SESSION and self._is_news(event.session):
             self._names.add(event.session)
             self._told.append(asyncio.ensure_future(self._announce(news, event.session)))

@@ -1,4 +1,4 @@
-"""Attempts on this machine: a workspace, the agent in it, and what it made brought home.
+"""Carries out attempts on this machine: opens a workspace, runs the agent in it, and imports the result.
 
 1. Whatever the agent did, its workspace is collected before it is given up. If collecting fails, it is kept.
 2. Agents get a short list of the host's environment (`model.process.INHERITED`), never all of it: keys and
@@ -91,7 +91,7 @@ class LocalExecutor:
         self._talks: dict[AttemptKey, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
-        """Workspace, agent, import, in that order. What a cancelled one wrote is archived by `recover`."""
+        """Open a workspace, run the agent, import its work. `recover` archives what a cancelled one wrote."""
         fresh, order = order.session, _as_it_will_be(order)
         start = order.resume.start if order.resume else ""
         try:
@@ -115,17 +115,17 @@ class LocalExecutor:
         return shown(talk.last_line) if talk else ""
 
     def say(self, key: AttemptKey, text: str) -> bool:
-        """A person's message to the agent; False if it does not run, or takes none."""
+        """Send a person's message to the agent; False if it does not run, or takes none."""
         talk = self._talks.get(key)
         return talk is not None and talk.say(text)
 
     def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
-        """A person's answer to what the agent asked leave for; False if that question is not open."""
+        """Pass on a person's answer to a request for permission; False if that request is not open."""
         talk = self._talks.get(key)
         return talk is not None and talk.answer(call, allow)
 
     def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:
-        """The answer to a request for scope; False if it cannot reach the agent."""
+        """Pass on the answer to a request for scope; False if it cannot reach the agent."""
         talk = self._talks.get(key)
         return talk is not None and talk.widen(paths, granted, why)
 
@@ -180,7 +180,7 @@ class LocalExecutor:
             return not_run(report, order, problem)
 
     def _about_to_start(self, order: Order) -> float:
-        """The last look before the agent starts: how long its lease is."""
+        """Refuse a recovered attempt right before the agent starts; return the rest of the lease."""
         if self._recovered.has(order.key):
             raise StaleEpoch(f"{order.key} was given up before the agent started")
         return self._processes.lease.left(str(order.key))
@@ -206,7 +206,7 @@ class LocalExecutor:
         return report
 
     async def _set_aside(self, workspace: Workspace) -> Path:
-        """Give the workspace up; where what is left of it can be found."""
+        """Give the workspace up; return the path of what is left of it."""
         try:
             return await self._workspaces.discard(workspace) or workspace.home
         except (InterlockError, OSError):

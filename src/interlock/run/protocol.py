@@ -29,7 +29,7 @@ class Executor(Protocol):
         ...
 
     def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
-        """A person's answer to what the agent asked leave for; False if that question is not open."""
+        """Pass on a person's answer to a request for permission; False if that request is not open."""
         ...
 
     def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:

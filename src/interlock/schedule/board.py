@@ -98,7 +98,7 @@ class LeaseTimeouts:
         """The time after which the clock jumped, and the size of the jump."""
 
     def note(self, name: TaskId, task: TaskState) -> None:
-        """A fact changed the task."""
+        """Note the wait of a task that a fact changed."""
         self._ends.pop(name, None)
         if task.spec.lease_seconds and task.stage is Stage.WAITING:
             since = task.ready_since if task.phase.kind is PhaseKind.AGENT else task.since
@@ -155,7 +155,7 @@ class Board:
             self._note_line(name, task)
 
     def choose(self, slots: int, now: float) -> list[Choice]:
-        """The tasks to start in this many free slots."""
+        """Choose the tasks to start in this many free slots."""
         self._settle(now)
         if slots <= 0 or self._state.paused:
             return []
@@ -209,7 +209,7 @@ class Board:
             self._holds.take(name, wanted + also_edited(task, hold.edited))
 
     def overdue(self, now: float) -> list[tuple[TaskId, Reason]]:
-        """Tasks that have waited longer than they should for what others hold, with what that is."""
+        """List the tasks that have waited too long for a lease of another, each with the reason."""
         late = [(name, self.reason(name, now)) for name in self._patience.late(now)]
         return [(name, reason) for name, reason in late if reason.why is Why.LEASE]
 

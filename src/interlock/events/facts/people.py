@@ -95,7 +95,7 @@ class MessageDelivered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswered(Fact):
-    """A person answered what an agent asked leave for."""
+    """A person answered an agent's request for permission."""
 
     task: TaskId
     attempt: int

@@ -41,7 +41,7 @@ class SessionOpened(PhaseFact):
 
 @dataclass(frozen=True, slots=True)
 class PermissionAsked(PhaseFact):
-    """An agent asks a person for leave, and waits for the answer."""
+    """An agent asks a person for permission, and waits for the answer."""
 
     call: str = ""
     """The tool call it is about, by the agent's own id."""

@@ -1,4 +1,4 @@
-"""A whole coding agent: it asks a model what to do, does it, and tells the model what came of it.
+"""A whole coding agent: it asks a model what to do, does it, and sends the model the result.
 
 Started as `python -I -S -E <this folder>` in the workspace, inside the sandbox. It imports nothing of
 Interlock and nothing that does not come with Python. Read `session`, the loop, first.

@@ -1,4 +1,4 @@
-"""The loop: ask the model, do what it says, tell it what came of it, until it says that it is done."""
+"""The loop: ask the model, do what it says, send it the result, until it says that it is done."""
 
 import argparse
 import json

@@ -52,7 +52,7 @@ the text to replace
 the new text
 >>>>>>> new
 ```
-To make a new file, write such a block with only its content. You are then told what came of it.
+To make a new file, write such a block with only its content. You then get the result.
 An answer without any block means that you are done."""
 """The same tools, told to a model that cannot call any."""
 

@@ -163,7 +163,7 @@ async def _run(
 
 
 def _tell_obstacles(project: Project, state: State) -> None:
-    """Checks that keep tasks from starting: said last, where it is read."""
+    """Name the checks that keep tasks from starting: last, where people read it."""
     graph = project.root / project.settings.graph
     for check in obstacles(state):
         first, *more = obstacle_lines(check, _line_of(check.command, graph))
@@ -195,7 +195,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
 
 
 async def _refuse_unready(project: Project) -> None:
-    """Say before anything starts what would only hold up the first landing."""
+    """Refuse or report, before anything starts, what would hold up the first landing."""
     await verify_log(project.store)
     refuse_unknown(await load_state(project.store))
     if row := in_charge(await project.store.held()):
@@ -212,7 +212,7 @@ async def _refuse_unready(project: Project) -> None:
 
 
 def _tell_of_sandbox(sandbox: Confinement) -> None:
-    """Anything less than the full sandbox is said at the beginning, too."""
+    """Tell the user of anything less than the full sandbox before the run."""
     if sandbox.kind is Sandbox.NONE:
         note(paint("NO SANDBOX: agents and checks can do everything that you can do on this machine", "red"))
     elif sandbox.missing:
@@ -220,7 +220,7 @@ def _tell_of_sandbox(sandbox: Confinement) -> None:
 
 
 def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
-    """A task that was begun and is no longer in the graph is given up: better ask."""
+    """Ask before a task that has started is given up because it is no longer in the graph."""
     removed = [fact.task for fact in changes(state, graph) if isinstance(fact, TaskRemoved)]
     begun = [name for name in removed if state.tasks[name].attempt]
     if begun:

@@ -57,7 +57,7 @@ class AttemptStory:
 
     @property
     def only_waited(self) -> bool:
-        """The model could not be had, and nothing else happened."""
+        """True if the model was unavailable, and nothing else happened."""
         return bool(self.phases) and all(phase.error in WAITS for phase in self.phases)
 
     @property
