@@ -136,7 +136,7 @@ class Conversation:
     async def _settle(self, hooks: SessionHooks) -> None:
         await hooks.settle()
         if hooks.untold:
-            what = f"{hooks.untold} moments of its session were not told to your hooks"
+            what = f"{hooks.untold} events of its session did not reach your hooks"
             self._options.tell(f"{self._order.task}: {what}")
 
     async def _way_to_model(self, stack: AsyncExitStack) -> Way:
