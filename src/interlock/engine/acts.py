@@ -1,4 +1,4 @@
-"""Acts of one controller: steps that are being carried out, kept alive and forgotten. It decides nothing.
+"""Carries out the steps of one controller as acts, and keeps their claims alive. It decides nothing.
 
 Rules:
 1. One act a task at the most. The claim is written before its act begins.

@@ -1,4 +1,4 @@
-"""Every step that follows from State, the time and what this process has under way. Takes none of them.
+"""Returns every step that follows from State, the time and the acts under way. It takes none of them.
 
 Rules:
 1. What is under way and no longer wanted stops first. What people said, and what was decided about a scope,

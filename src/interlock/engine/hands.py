@@ -1,4 +1,4 @@
-"""Carrying out one phase, by kind. Each hand returns the facts that say how it went.
+"""Carries out one phase, by kind. Each function returns the facts of its result.
 
 Every act here may be repeated: a workspace is opened anew, a merge happens in memory, and a commit that is
 already on main counts as landed.
@@ -87,13 +87,13 @@ def _scene(turn: Turn) -> Scene:
 
 
 def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
-    """That a session is over and was written down; nothing if none had begun."""
+    """Return the fact that a session is over and its notes are written; none if it had not begun."""
     notes = env.executor.notes(AttemptKey(task, attempt))
     return [f.NotesSaved(task, attempt, notes.reason, notes.summary, notes.path)] if notes else []
 
 
 def _resumed(turn: Turn) -> Resume | None:
-    """A session that was cut off goes on, if the same agent has it."""
+    """Return the interrupted session to resume, if the same agent has the task."""
     return turn.task.cut_off if turn.task.who.name == turn.agent.name else None
 
 
@@ -286,7 +286,7 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:
-    """Main stands at the candidate, or beyond it."""
+    """Build the fact of a landing: main is at the candidate, or beyond it."""
     phase = next(p.name for p in task.spec.pipeline if p.kind is PhaseKind.LAND)
     return f.Landed(
         task.spec.id,

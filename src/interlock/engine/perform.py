@@ -1,10 +1,10 @@
 """Carries steps out: each is performed and recorded here, also when it fails on the way.
 
 Rules:
-1. The result names the epoch under which it was claimed. One that comes too late is dropped, except that main
-   moved: that is true no matter which process moved it.
-2. What is stopped archives what the agent wrote before it lets go.
-3. Trouble outside a task puts it off; anything else is its failure, and the breaker stops a repetition.
+1. The result names the epoch of its claim. A late result is dropped, except that main moved: that is true no
+   matter which process moved it.
+2. A phase that is stopped archives the agent's files before it releases its claim.
+3. Trouble outside a task defers it; any other error is its failure, and the breaker stops a repetition.
    A failure on top of a change that is not on main yet is not a failure of the task.
 """
 
@@ -244,7 +244,7 @@ class Performer:
         await self.ledger.append(facts, self.controller)
 
     async def _mention(self, facts: Sequence[f.Fact]) -> None:
-        """Good to know, but not worth waiting for a log that cannot be written."""
+        """Record facts that are not worth waiting for a log that cannot be written."""
         try:
             await self.env.store.append(facts, self.controller.holder, [self.controller])
         except StoreUnavailable as problem:

@@ -93,7 +93,7 @@ class Branch:
         return said.code == 0
 
     async def move(self, advance: Advance) -> Move:
-        """Move it if nothing is in the way."""
+        """Move the branch if nothing is in the way."""
         async with self._lock:
             try:
                 async with self._journal.alone() as lock:

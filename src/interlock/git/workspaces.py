@@ -78,7 +78,7 @@ class GitWorkspaces:
         await self._overlays.close()
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
-        """A fresh checkout with a git dir of its own. What an earlier try left there is kept."""
+        """Make a fresh checkout with a git dir of its own. Files of an earlier try are archived first."""
         folder = self._folder(task, attempt)
         if folder.home.exists():
             await self._clear(task, attempt)

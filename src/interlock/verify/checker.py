@@ -1,4 +1,4 @@
-"""Checks on this machine: the commands one after the other, each in a clean checkout, their output kept."""
+"""Runs checks on this machine: each command in a clean checkout, one after the other; keeps the output."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ class LocalChecker:
         """Checks that run, by the key of their command."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
-        """All commands in order, each in a fresh checkout, also after a red one."""
+        """Run all commands in order, each in a fresh checkout, also after a red one."""
         name = f"check {order.name} {uuid.uuid4().hex}"
         async with self._turn:
             return await self._check(order, name)
@@ -83,7 +83,7 @@ class LocalChecker:
         ]
 
     async def _alone(self, order: CheckOrder, command: str, number: int, name: str) -> CheckResult:
-        """One command in a room of its own: an earlier one cannot have prepared anything for it."""
+        """Run one command in a room of its own: an earlier one cannot have prepared anything for it."""
         with self._folders.fresh() as folder:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
