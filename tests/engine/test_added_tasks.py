@@ -31,6 +31,19 @@ def test_an_added_task_survives_runs_and_edits_of_the_graph(scratch: Scratch) ->
     assert "part of   a" in shown
 
 
+def test_a_graph_with_the_id_of_an_added_task_is_refused(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: Write}\n", WRITES)
+    scratch.interlock("add", "fix", "What the person wants")
+    scratch.graph("  a: {goal: Write}\n  fix: {goal: What the graph wants}\n", WRITES)
+    said = scratch.interlock("run", "--no-input", code=2)
+    assert "added another task with this id" in said and "interlock cancel fix" in said
+    assert "What the person wants" in scratch.interlock("show", "fix")
+    scratch.interlock("cancel", "fix")
+    scratch.interlock("run", "--no-input", code=1)
+    assert "What the graph wants" in scratch.interlock("show", "fix")
+    assert scratch.states() == {"a": "done", "fix": "cancelled"}  # until `interlock retry fix`
+
+
 def test_a_run_that_is_going_on_takes_an_added_task_up(scratch: Scratch, gate: Path) -> None:
     scratch.graph("  a: {goal: Write}\n", f"{WAIT.format(gate=gate)}\n{WRITES}")
     run = scratch.start("run", "--no-input")

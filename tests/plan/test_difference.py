@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 
 import msgspec
+import pytest
 
 from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskCancelled, TaskRemoved
 from interlock.events.fold import fold
 from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS, Recorded, encode, seal
 from interlock.events.state import State
+from interlock.model.errors import UsageError
 from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.plan import Graph, changes, parse
 
@@ -101,16 +103,26 @@ def test_a_file_removes_only_what_it_wrote() -> None:
     ]
 
 
-def test_a_task_that_the_file_names_too_is_the_files_and_its_work_goes_on() -> None:
+def test_an_added_task_that_the_file_names_too_stays_the_persons() -> None:
     state = after([TaskAccepted(graph().tasks[0], PERSON)])
     state.tasks[TaskId("a")].stage = Stage.FAILED
     state = after(changes(state, graph()), state)
-    assert (state.tasks[TaskId("a")].origin, state.tasks[TaskId("a")].stage) == (FILE, Stage.FAILED)
+    assert (state.tasks[TaskId("a")].origin, state.tasks[TaskId("a")].stage) == (PERSON, Stage.FAILED)
 
 
-def test_of_two_that_were_added_under_one_name_the_first_counts() -> None:
+def test_a_file_cannot_replace_an_added_task_until_that_is_cancelled() -> None:
+    hers = replace(graph().tasks[0], goal="hers")
+    state = after([TaskAccepted(hers, PERSON)])
+    with pytest.raises(UsageError, match="anna added another task with this id"):
+        changes(state, graph())
+    state = after([TaskAccepted(hers, PERSON), TaskCancelled(TaskId("a"))])
+    assert TaskAccepted(graph().tasks[0], FILE) in changes(state, graph())
+
+
+@pytest.mark.parametrize("name", ["ben", PERSON.name])
+def test_of_two_that_were_added_under_one_name_the_first_counts(name: str) -> None:
     first, second = graph().tasks[0], replace(graph().tasks[0], goal="another")
-    state = after([TaskAccepted(first, PERSON), TaskAccepted(second, Origin(OriginKind.PERSON, "ben"))])
+    state = after([TaskAccepted(first, PERSON), TaskAccepted(second, Origin(OriginKind.PERSON, name))])
     assert (state.tasks[TaskId("a")].spec, state.tasks[TaskId("a")].origin) == (first, PERSON)
 
 

@@ -65,15 +65,15 @@ class GraphWatch:
         self._settled = digest
         try:
             graph = await self._source.graph(text)
+            facts = changes(self._ledger.state, graph)
         except UserError as problem:
             first = str(problem).splitlines()[0]
             self._tell(f"{first}; the run continues with the last valid graph")
             return
-        await self._take_up(graph)
+        await self._take_up(graph, facts)
 
-    async def _take_up(self, graph: Graph) -> None:
+    async def _take_up(self, graph: Graph, facts: Sequence[Fact]) -> None:
         state = self._ledger.state
-        facts = changes(state, graph)
         begun = [fact for fact in facts if isinstance(fact, TaskRemoved) and state.tasks[fact.task].attempt]
         facts = [fact for fact in facts if fact not in begun]
         await self._ledger.append(facts, self._claim)

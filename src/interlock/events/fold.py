@@ -178,10 +178,10 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     spec = _sound(fact.task)
     known = state.tasks.get(task)
     origin = fact.origin if fact.origin.name else replace(fact.origin, name=state.source)
-    if known and known.origin != origin and known.stage is not Stage.REMOVED:
+    if known and known.stage is not Stage.REMOVED:
         if origin.kind is not OriginKind.GRAPH:
             return set()  # two added it at the same moment, or added what a file has: the first one counts
-        if known.spec == spec:
+        if known.origin != origin and known.spec == spec:
             known.origin, known.parent = origin, fact.parent
             return {task}  # another file has it now, and the work goes on
     if known is None:
