@@ -104,6 +104,40 @@ def test_after_a_change_of_how_checks_run_they_must_notice_a_break_again(scratch
     assert [row["fact"]["noticed"] for row in scratch.facts("CanaryTried")] == [True, False]
 
 
+def test_a_test_program_that_an_agent_has_landed_is_not_what_is_broken(scratch: Scratch) -> None:
+    """It would notice its own break, and vouch for the next change."""
+    case = "class T(unittest.TestCase):\n    def test_a(self):\n        assert shapes.area(2) == 4\n"
+    test = f"import unittest, shapes\n\n{case}"
+    scratch.write(shapes__py=SHAPES, test_shapes__py=test)
+    said = "test_a (test_shapes.T.test_a) ... ok\\n\\nRan 1 test in 0.001s\\n\\nOK"
+    program = f'import sys; open("shapes.py").read(); print("{said}", file=sys.stderr)'
+    agent = (
+        f"case $INTERLOCK_TASK_ID in swap) printf '%s' '{program}' > unittest.py;;"
+        " *) printf 'def area(side):\\n    return 0\\n' > shapes.py;; esac"
+    )
+    verify = '"python3 -m unittest -v test_shapes"'
+    scratch.graph("  swap: {goal: a}\n  spoil: {goal: b, needs: [swap]}\n", agent, verify=verify)
+    scratch.interlock("run")
+    found = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert found["swap"]["steering"] == ["unittest.py"]
+    assert (found["spoil"]["grade"], found["spoil"]["gap"]) == ("observed", "canary-not-noticed")
+
+
+def test_a_module_that_landed_with_another_check_script_is_not_what_is_broken(scratch: Scratch) -> None:
+    test = "import shapes\nassert shapes.area(2) == 4\n"
+    scratch.write(shapes__py=SHAPES, test_shapes__py=test, ci__sh="python3 test_shapes.py\n")
+    decoy = "def area(side):\\n    return side\\n\\n\\narea(1)\\n"
+    agent = (
+        "case $INTERLOCK_TASK_ID in"
+        f" swap) printf '{decoy}' > aaa.py; printf 'cat *.py > /dev/null; python3 aaa.py' > ci.sh;;"
+        " *) printf 'def area(side):\\n    return 0\\n' > shapes.py;; esac"
+    )
+    scratch.graph("  swap: {goal: a}\n  spoil: {goal: b, needs: [swap]}\n", agent, verify='"sh ci.sh"')
+    scratch.interlock("run")
+    spoiled = next(task for task in scratch.status()["tasks"] if task["id"] == "spoil")
+    assert (spoiled["evidence"]["grade"], spoiled["evidence"]["gap"]) == ("observed", "canary-not-noticed")
+
+
 def test_a_canary_is_in_no_ref_and_no_working_tree(scratch: Scratch) -> None:
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
     scratch.graph("  a: {goal: a}\n", verify=VERIFY)

@@ -62,6 +62,38 @@ def test_two_changes_are_checked_at_the_same_time_and_both_land(scratch: Scratch
     assert "on top of a, which is not on main yet" in scratch.interlock("explain", "b")
 
 
+COUNTS = """\
+n=0
+for test in *.case; do n=$((n+1)); echo "ok $n - $test"; done
+echo "1..$n"
+test -e a1.case || exit 0
+case $INTERLOCK_TASK_ID in
+  b) touch "$GATES/b-ended";;
+  a) touch "$GATES/a"; n=0
+     until test -e "$GATES/b-ended"; do n=$((n+1)); test $n -lt 1200 || exit 1; sleep 0.05; done;;
+esac
+"""
+"""A check with a report. That of `a` ends after that of `b`, which is on top of it."""
+
+
+def test_tests_that_a_change_removes_are_counted_beside_those_of_the_change_below_it(
+    scratch: Scratch,
+) -> None:
+    """a adds two tests and b removes two others, so that main had as many before."""
+    cases = dict.fromkeys(("one__case", "two__case", "three__case", "four__case", "five__case"), "")
+    scratch.write(check__sh=f'GATES="{scratch.gates}"\n{COUNTS}', **cases)
+    agent = "case $INTERLOCK_TASK_ID in a) touch a1.case a2.case;; b) rm one.case two.case;; esac"
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", after_a(scratch) + agent, verify="sh check.sh")
+    scratch.interlock("run", "--unsafe-no-sandbox")
+    (begun,) = [fact["fact"] for fact in scratch.facts("PhaseStarted") if fact["fact"]["ahead"]]
+    assert (begun["task"], begun["ahead"]) == ("b", "a")
+    evidence = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert (evidence["a"]["fewer_tests"], evidence["b"]["fewer_tests"]) == (0, 2)
+    assert evidence["b"]["removed_tests"] == ["one.case", "two.case"]
+    trailer = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main")
+    assert "without 2 tests of main" in trailer
+
+
 def test_when_the_first_turns_red_the_second_is_built_again_and_lands(scratch: Scratch) -> None:
     """What was checked on top of a change that did not land never reaches main."""
     scratch.write(check__sh=f'GATES="{scratch.gates}"\n{MEET}grep -qx a a.txt\n')

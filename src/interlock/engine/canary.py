@@ -1,7 +1,9 @@
 """Breaks the code on purpose, once, and sees whether the project's checks notice.
 
 Rules:
-1. What is broken comes from main; never from the change that is checked.
+1. What is broken comes from main; never from the change that is checked. It is no file that decides how the
+   checks run, and after a landing that edits such a file, none that has changed since the checks last noticed
+   a break: a test program that an agent has landed would notice a break in its own files, and no other.
 2. Where the checks noticed, that holds until a change lands that edits how they run; where they did not, the
    next run tries again, because a person may have mended them.
 3. It is tried when a change would be called verified for the first time: nothing starts later because of it.
@@ -25,9 +27,11 @@ from interlock.engine.env import Env
 from interlock.engine.turn import Turn
 from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
+from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 from interlock.model.canary import PLACES, Canary, CanaryResult, canary_key
 from interlock.model.outcome import CheckResult
+from interlock.model.steering import steering
 from interlock.model.task import Tree
 from interlock.train import judge
 from interlock.verify.breaking import SAID, Break, breaks
@@ -75,7 +79,7 @@ async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
         return [replace(check, exit_code=0) if check.red_on_base else check for check in judged]
 
     trial = CanaryTrial(check, main.tree, usual_seconds, turn.tell)
-    result = await try_canaries(await env.canaries(main.tree), trial)
+    result = await try_canaries(await env.canaries(main.tree, commands, turn.trusted_tree()), trial)
     await turn.note([canary_fact(result, commands, turn.check_environment, main.tree)])
     return result
 
@@ -209,12 +213,29 @@ def _failures(results: Sequence[CheckResult]) -> set[tuple[str, str]]:
     }
 
 
-async def make_canaries(place: Place, tree: Tree, most: int = PLACES) -> Sequence[Canary]:
-    """Trees with one place broken, the likeliest to be noticed first; none where there is no source."""
+async def make_canaries(
+    place: Place, tree: Tree, commands: Sequence[str], since: Tree, most: int = PLACES
+) -> Sequence[Canary]:
+    """Trees with one place broken, the likeliest to be noticed first; none where there is no source.
+
+    `since`: the tree that the files to break are the same in; empty: any tree.
+    """
     selection = select(Listed(path, size) for path, size in await list_files(place, tree))
+    doubtful = {*steering(selection.sources, commands), *await _changed(place, since, tree)}
+    if tested := tuple(path for path in selection.sources if path not in doubtful):
+        selection = replace(selection, sources=tested)
     texts = await read_texts(place, tree, (*selection.sources, *selection.tests))
     broken = await asyncio.to_thread(breaks, selection, texts, most)
     return [await _made(place, tree, one) for one in broken]
+
+
+async def _changed(place: Place, old: Tree, new: Tree) -> list[str]:
+    if not old:
+        return []
+    try:
+        return [path.decode("utf-8", "replace") for _, path in await place.git.changes(old, new)]
+    except GitFailed:  # main was moved back, and git has cleaned up
+        return []
 
 
 async def _made(place: Place, tree: Tree, one: Break) -> Canary:

@@ -23,7 +23,7 @@ from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
 
 
-async def _no_canaries(_tree: Tree) -> Sequence[Canary]:
+async def _no_canaries(_tree: Tree, _commands: Sequence[str], _since: Tree) -> Sequence[Canary]:
     """Return no canary: nothing is broken on purpose."""
     return ()
 
@@ -69,8 +69,10 @@ class Env:
     """Checks if their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
-    canaries: Callable[[Tree], Awaitable[Sequence[Canary]]] = _no_canaries
-    """Trees of main with one place broken on purpose, the likeliest to be noticed first."""
+    canaries: Callable[[Tree, Sequence[str], Tree], Awaitable[Sequence[Canary]]] = _no_canaries
+    """Trees of main with one place broken for these commands, the likeliest to be noticed first.
+
+    The last argument is a tree: files that differ from it are not broken; empty: any may be."""
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
     patience: HangLimits = field(default_factory=HangLimits)

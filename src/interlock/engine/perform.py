@@ -9,7 +9,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from interlock.engine.baseline import Trial, tried_on_main
@@ -105,9 +105,11 @@ class Performer:
             see_main=self.main.see,
             on_main=lambda tree, command: on_main(self.ledger.state, task.spec, command, tree),
             on_main_last=self._on_main_last,
+            below=lambda: self._below(step),
             check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
             steered=lambda: self.ledger.state.steered,
+            trusted_tree=lambda: self.ledger.state.trusted_tree,
             pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
             run=run.run if run else "",
             note=self._note,
@@ -261,6 +263,12 @@ class Performer:
     def _on_main_last(self, command: str) -> CheckResult | None:
         found = self.ledger.state.baselines.get(command)
         return found.result if found else None
+
+    def _below(self, step: Start) -> Mapping[str, CheckResult] | None:
+        task = self.ledger.state.tasks.get(step.ahead)
+        if task and task.candidate and task.candidate.commit == step.onto:
+            return {result.command: result for result in task.candidate.results}
+        return None if task and task.built and task.built.commit == step.onto else {}
 
     @property
     def _environment(self) -> str:

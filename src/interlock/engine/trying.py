@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from interlock.engine.canary import CanaryTrial, canary_fact, make_canaries, try_canaries
 from interlock.engine.environment import environment
 from interlock.engine.ledger import Tell
+from interlock.engine.loading import load_state
 from interlock.engine.preflight import CHECK_SECONDS
 from interlock.engine.project import Project
 from interlock.events.facts import CanaryTried
@@ -32,13 +33,14 @@ async def try_canary(
     `usual_seconds`: how long they take on main.
     """
     tip = await project.repository.tip()
+    since = (await load_state(project.store)).trusted_tree
 
     async def check(tree: Tree) -> Sequence[CheckResult]:
         name = f"canary/{tip.commit[:12]}-{tree[:12]}"
         return await project.checker.check(CheckOrder(name, tree, tuple(commands), timeout_seconds, {}))
 
     trial = CanaryTrial(check, tip.tree, usual_seconds, tell)
-    result = await try_canaries(await make_canaries(project.place, tip.tree), trial)
+    result = await try_canaries(await make_canaries(project.place, tip.tree, commands, since), trial)
     return canary_fact(result, commands, environment(project), tip.tree)
 
 

@@ -1,6 +1,6 @@
 """One phase of one attempt, claimed: what the hands get to know."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from interlock.events.facts import Fact
@@ -36,12 +36,16 @@ class Turn:
     """Returns the known result of a check on a tree of main."""
     on_main_last: Callable[[str], CheckResult | None]
     """Returns the last result of a check on main, on any tree."""
+    below: Callable[[], Mapping[str, CheckResult] | None]
+    """Returns the checks of the change that this one is built on, by command; None while they run."""
     check_environment: str
     """Digest of what decides the result of a check besides the tree."""
     canary: Callable[[], CanaryResult | None]
     """Returns the known result of the project's checks on code that was broken on purpose."""
     steered: Callable[[], Commit]
     """The last landing that edits how checks run."""
+    trusted_tree: Callable[[], Tree]
+    """See `State.trusted_tree`."""
     pace: Callable[[str], Pace | None]
     """Returns the usual time of a check, and the time after which it hangs."""
     run: str

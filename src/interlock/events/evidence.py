@@ -12,6 +12,8 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
     """Remember the result of the checks on code that was broken on purpose; the last one counts."""
     result = canary_result(fact, state.run.run if state.run else "")
     state.canaries[canary_key(fact.commands, fact.environment)] = result
+    if fact.noticed:
+        state.noticed_on = fact.tree
     return set()
 
 

@@ -361,6 +361,8 @@ class State:
     """What the project's checks said of code that was broken on purpose, by `canary_key`."""
     steered: Commit = Commit("")
     """The last landing that edits how checks run. Canaries that were tried before it count no more."""
+    noticed_on: Tree = Tree("")
+    """The tree of main that a canary was last made of and noticed on."""
     digest: str = ""
     """Of the task graph that was accepted last."""
     source: str = ""
@@ -389,6 +391,11 @@ class State:
     """Not None: nothing may be decided from this log by this version."""
     passed_over: int = 0
     """Facts that this version cannot read and need not know."""
+
+    @property
+    def trusted_tree(self) -> Tree:
+        """The tree whose files no change made for a canary; empty: no landing gives reason for doubt."""
+        return self.noticed_on if self.steered else Tree("")
 
     def is_selected(self, task: TaskId) -> bool:
         """May the current run work on it."""
