@@ -59,7 +59,7 @@ def test_two_changes_are_checked_at_the_same_time_and_both_land(scratch: Scratch
     ]
     (begun,) = [fact["fact"] for fact in scratch.facts("PhaseStarted") if fact["fact"]["ahead"]]
     assert (begun["task"], begun["ahead"]) == ("b", "a")
-    assert "on top of a, which is not on main yet" in scratch.interlock("explain", "b")
+    assert "on top of a (queued)" in scratch.interlock("explain", "b")
 
 
 COUNTS = """\

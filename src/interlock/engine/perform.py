@@ -22,7 +22,7 @@ from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
-from interlock.events.baselines import on_main
+from interlock.events.baselines import on_main, shown_by
 from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
@@ -267,7 +267,7 @@ class Performer:
     def _below(self, step: Start) -> Mapping[str, CheckResult] | None:
         task = self.ledger.state.tasks.get(step.ahead)
         if task and task.candidate and task.candidate.commit == step.onto:
-            return {result.command: result for result in task.candidate.results}
+            return shown_by(self.ledger.state, task)
         return None if task and task.built and task.built.commit == step.onto else {}
 
     @property

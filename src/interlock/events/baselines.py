@@ -100,20 +100,34 @@ def advance(state: State, task: TaskState) -> None:
     candidate, run = task.candidate, state.run
     if candidate is None or run is None:
         return
-    for result in candidate.results:
-        before = state.baselines.get(result.command)
-        state.baselines[result.command] = Baseline(
-            candidate.tree, run.environment, run.run, _carried_over(before, result)
-        )
+    for command, result in shown_by(state, task).items():
+        state.baselines[command] = Baseline(candidate.tree, run.environment, run.run, result)
 
 
-def _carried_over(before: Baseline | None, result: CheckResult) -> CheckResult:
-    """A candidate names only the passed tests that main did not have, unless one of main is gone."""
-    if result.suite is None or before is None or before.result.suite is None:
+def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
+    """The checks of a candidate that passed, as main shows them once it has landed."""
+    stack = [task]
+    while (below := state.tasks.get(stack[-1].ahead)) and below not in stack and _is_on(stack[-1], below):
+        stack.append(below)
+    shown = {command: found.result for command, found in state.baselines.items()}
+    for each in reversed(stack):
+        results = each.candidate.results if each.candidate else ()
+        shown = {result.command: _carried_over(shown.get(result.command), result) for result in results}
+    return shown
+
+
+def _is_on(task: TaskState, below: TaskState) -> bool:
+    """Tell if the candidate of a task was built on that of the other."""
+    return bool(task.candidate and below.candidate and task.candidate.base == below.candidate.commit)
+
+
+def _carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult:
+    """A candidate names only the passed tests that its base did not have, unless one of these is gone."""
+    if result.suite is None or before is None or before.suite is None:
         return result
-    if result.passed and (result.suite.names_passes or not before.result.suite.names_passes):
+    if result.passed and (result.suite.names_passes or not before.suite.names_passes):
         return result
-    passed = dict.fromkeys((*before.result.suite.passed, *result.suite.passed))
+    passed = dict.fromkeys((*before.suite.passed, *result.suite.passed))
     return replace(result, suite=replace(result.suite, passed=tuple(passed)))
 
 
