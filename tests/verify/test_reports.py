@@ -50,6 +50,12 @@ def test_errors_count_as_failures_and_parameters_may_hold_a_dash(name: str) -> N
     assert (suite.passed_count, suite.failed_count) == (4, 3)
 
 
+def test_a_test_of_unittest_with_a_docstring_is_named() -> None:
+    each = "test_a (m.T.test_a)\nSays what it does. ... ok\ntest_b (m.T.test_b) ... ok\n"
+    text = f"{each}\nRan 2 tests in 0.001s\n\nOK\n"
+    assert read_report(text) == SuiteResult(("test_a (m.T.test_a)", "test_b (m.T.test_b)"), (), 2, 0)
+
+
 def test_make_check_of_automake_names_its_tests() -> None:
     text = "PASS: tests/a\nFAIL: tests/b\nXFAIL: tests/c\nSKIP: tests/d\n# TOTAL: 4\n# PASS:  1\n"
     assert read_report(text) == SuiteResult(("tests/a", "tests/c"), ("tests/b",), 2, 1)

@@ -18,13 +18,9 @@ from interlock.ui.reading import catch_up, look
 @click.command("add", cls=Command)
 @click.argument("id", metavar="ID")
 @click.argument("goal", nargs=-1, required=True)
-@click.option("--needs", multiple=True, metavar="TASK", help="A task that must land first. May be repeated.")
-@click.option(
-    "--touches", multiple=True, metavar="GLOB", help="Files it will probably edit. May be repeated."
-)
-@click.option(
-    "--done-when", multiple=True, metavar="COMMAND", help="A command that must pass. May be repeated."
-)
+@click.option("--needs", multiple=True, metavar="TASK", help="A task that must land first.")
+@click.option("--touches", multiple=True, metavar="GLOB", help="Files it will probably edit.")
+@click.option("--done-when", multiple=True, metavar="COMMAND", help="A command that must pass.")
 @click.option("--agent", default="", metavar="NAME", help="An agent of the graph; else that of its defaults.")
 @click.option("--parent", default="", metavar="TASK", help="The task that it is a part of.")
 @click.pass_obj

@@ -49,7 +49,10 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
     """One check on main, in words. `is_promise`: it is a task's `done_when`, which may be red until then."""
     took = f"in {check.seconds:.1f} s"
     if check.passed:
-        tests = f", {counted(check.suite.ran, 'test')}" if check.suite and check.suite.ran else ""
+        ran = check.suite.ran if check.suite else 0
+        tests = (
+            f", {counted(ran, 'test')}" if ran else "; its output names no tests, so removed ones go unseen"
+        )
         return Finding("check", Health.OK, f"`{check.command}` passed {took}{tests}")
     lines = tuple(last_lines(check))
     if check.unable:
@@ -77,6 +80,8 @@ async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
         text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
         return Finding("canary", Health.BAD, text, wrong_copy_fix(copy))
     fix = "use a command that runs your tests on the checkout itself"
+    if result.by_build:
+        fix = "if it runs a linter before the tests, make them two commands of `verify`"
     return Finding("canary", Health.WARNING, canary_text(result, commands), fix)
 
 

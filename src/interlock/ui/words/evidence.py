@@ -88,7 +88,9 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
         )
     broken = ", then ".join(result.places)
     if result.by_build:
-        return f"broke {broken} on purpose; only a compiler or a linter failed: {checks} did not run the code"
+        return (
+            f"broke {broken} on purpose; only a compiler or a linter failed, and {checks} ran no broken code"
+        )
     return f"broke {broken} on purpose, and {checks} still passed: it does not test this code"
 
 

@@ -7,7 +7,8 @@ from interlock.verify.reports.naming import suite_of
 
 _RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s\n+(OK|FAILED|NO TESTS RAN)?(?: \((.*)\))?$", re.MULTILINE)
 _BAD = re.compile(r"^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+ \(\S+\).*)$", re.MULTILINE)
-_GOOD = re.compile(r"^(\S+ \(\S+\)).* \.\.\. ok$", re.MULTILINE)
+_GOOD = re.compile(r"^(\S+ \(\S+\))(?:.*|\n.*) \.\.\. ok$", re.MULTILINE)
+"""With `-v`. The first line of a docstring is on a line of its own."""
 
 
 def read_unittest(text: str) -> SuiteResult | None:
