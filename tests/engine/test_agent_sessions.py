@@ -146,7 +146,7 @@ def test_a_key_that_is_not_accepted_ends_the_task_at_once_and_names_the_variable
     scratch.interlock("run", code=None)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["error"] == "auth"
-    assert "MY_MODEL_KEY" in scratch.facts("TaskFailed")[0]["fact"]["why"]
+    assert "MY_MODEL_KEY" in scratch.facts("TaskFailed")[0]["reason"]["text"]
 
 
 def test_a_program_that_is_not_installed_ends_the_task_at_once(
@@ -157,7 +157,7 @@ def test_a_program_that_is_not_installed_ends_the_task_at_once(
     scratch.interlock("run", code=None)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["error"] == "missing"
-    assert "install claude-code" in scratch.facts("TaskFailed")[0]["fact"]["why"]
+    assert "install claude-code" in scratch.facts("TaskFailed")[0]["reason"]["text"]
 
 
 @pytest.mark.crash

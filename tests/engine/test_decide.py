@@ -12,6 +12,7 @@ from interlock.events.record import GENESIS, Recorded, seal
 from interlock.events.state import State
 from interlock.events.versions import Unknown
 from interlock.model.claim import Claim, Held
+from interlock.model.reason import said
 from interlock.model.step import (
     Answer,
     Archive,
@@ -171,7 +172,7 @@ def test_a_fact_that_only_a_newer_version_understands_stops_the_run_and_nothing_
 
 
 def test_the_run_ends_when_nothing_is_possible_without_a_person_but_not_during_a_pause() -> None:
-    failed = state_of(task(A), RUN, f.TaskFailed(A, 1, "no use"))
+    failed = state_of(task(A), RUN, f.TaskFailed(A, 1, said("no use")))
     assert steps(failed) == [End("at rest")]
     paused = state_of(task(A), RUN, f.Paused())
     assert steps(paused) == []

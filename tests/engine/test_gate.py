@@ -71,7 +71,7 @@ def test_a_typo_in_verify_starts_nothing_and_names_the_line(shapes: Scratch) -> 
     assert "`pytset`: command not found" in shapes.interlock("explain", "t")
     (red,) = shapes.status()["main"]["red"]
     assert (red["unable"], red["about"]) == ("program-not-found", "pytset")
-    assert shapes.status()["tasks"][0]["why"] == "check"
+    assert shapes.status()["tasks"][0]["reason"]["code"] == "check"
     (tried,) = shapes.facts("BaseChecked")
     assert tried["fact"]["result"]["unable"] == "program-not-found"
     # Once it is corrected, the next run lands the work.

@@ -29,6 +29,7 @@ from interlock.learn.usefulness import retirements
 from interlock.model.forecast import Forecast
 from interlock.model.task import TaskId
 from interlock.schedule import Board
+from interlock.ui.words.reasons import reason_text
 from tests.events.hostile import Villain
 from tests.tiers import examples
 
@@ -46,7 +47,7 @@ def worked_out(state: State, rows: list[Recorded], now: float) -> None:
     steps = decide(state, board, now, {})
     assert len({step.task for step in steps}) == len(steps)
     for name in state.tasks:
-        assert board.reason(name, now).text
+        assert reason_text(board.reason(name, now))
         offer(state, state.tasks[name], 1)
     board.next_wakeup(now)
     made: list[f.Fact] = [*Clutch(IdleHost(), Options(auto=True)).ask(state, now), *retirements(state)]

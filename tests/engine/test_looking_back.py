@@ -40,7 +40,7 @@ def test_any_moment_shows_every_task_as_it_stood_with_the_causes_of_that_time(do
         "b": "waiting",
         "c": "waiting",
     }
-    reasons = {task["id"]: task["reason"] for task in then["tasks"]}
+    reasons = {task["id"]: task["reason"]["text"] for task in then["tasks"]}
     assert reasons["c"] == "waits for a (running)"
     assert "slot" in reasons["b"]
     assert "a has landed" not in done.interlock("replay", "last", "--at", str(start))

@@ -26,7 +26,7 @@ def test_a_task_whose_checks_are_green_on_main_is_done_without_a_landing(scratch
     assert [check["command"] for check in found["fact"]["checks"]] == ["test -e hello"]
     row = next(row for row in scratch.status()["tasks"] if row["id"] == "a")
     assert (row["state"], row["evidence"]["grade"], row["landed_commit"]) == ("done", "verified", None)
-    assert "nothing to change; its checks pass on main as it is" in row["reason"]
+    assert "nothing to change; its checks pass on main as it is" in row["reason"]["text"]
     scratch.interlock("run")  # and it stays done
 
 
@@ -79,7 +79,7 @@ def test_an_edit_that_another_task_has_landed_is_done_without_an_empty_commit(
     (landed,) = [name for name in ("a", "b") if rows[name]["landed_commit"]]
     (other,) = {"a", "b"} - {landed}
     assert (rows[other]["state"], rows[other]["landed_commit"]) == ("done", None)
-    assert "its change is already on main; its checks pass" in rows[other]["reason"]
+    assert "its change is already on main; its checks pass" in rows[other]["reason"]["text"]
     assert f"{other}: done, its change is already on main" in run.output
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["task"] == "c"

@@ -48,7 +48,7 @@ def test_a_slot_idles_when_two_tasks_have_so_much_in_common_that_they_would_conf
     )
     run = scratch.start("run", "--max-parallel", "2")
     run.wait_for_line("a: implement started")
-    told = {task["id"]: task["reason"] for task in scratch.status()["tasks"]}
+    told = {task["id"]: task["reason"]["text"] for task in scratch.status()["tasks"]}
     assert "would edit part0.txt together with a" in told["b"]
     gate.touch()
     assert run.wait() == 0

@@ -88,7 +88,7 @@ def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: 
         "w": "running",
         "c2": "waiting",
     }
-    assert states["c2"]["reason"] == "the one slot for a critic is taken, by c1"
+    assert states["c2"]["reason"]["text"] == "the one slot for a critic is taken, by c1"
     slots = json.loads(scratch.interlock("slots", "--json"))
     assert (slots["free"], slots["queue"]) == (1, 1)
     assert slots["roles"]["critic"] == {"limit": 1, "in_use": 1, "free": 0}

@@ -36,7 +36,11 @@ def test_a_question_waits_for_a_person_and_its_answer_reaches_the_next_attempt(s
     assert scratch.facts("PhaseFailed", "TaskFailed") == []
     assert scratch.states() == {"a": "waiting", "b": "waiting"}
     row = next(row for row in scratch.status()["tasks"] if row["id"] == "a")
-    assert (row["why"], row["question"], row["next"]) == ("answer", QUESTION, 'interlock answer a "..."')
+    assert (row["reason"]["code"], row["question"], row["next"]) == (
+        "answer",
+        QUESTION,
+        'interlock answer a "..."',
+    )
     assert f"a is waiting: asks: {QUESTION}" in scratch.interlock("explain", "a")
     assert f"a is waiting: asks: {QUESTION}" in scratch.interlock("explain", "b")
     (item,) = json.loads(scratch.interlock("inbox", "--json"))["items"]

@@ -8,6 +8,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, PhaseKind, Task, TaskId, Tree
 
 AGENT = Agent("scripted", "command", ("true",))
@@ -154,7 +155,7 @@ def _by_people(name: TaskId, variant: int) -> tuple[f.Fact, ...]:
         f.TaskRetried(name, "again"),
         f.TaskReset(name) if variant > 4 else f.TaskRetried(name),
         f.TaskCancelled(name) if variant > 4 else f.TaskRetried(name),
-        f.TaskFailed(name, variant, "no use") if variant > 3 else accepted,
+        f.TaskFailed(name, variant, said("no use")) if variant > 3 else accepted,
     )
 
 

@@ -13,6 +13,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
 from interlock.model.outcome import ErrorClass, Resume
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from interlock.model.usage import Usage
 from tests.events.journal import AGENT, Journal, Move, fact, failed, moves, passed, play
@@ -145,7 +146,7 @@ def test_a_retry_by_a_person_keeps_the_lesson_but_not_the_strike() -> None:
     journal = Journal(Task(A, "", AGENT))
     journal.start("a")
     journal.tell(
-        failed(journal.task("a"), "same"), f.TaskFailed(A, 1, "enough"), f.TaskRetried(A, "try harder")
+        failed(journal.task("a"), "same"), f.TaskFailed(A, 1, said("enough")), f.TaskRetried(A, "try harder")
     )
     task = journal.task("a")
     assert (task.failures[0].summary, task.failures[0].fingerprint, task.notes) == (
@@ -249,8 +250,8 @@ def test_an_answer_counts_for_the_attempt_that_asked_and_says_why_the_task_goes_
     ended(journal, f.QuestionAsked, text="Strings, too?", session="s1")
     journal.tell(f.QuestionAnswered(A, 2, "no"))
     assert journal.task("a").asks
-    assert journal.task("a").why == "its agent asked a question"
+    assert journal.task("a").why == Reason(Why.QUESTION_ASKED)
     journal.tell(f.QuestionAnswered(A, 1, "yes"))
     assert journal.task("a").asks is None
-    assert journal.task("a").why == "a person answered its question"
+    assert journal.task("a").why == Reason(Why.QUESTION_ANSWERED)
     assert [question.answer for question in journal.task("a").questions] == ["yes"]

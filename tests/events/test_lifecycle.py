@@ -11,6 +11,7 @@ from interlock.events.asked import Question
 from interlock.events.lifecycle import Place, Stage, next_move
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.model.reason import said
 from interlock.model.task import PIPELINE, Commit, PhaseKind, Task, TaskId
 from tests.events.hostile import Villain
 from tests.events.journal import AGENT, Journal, Move, fact, moves
@@ -67,7 +68,7 @@ def at(stage: Stage, index: int) -> Journal:
         journal.work("a", phases=index)
     journal.task("a").candidate = candidate
     ends = {
-        Stage.FAILED: f.TaskFailed(A, 1, "no use"),
+        Stage.FAILED: f.TaskFailed(A, 1, said("no use")),
         Stage.CANCELLED: f.TaskCancelled(A),
         Stage.REMOVED: f.TaskRemoved(A),
     }
@@ -88,7 +89,7 @@ def fitting(journal: Journal, kind: type[f.Fact]) -> f.Fact:
     special: dict[type[f.Fact], f.Fact] = {
         f.TaskAccepted: f.TaskAccepted(SPEC),
         f.PhaseStarted: f.PhaseStarted(*where[:3], task.epoch + 1),
-        f.TaskFailed: f.TaskFailed(A, task.attempt, "no use"),
+        f.TaskFailed: f.TaskFailed(A, task.attempt, said("no use")),
         f.QuestionAnswered: f.QuestionAnswered(A, task.attempt, "this one"),
         f.LandingLost: f.LandingLost(A, Commit("a-1")),
         f.Landed: f.Landed(A, 1, "land", 0, commit=Commit("a-1")),

@@ -15,6 +15,7 @@ from interlock.learn.lessons import FIRST_TRIALS, MOST_OFFERED, lesson_of, offer
 from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse, retirements, useless
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.train.retry import give_up
 from tests.events.journal import AGENT, Journal
@@ -282,7 +283,7 @@ def test_what_a_person_said_to_the_attempt_that_landed_is_part_of_the_lesson() -
     journal.work("a", 1)
     journal.start("a")
     red(journal, "a")
-    journal.tell(f.TaskFailed(A, 1, "twice"), f.TaskRetried(A, "set the flag in conf"))
+    journal.tell(f.TaskFailed(A, 1, said("twice")), f.TaskRetried(A, "set the flag in conf"))
     journal.work("a")
     lesson = learned(journal.task("a"))
     assert lesson.text.endswith("A person had said to it: set the flag in conf")

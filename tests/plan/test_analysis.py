@@ -10,6 +10,7 @@ from interlock.plan import Standing, analyse
 from interlock.plan import simulate as simulation
 from interlock.plan.conflicts import LISTED, Clash
 from interlock.schedule import order
+from interlock.ui.words.reasons import reason_text
 
 BOT = Agent("bot", "command", ("bot",))
 
@@ -164,16 +165,18 @@ def test_what_cannot_be_scheduled_says_why() -> None:
     chosen = frozenset(one.id for one in tasks) - ids("apart")
     found = analyse(tasks, 2, Standing(given_up=ids("bad"), selected=chosen))
     assert found.waves == (("fine",),)
-    assert {id: reason.why for id, reason in found.unscheduled.items()} == {
-        "bad": Why.FAILED,
-        "after-bad": Why.NEEDS_FAILED,
-        "later": Why.NEEDS_FAILED,
-        "wants-apart": Why.NOT_SELECTED,
-        "lost": Why.NEEDS,
-        "x": Why.NEEDS,
-        "y": Why.NEEDS,
+    assert {id: reason.code for id, reason in found.unscheduled.items()} == {
+        "bad": Why.GIVEN_UP,
+        "after-bad": Why.NEED_GIVEN_UP,
+        "later": Why.NEED_BLOCKED,
+        "wants-apart": Why.NEED_NOT_SELECTED,
+        "lost": Why.NEED_MISSING,
+        "x": Why.CYCLE,
+        "y": Why.CYCLE,
     }
-    assert found.unscheduled[TaskId("later")].text.startswith("blocked: needs after-bad, which cannot run")
+    assert reason_text(found.unscheduled[TaskId("later")]).startswith(
+        "blocked: needs after-bad, which cannot run"
+    )
     assert not found.may_proceed
 
 

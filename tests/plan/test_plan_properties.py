@@ -12,6 +12,7 @@ from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import Analysis, GraphProblems, Standing, analyse, parse
 from interlock.plan.conflicts import Clash
 from interlock.plan.glob_index import GlobIndex
+from interlock.ui.words.reasons import reason_text
 
 pytestmark = [pytest.mark.property, pytest.mark.slow]
 
@@ -145,7 +146,7 @@ def test_every_task_is_done_in_a_wave_or_unscheduled_with_a_reason(
     found = analyse(tasks, 2, Standing(done, given_up - done, chosen))
     expected = {task.id for task in tasks if chosen is None or task.id in chosen} - done
     assert sorted(accounted(found)) == sorted(expected)
-    assert all(reason.text for reason in found.unscheduled.values())
+    assert all(reason_text(reason) for reason in found.unscheduled.values())
 
 
 @given(st.sets(st.sampled_from((*GLOBS, "**", "a*", "*a", "src", "./src/a/", "src/?/b.py"))))

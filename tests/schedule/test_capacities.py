@@ -3,6 +3,7 @@
 from interlock.events import facts as f
 from interlock.model.reason import Why
 from interlock.model.task import Agent, Task, TaskId, Tree
+from interlock.ui.words.reasons import reason_text
 from tests.schedule.test_board import Floor, task
 
 
@@ -57,9 +58,10 @@ def test_the_reason_names_the_brake_and_who_works() -> None:
     floor.tell(limit("docs", 2))
     floor.start("a", "b")
     reason = floor.board.reason(TaskId("c"), floor.journal.time)
-    assert reason.why is Why.CLUTCH
+    assert reason.code == Why.CLUTCH
     assert (
-        reason.text == "2 agents work on docs, which is what the clutch allows now (goodput: two conflicts)"
+        reason_text(reason)
+        == "2 agents work on docs, which is what the clutch allows now (goodput: two conflicts)"
     )
     assert reason.tasks == ("a", "b")
 
@@ -99,7 +101,7 @@ def test_a_provider_that_refused_calls_gets_no_more_agents_than_it_has_room_for(
     assert floor.choice(9) == ["a", "b", "z"]
     floor.start("a", "b")
     assert floor.choice(9) == ["z"]
-    text = floor.board.reason(TaskId("c"), floor.journal.time).text
+    text = reason_text(floor.board.reason(TaskId("c"), floor.journal.time))
     assert text == (
         f"2 agents work with a model of {SERVER}, which is what the clutch allows now "
         "(provider: 429 three times)"
@@ -112,8 +114,8 @@ def test_while_a_provider_is_closed_its_tasks_wait_and_the_loop_knows_until_when
     floor.tell(f.ClutchDecided(0, "provider", "quota until noon", provider=SERVER, until=until))
     assert floor.choice(9) == ["z"]
     reason = floor.board.reason(TaskId("a"), floor.journal.time)
-    assert (reason.why, reason.until) == (Why.CLUTCH, until)
-    assert reason.text == f"{SERVER} takes nothing for now: quota until noon"
+    assert (reason.code, reason.until) == (Why.PROVIDER_CLOSED, until)
+    assert reason_text(reason) == f"{SERVER} takes nothing for now: quota until noon"
     assert floor.board.next_wakeup(floor.journal.time) == until
     assert [choice.task for choice in floor.board.choose(9, until)] == ["a", "z"]
 
@@ -144,7 +146,7 @@ def test_a_task_with_agents_of_two_providers_waits_only_if_both_are_closed() -> 
     floor.tell(closed[1])
     assert floor.choice(9) == []
     reason = floor.board.reason(TaskId("a"), now)
-    assert reason.text == "127.0.0.1:1 and 127.0.0.1:2 take nothing for now: connection refused"
+    assert reason_text(reason) == "127.0.0.1:1 and 127.0.0.1:2 take nothing for now: connection refused"
     assert floor.board.next_wakeup(now) == now + 100
 
 

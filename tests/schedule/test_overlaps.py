@@ -84,7 +84,7 @@ def test_where_overlaps_mostly_conflict_a_slot_idles_instead() -> None:
     floor.journal.state.overlaps.regimes["other"] = Regime(overlaps=30, conflicts=25, exposure=15, redone=25)
     floor.start("a")
     assert floor.choice() == []
-    assert floor.board.reason(B, floor.journal.time).why is Why.OVERLAP
+    assert floor.board.reason(B, floor.journal.time).code == Why.OVERLAP
 
 
 def test_where_a_conflict_is_soon_repaired_overlaps_start_though_they_mostly_conflict() -> None:

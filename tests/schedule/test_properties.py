@@ -15,6 +15,7 @@ from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.order import DAY_SECONDS
 from interlock.train import moves as lane_moves
+from interlock.ui.words.reasons import reason_text
 from tests.events.journal import AGENT, Journal, Move, fact, failed, moves
 from tests.schedule.test_board import task
 from tests.tiers import examples
@@ -90,18 +91,18 @@ def test_every_task_has_a_reason_that_fits_its_stage(steps: list[Move]) -> None:
     for move in steps:
         journal.tell(fact(journal, move))
     board = Board(journal.state)
-    fitting = {
+    fitting: dict[Stage, set[str]] = {
         Stage.RUNNING: {Why.RUNNING},
         Stage.DONE: {Why.DONE},
         Stage.FAILED: {Why.FAILED},
         Stage.CANCELLED: {Why.CANCELLED},
-        Stage.REMOVED: {Why.CANCELLED},
+        Stage.REMOVED: {Why.REMOVED},
     }
-    waiting = set(Why) - set().union(*fitting.values())
+    waiting = set[str](Why) - set().union(*fitting.values())
     for name, found in journal.state.tasks.items():
         reason = board.reason(name, journal.time)
-        assert reason.why in fitting.get(found.stage, waiting)
-        assert reason.text
+        assert reason.code in fitting.get(found.stage, waiting)
+        assert reason_text(reason)
 
 
 class Drive:

@@ -3,17 +3,18 @@
 import pytest
 
 from interlock.events import facts as f
-from interlock.model.reason import Why
+from interlock.model.reason import Why, said
 from interlock.model.task import TaskId
+from interlock.ui.words.reasons import reason_text
 from tests.events.journal import failed
 from tests.schedule.test_board import Floor, task
 
 A, B, C = map(TaskId, "abc")
 
 
-def reason(floor: Floor, name: str) -> tuple[Why, str]:
+def reason(floor: Floor, name: str) -> tuple[str, str]:
     found = floor.board.reason(TaskId(name), floor.journal.time)
-    return found.why, found.text
+    return found.code, reason_text(found)
 
 
 def test_a_task_that_waits_for_others_names_them() -> None:
@@ -25,7 +26,7 @@ def test_a_task_that_waits_for_others_names_them() -> None:
 @pytest.mark.parametrize(
     ("end", "text"),
     [
-        (f.TaskFailed(A, 1, "same failure twice"), "blocked by a: it failed (same failure twice)"),
+        (f.TaskFailed(A, 1, said("same failure twice")), "blocked by a: it failed (same failure twice)"),
         (f.TaskCancelled(A), "blocked by a: it was cancelled"),
         (f.TaskRemoved(A), "blocked by a: it was removed"),
         (f.RunStarted("r", "h", 2, 3, (B, C)), "blocked by a: it is not part of this run"),
@@ -69,7 +70,7 @@ def test_pauses_name_what_was_paused() -> None:
     floor = Floor(task("a"), task("b"))
     floor.tell(f.Paused(A), f.Paused(None, "lunch"))
     assert reason(floor, "a") == (Why.PAUSED, "a person paused this task")
-    assert reason(floor, "b") == (Why.PAUSED, "a person paused all new starts: lunch")
+    assert reason(floor, "b") == (Why.ALL_PAUSED, "a person paused all new starts: lunch")
 
 
 def test_a_task_that_backs_off_says_how_long_and_why() -> None:
@@ -101,17 +102,17 @@ def test_a_running_task_says_what_and_since_when() -> None:
     floor = Floor(task("a"))
     floor.start("a")
     floor.tell(f.PlanAccepted("x", "y", 1), after=300)
-    assert reason(floor, "a") == (Why.RUNNING, "implement is running, attempt 1, for 5m")
+    assert reason(floor, "a") == (Why.RUNNING, "implement, attempt 1, for 5m")
 
 
 @pytest.mark.parametrize(
     ("end", "expected"),
     [
-        (f.TaskFailed(A, 1, "no use"), (Why.FAILED, "failed: no use")),
-        (f.TaskCancelled(A, "not wanted"), (Why.CANCELLED, "cancelled: not wanted")),
-        (f.TaskRemoved(A), (Why.CANCELLED, "removed: no longer in the task graph")),
+        (f.TaskFailed(A, 1, said("no use")), (Why.FAILED, "no use (0 attempts)")),
+        (f.TaskCancelled(A, "not wanted"), (Why.CANCELLED, "not wanted")),
+        (f.TaskRemoved(A), (Why.REMOVED, "removed: no longer in the task graph")),
         (f.StopRequested("run"), (Why.STOPPING, "the run is stopping and starts nothing new")),
-        (f.RunEnded("run", "done"), (Why.NO_RUN, "nothing is running: start with `interlock run`")),
+        (f.RunEnded("run", "done"), (Why.NO_RUN, "no run is active")),
         (
             f.RunStarted("r", "h", 2, 3, ()),
             (Why.NOT_SELECTED, "it is not among the tasks that this run was told to do"),
@@ -119,7 +120,7 @@ def test_a_running_task_says_what_and_since_when() -> None:
         (f.MainSeen("main", "c", "t"), (Why.READY, "ready")),  # type: ignore[arg-type]  # plain text will do
     ],
 )
-def test_the_rest_say_what_became_of_them(end: f.Fact, expected: tuple[Why, str]) -> None:
+def test_the_rest_say_what_became_of_them(end: f.Fact, expected: tuple[str, str]) -> None:
     floor = Floor(task("a"))
     floor.tell(end)
     assert reason(floor, "a") == expected
@@ -139,4 +140,4 @@ def test_what_is_kept_free_for_a_task_that_waited_long_is_explained() -> None:
     assert floor.choice() == ["c"]
     floor.tell(f.PlanAccepted("x", "y", 1), after=7_200)
     assert floor.choice() == []
-    assert reason(floor, "c") == (Why.LEASE, "wants y (uses), kept free for the first in order, b")
+    assert reason(floor, "c") == (Why.KEPT_FREE, "wants y (uses), kept free for the first in order, b")

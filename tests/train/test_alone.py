@@ -11,6 +11,7 @@ from interlock.model.reason import Why
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
 from interlock.train import moves
+from interlock.ui.words.reasons import reason_text
 from tests.events.journal import AGENT, Journal, failed, passed
 
 A, B, C = map(TaskId, "abc")
@@ -57,7 +58,7 @@ def test_it_waits_until_the_holder_has_landed_and_says_so() -> None:
     assert landings(journal) == []
     reason = Board(journal.state).reason(A, journal.time)
     said = "edited src/db/x.py, and b holds src/db/** alone; it lands after that"
-    assert (reason.why, reason.text, reason.tasks) == (Why.LEASE, said, (B,))
+    assert (reason.code, reason_text(reason), reason.tasks) == (Why.HELD_ALONE, said, (B,))
     finish(journal, "b", "src/db/y.py")
     assert landings(journal) == ["b", "a"]
 
@@ -68,7 +69,7 @@ def test_a_holder_that_fails_lets_it_through_and_starts_again_only_after_it() ->
     journal.tell(failed(journal.task("b")))
     board = Board(journal.state)
     assert [choice.task for choice in board.choose(3, journal.time)] == []
-    assert board.reason(B, journal.time).text == "wants src/db/** (exclusive), held by a"
+    assert reason_text(board.reason(B, journal.time)) == "wants src/db/** (exclusive), held by a"
     assert landings(journal) == ["a"]
     assert [choice.task for choice in Board(journal.state).choose(3, journal.time)] == [B]
 
@@ -126,7 +127,7 @@ def test_only_as_long_as_its_lease_timeout() -> None:
     board = Board(journal.state)
     assert board.overdue(journal.time + 59) == []
     ((name, reason),) = board.overdue(journal.time + 61)
-    assert (name, reason.why) == (A, Why.LEASE)
+    assert (name, reason.code) == (A, Why.HELD_ALONE)
 
 
 def test_a_task_that_waits_for_a_slot_does_not_wait_for_a_lease() -> None:

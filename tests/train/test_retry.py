@@ -23,6 +23,7 @@ from interlock.train.retry import (
     trouble_delay,
     wavered,
 )
+from interlock.ui.words.reasons import reason_text
 from tests.events.journal import AGENT, Journal, failed
 
 A = TaskId("a")
@@ -56,14 +57,14 @@ def test_after_as_many_retries_as_allowed_it_is_over(retries: int, told: str) ->
     journal = running(retries)
     ends = [fail(journal, f"failure {number}") for number in range(retries + 1)]
     assert ends[:-1] == [None] * retries
-    assert ends[-1] and ends[-1].why.endswith(told) and not ends[-1].breaker
+    assert ends[-1] and reason_text(ends[-1].why).endswith(told) and not ends[-1].breaker
 
 
 def test_the_same_failure_twice_in_a_row_trips_the_breaker() -> None:
     journal = running()
     assert fail(journal, "same") is None
     end = fail(journal, "same")
-    assert end and end.breaker and "exit 1" in end.why
+    assert end and end.breaker and "exit 1" in reason_text(end.why)
 
 
 def test_the_same_failure_with_another_in_between_does_not() -> None:
@@ -129,7 +130,7 @@ def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.Phase
 def test_what_only_a_person_can_change_ends_the_task_at_once(error: ErrorClass) -> None:
     journal = running()
     end = give_up(journal.task("a"), setback(journal, error, "set KEY"))
-    assert end and "set KEY" in end.why and not end.breaker
+    assert end and "set KEY" in reason_text(end.why) and not end.breaker
 
 
 @pytest.mark.parametrize("error", sorted(WAITS))
@@ -144,7 +145,7 @@ def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_e
         journal.tell(fact)
         journal.start("a")
     assert ends[:-1] == [None] * (MAX_WAITS - 1)
-    assert ends[-1] and "was unavailable 12 times" in ends[-1].why
+    assert ends[-1] and "was unavailable 12 times" in reason_text(ends[-1].why)
     assert journal.task("a").failures == []
 
 

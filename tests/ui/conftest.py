@@ -24,6 +24,7 @@ from interlock.events.facts import (
 from interlock.events.record import Recorded
 from interlock.model.claim import CONTROLLER, Claim, task_resource
 from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.store import Store, open_store
 from interlock.ui.cli import main
@@ -136,7 +137,7 @@ class Lab:
         epoch = self.start(name).epoch
         self.write(
             PhaseFailed(TaskId(name), 1, "implement", epoch, ErrorClass.EXIT, why, "f1", checks=(check,)),
-            TaskFailed(TaskId(name), 1, why),
+            TaskFailed(TaskId(name), 1, said(why)),
         )
         self.release(task_resource(name))
 

@@ -7,20 +7,21 @@ from interlock.model.claim import task_resource
 from interlock.model.failure import symptom
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, TaskId
 from tests.ui.conftest import Lab, task
 
 CAUSE = "E   ModuleNotFoundError: No module named 'yaml'"
 
 
-def fail(lab: Lab, name: str, said: str, error: ErrorClass = ErrorClass.CHECK, attempt: int = 1) -> None:
+def fail(lab: Lab, name: str, output: str, error: ErrorClass = ErrorClass.CHECK, attempt: int = 1) -> None:
     """An attempt of a task ends so, and it is tried no more unless its model was the reason."""
     epoch = lab.start(name, attempt).epoch
     summary = f"`pytest tests/{name}` exited 1"
     key = TaskId(name)
-    lab.write(PhaseFailed(key, attempt, "implement", epoch, error, summary, said, feedback=said))
+    lab.write(PhaseFailed(key, attempt, "implement", epoch, error, summary, output, feedback=output))
     if error is ErrorClass.CHECK:
-        lab.write(TaskFailed(key, attempt, summary))
+        lab.write(TaskFailed(key, attempt, said(summary)))
     lab.release(task_resource(name))
 
 

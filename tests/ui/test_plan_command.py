@@ -66,6 +66,13 @@ def test_where_nothing_can_start_the_next_command_is_the_one_that_changes_that(l
         "cannot run (1)\n  api: needs db, which failed or was cancelled\n\nnext: interlock plan\n"
     )
     assert lab.run("plan", "--from", "db").out.endswith("next: interlock retry db\n")
+    assert lab.run("plan", "--only", "api", "--json").json["analysis"]["unscheduled"] == {
+        "api": {
+            "code": "need-given-up",
+            "tasks": ["db"],
+            "text": "needs db, which failed or was cancelled",
+        }
+    }
 
 
 def test_filters_narrow_the_plan(lab: Lab) -> None:

@@ -49,11 +49,30 @@ def test_each_task_has_its_state_reason_and_next_command(lab: Lab) -> None:
     rows = by_id(lab)
     assert (rows["done"]["state"], rows["done"]["landed_commit"]) == ("done", "d" * 40)
     assert (rows["broken"]["state"], rows["broken"]["next"]) == ("failed", "interlock retry broken")
-    assert "agent exited 1" in rows["broken"]["reason"]
+    assert "agent exited 1" in rows["broken"]["reason"]["text"]
     assert (rows["busy"]["state"], rows["busy"]["next"]) == ("running", "interlock logs busy -f")
-    assert rows["web"]["why"] == "needs-failed"
+    assert rows["web"]["reason"]["code"] == "needs-failed"
     assert rows["later"]["waits_for"] == ["busy"]
     assert all(row["reason"] and row["next"] for row in rows.values())
+
+
+def test_a_program_gets_the_reason_as_a_code_with_fields_and_its_sentence(lab: Lab) -> None:
+    lab.accept(task("broken"), task("web", "broken"), task("late", "web"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    lab.fail("broken", "agent exited 1")
+    because = {"code": "said", "text": "agent exited 1"}
+    text = "blocked by broken: it failed (agent exited 1)"
+    fields = {"tasks": ["broken"], "direct": True, "fate": "failed", "cause": because}
+    blocked = {"code": "needs-failed", **fields, "text": text}
+    rows = by_id(lab)
+    assert rows["web"]["reason"] == blocked
+    assert rows["broken"]["reason"]["cause"] == because
+    assert "why" not in rows["web"]
+    assert lab.run("show", "web", "--json").json["task"]["reason"] == blocked
+    first, *_ = lab.run("explain", "web", "--json").json["causes"]
+    assert (first["text"], first["reason"]) == (f"web is waiting: {text}", blocked)
+    (fact,) = [row for row in lab.run("events", "--json").lines if row["kind"] == "TaskFailed"]
+    assert fact["reason"] == because
 
 
 def test_the_document_counts_and_names_main_and_the_run(lab: Lab) -> None:
@@ -96,7 +115,7 @@ def test_a_run_whose_lease_is_over_is_gone_and_its_tasks_say_so(lab: Lab) -> Non
     lab.accept(task("a"), task("b"))
     lab.take_charge(RunStarted("r", "h", 1, 3), seconds=-1.0)
     rows = by_id(lab)
-    assert (rows["b"]["why"], rows["b"]["next"]) == ("no-run", "interlock run")
+    assert (rows["b"]["reason"]["code"], rows["b"]["next"]) == ("no-run", "interlock run")
 
 
 def test_people_see_states_in_order_of_urgency(lab: Lab) -> None:
@@ -181,7 +200,7 @@ def test_a_running_task_shows_its_last_words_until_it_gives_no_sign_of_life() ->
     def reason(note: str, renewed_seconds_ago: float) -> str:
         held = Held(Claim(task_resource("api"), 1, "h"), 300.0, note, renewed_seconds_ago)
         reading = Reading(state, 160.0, held, {held.claim.resource: held})
-        return status_rows(reading)[0].reason
+        return status_rows(reading)[0].text
 
     assert reason("", 5.0) == "implement by coder, attempt 1, for 1m"
     assert reason("writing \x1b[2Jmain.py", 5.0) == "implement by coder, attempt 1, for 1m: writing main.py"

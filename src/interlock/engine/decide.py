@@ -21,6 +21,7 @@ from interlock.events.baselines import unseen
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Held, described
+from interlock.model.reason import Reason, Why
 from interlock.model.step import (
     PROJECT,
     Answer,
@@ -195,7 +196,7 @@ def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
 
 def _too_late(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
     return [
-        GiveUp(name, state.tasks[name].attempt, f"its lease_timeout is over: {reason.text}")
+        GiveUp(name, state.tasks[name].attempt, Reason(Why.LEASE_TIMEOUT, {"cause": reason}))
         for name, reason in board.overdue(now)
         if name not in busy
     ]

@@ -14,11 +14,16 @@ from interlock.events.record import Recorded
 from interlock.events.state import Candidate, Failure, Opened, TaskState, Work
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, Resume
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import PhaseKind
 from interlock.model.usage import Usage
 
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
+
+
+def _said(text: str) -> Reason | None:
+    return said(text) if text else None
 
 
 def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
@@ -30,7 +35,8 @@ def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
 
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
-    task.holder, task.why, task.not_before = fact.holder, fact.why, 0.0
+    task.holder, task.not_before = fact.holder, 0.0
+    task.why = _said(fact.why)
     task.agent_exited = False
     task.ahead, task.built = fact.ahead, None
     task.permissions = []
@@ -55,12 +61,12 @@ def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None
     spend(task, fact.attempt, fact.usage)
     task.busy_seconds += fact.seconds
     task.losses = task.deferrals = task.waits = 0
-    task.why = "its agent asked a question"
+    task.why = Reason(Why.QUESTION_ASKED)
 
 
 def _question_answered(task: TaskState, fact: f.QuestionAnswered, _: Recorded) -> None:
     close_question(task, fact.text)
-    task.why = "a person answered its question"
+    task.why = Reason(Why.QUESTION_ANSWERED)
 
 
 def close_question(task: TaskState, answer: str = "") -> None:
@@ -88,8 +94,7 @@ def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> 
     task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
     spend(task, fact.attempt, fact.usage)
     task.busy_seconds += fact.seconds
-    what = "its change is already on main" if fact.on_main else "nothing to change"
-    task.why = what + ("; its checks pass on main as it is" if fact.checks else "")
+    task.why = Reason(Why.NOTHING_TO_CHANGE, {"on_main": fact.on_main, "checked": bool(fact.checks)})
 
 
 def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> None:
@@ -106,11 +111,11 @@ def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
     evidence = task.candidate.evidence if task.candidate else UNCHECKED
     task.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
     task.candidate = None
-    task.why = f"landed as {fact.commit[:12]}"
+    task.why = Reason(Why.LANDED, {"commit": fact.commit})
 
 
 def _landing_lost(task: TaskState, fact: f.LandingLost, _: Recorded) -> None:
-    task.why = f"its commit {fact.commit[:12]} is no longer on main; `interlock cancel` accepts that"
+    task.why = Reason(Why.LANDING_LOST, {"commit": fact.commit})
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
@@ -118,12 +123,14 @@ def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
     task.landed = known or Candidate(fact.commit, fact.tree, fact.base)
     task.candidate = task.cut_off = None
     close_question(task)
-    task.why = f"landed as {fact.commit[:12]}, found on main"
+    task.why = Reason(Why.LANDING_FOUND, {"commit": fact.commit})
 
 
 def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
     task.candidate = None
-    task.why = f"{fact.why or f'main moved to {fact.main[:12]} after the checks'}; retrying"
+    task.why = Reason(
+        Why.RETRYING, {"cause": _said(fact.why) or Reason(Why.MAIN_MOVED, {"commit": fact.main})}
+    )
     task.on_main_only = task.on_main_only or task.phase.kind is PhaseKind.CHECK
 
 
@@ -138,7 +145,7 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.cut_off = None
     spend(task, fact.attempt, fact.usage)
     task.losses = task.deferrals = 0
-    task.why = fact.summary
+    task.why = _said(fact.summary)
     task.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
         task.busy_seconds += fact.seconds
@@ -183,7 +190,7 @@ def _cut_off(task: TaskState, archived: str) -> None:
 
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.losses += 1
-    task.why = fact.why
+    task.why = _said(fact.why)
     spend(task, fact.attempt, fact.usage)
     task.ready_since = row.time
     task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
@@ -192,7 +199,7 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
 
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.deferrals += 1
-    task.why = fact.why
+    task.why = _said(fact.why)
     spend(task, fact.attempt, fact.usage)
     if fact.archived:
         _cut_off(task, fact.archived)
@@ -209,22 +216,22 @@ def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
     task.losses, task.notes, task.not_before = 0, fact.note, 0.0
     task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task, fact.note)
-    task.why = "retried by a person"
+    task.why = Reason(Why.RETRIED)
 
 
 def _reset(task: TaskState, fact: f.TaskReset, _: Recorded) -> None:
     task.failures, task.losses, task.not_before = [], 0, 0.0
     task.waits, task.cut_off, task.landed = 0, None, None
     close_question(task)
-    task.why = fact.why or "reset by a person"
+    task.why = _said(fact.why) or Reason(Why.RESET)
 
 
 def _cancelled(task: TaskState, fact: f.TaskCancelled, _: Recorded) -> None:
-    task.why = fact.why or "cancelled by a person"
+    task.why = _said(fact.why) or Reason(Why.BY_PERSON)
 
 
 def _removed(task: TaskState, _fact: f.TaskRemoved, _: Recorded) -> None:
-    task.why = "no longer in the task graph"
+    task.why = Reason(Why.NOT_IN_GRAPH)
 
 
 # Any: each effect takes the one kind of fact it is listed under.

@@ -17,6 +17,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Baseline, CheckResult, ErrorClass, Resume
 from interlock.model.pool import PoolFigures
+from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
@@ -221,7 +222,7 @@ class TaskState:
     ready_since: float = 0.0
     """When it last became free to start, for ageing."""
     not_before: float = 0.0
-    why: str = ""
+    why: Reason | None = None
     """The last reason given: why it started, failed, or was cancelled."""
     busy_seconds: float = 0.0
     """Time that agents have spent on it."""

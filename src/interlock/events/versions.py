@@ -42,7 +42,7 @@ class Unknown:
     """The oldest Interlock that knows all such facts of the log; empty: none of them says."""
 
 
-SHAPES: Mapping[str, Shape] = {"TaskAccepted": Shape(2, "0.2.0")}
+SHAPES: Mapping[str, Shape] = {"TaskAccepted": Shape(2, "0.2.0"), "TaskFailed": Shape(2, "0.2.0")}
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 
 
@@ -51,7 +51,16 @@ def _accepted_from_a_graph(body: Body) -> Body:
     return {**body, "origin": {"kind": "graph", "name": ""}}
 
 
-UPCASTS: Mapping[tuple[str, int], Upcast] = {("TaskAccepted", 1): _accepted_from_a_graph}
+def _reason_was_a_sentence(body: Body) -> Body:
+    """Until version 2 `why` was a sentence; nothing is read out of it."""
+    text = body.get("why")
+    return {**body, "why": {"code": "said", "fields": {"text": text}} if text else None}
+
+
+UPCASTS: Mapping[tuple[str, int], Upcast] = {
+    ("TaskAccepted", 1): _accepted_from_a_graph,
+    ("TaskFailed", 1): _reason_was_a_sentence,
+}
 """By kind and the version that a row has: the function that makes it one version newer."""
 
 FIRST = Shape()

@@ -1,26 +1,49 @@
-"""Reasons that a task does not run, as data that every screen can phrase."""
+"""Reasons as data: a code and its fields. Sentences are made from them in `ui/words`, and nowhere else.
 
-from dataclasses import dataclass
+Rules:
+1. One code has one sentence. A new code adds its words to `ui/words`, and its line to
+   `docs/reference/reasons.md`.
+2. A field is a value that a program can use: names, numbers, another reason. Text is in it only where a
+   person, a program or an agent said it.
+3. Logs hold reasons. A reader gets an empty value for a field that is missing or of another type, and shows
+   a code that it does not know as it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
+from interlock.model.numbers import bounded
 from interlock.model.task import TaskId
 
 
 class Why(StrEnum):
-    """The kinds of reason."""
+    """The codes."""
+
+    SAID = "said"
+    """`text` is what a person, a program or an agent said, or the sentence of an older version."""
 
     ANSWER = "answer"
     NEEDS = "needs"
     NEEDS_FAILED = "needs-failed"
     PAUSED = "paused"
+    HELD_BACK = "held-back"
+    ALL_PAUSED = "all-paused"
     NOT_SELECTED = "not-selected"
     CHECK = "check"
     BACKOFF = "backoff"
     SLOTS = "slots"
+    ROLE_SLOTS = "role-slots"
     CLUTCH = "clutch"
+    PROVIDER_CLOSED = "provider-closed"
     LEASE = "lease"
+    KEPT_FREE = "kept-free"
+    HELD_ALONE = "held-alone"
     OVERLAP = "overlap"
     LANE = "lane"
+    ON_TOP = "on-top"
+    LOOKED_UP = "looked-up"
     STOPPING = "stopping"
     NO_RUN = "no-run"
     READY = "ready"
@@ -28,14 +51,85 @@ class Why(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    REMOVED = "removed"
+
+    GIVEN_UP = "given-up"
+    CYCLE = "cycle"
+    NEED_MISSING = "need-missing"
+    NEED_GIVEN_UP = "need-given-up"
+    NEED_NOT_SELECTED = "need-not-selected"
+    NEED_BLOCKED = "need-blocked"
+
+    QUESTION_ASKED = "question-asked"
+    QUESTION_ANSWERED = "question-answered"
+    NOTHING_TO_CHANGE = "nothing-to-change"
+    LANDED = "landed"
+    LANDING_LOST = "landing-lost"
+    LANDING_FOUND = "landing-found"
+    MAIN_MOVED = "main-moved"
+    RETRYING = "retrying"
+    RETRIED = "retried"
+    RESET = "reset"
+    BY_PERSON = "by-person"
+    NOT_IN_GRAPH = "not-in-graph"
+
+    LEASE_TIMEOUT = "lease-timeout"
+    HOPELESS = "hopeless"
+    MODEL_UNAVAILABLE = "model-unavailable"
+    SAME_FAILURE = "same-failure"
+    RETRIES_USED = "retries-used"
+
+
+LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
+"""Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""
+
+MISSING = "missing"
+NOT_SELECTED = "not-selected"
+"""The `fate` of a need that is not over, and for which a task waits in vain."""
+
+Value: TypeAlias = "str | int | float | bool | tuple[str, ...] | Reason"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One cause, with the tasks and the moment it is about."""
+    """One cause."""
 
-    why: Why
-    text: str
-    tasks: tuple[TaskId, ...] = ()
-    until: float | None = None
-    """Database time at which it ends by itself."""
+    code: str
+    """A `Why`, or the code of a newer version."""
+    fields: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> tuple[TaskId, ...]:
+        """The other tasks that it is about."""
+        return tuple(map(TaskId, self.names("tasks")))
+
+    @property
+    def until(self) -> float | None:
+        """Database time at which it ends by itself."""
+        return self.number("until") if "until" in self.fields else None
+
+    @property
+    def cause(self) -> "Reason | None":
+        """The reason behind it."""
+        found = self.fields.get("cause")
+        return found if isinstance(found, Reason) else None
+
+    def text(self, name: str) -> str:
+        """Return a field that is one word or text."""
+        found = self.fields.get(name, "")
+        return "" if isinstance(found, (Reason, tuple)) else str(found)
+
+    def number(self, name: str) -> float:
+        """Return a field that is a number."""
+        found = self.fields.get(name, 0)
+        return bounded(found) if isinstance(found, (int, float)) else 0
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a field that is a list of words."""
+        found = self.fields.get(name, ())
+        return found if isinstance(found, tuple) else ()
+
+
+def said(text: str) -> Reason:
+    """Return the reason that someone gave in words of their own."""
+    return Reason(Why.SAID, {"text": text})

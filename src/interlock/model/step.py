@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.model.forecast import Beside
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId
 
 
@@ -76,7 +77,7 @@ class GiveUp:
 
     task: TaskId
     attempt: int
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True, slots=True)

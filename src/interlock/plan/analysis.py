@@ -123,18 +123,16 @@ def _unscheduled(
         if task.id in standing.done:
             continue
         if task.id in standing.given_up:
-            found[task.id] = Reason(
-                Why.FAILED, "it failed or was cancelled; `interlock retry` starts it again"
-            )
+            found[task.id] = Reason(Why.GIVEN_UP)
             continue
         if fine.issuperset(task.needs) and found.keys().isdisjoint(task.needs):
-            continue  # nearly always, and seen at once; what follows finds the words
+            continue  # nearly always, and seen at once; what follows finds the reason
         blocks = (_block(need, known, found, standing) for need in task.needs if need not in standing.done)
         if reason := next(filter(None, blocks), None):
             found[task.id] = reason
     for task in circular:
         if task.id not in standing.done:
-            found[task.id] = Reason(Why.NEEDS, "its needs form a cycle", task.needs)
+            found[task.id] = Reason(Why.CYCLE, {"tasks": task.needs})
     return found
 
 
@@ -142,13 +140,11 @@ def _block(
     need: TaskId, known: Collection[TaskId], found: Mapping[TaskId, Reason], standing: Standing
 ) -> Reason | None:
     if need not in known:
-        return Reason(Why.NEEDS, f"needs {need}, which is not in the graph", (need,))
+        return Reason(Why.NEED_MISSING, {"tasks": (need,)})
     if need in standing.given_up:
-        return Reason(Why.NEEDS_FAILED, f"needs {need}, which failed or was cancelled", (need,))
+        return Reason(Why.NEED_GIVEN_UP, {"tasks": (need,)})
     if standing.selected is not None and need not in standing.selected:
-        return Reason(Why.NOT_SELECTED, f"needs {need}, which is not selected and has not landed", (need,))
+        return Reason(Why.NEED_NOT_SELECTED, {"tasks": (need,)})
     if need in found:
-        return Reason(
-            found[need].why, f"blocked: needs {need}, which cannot run: {found[need].text}", (need,)
-        )
+        return Reason(Why.NEED_BLOCKED, {"tasks": (need,), "cause": found[need].cause or found[need]})
     return None

@@ -24,7 +24,7 @@ from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
-from interlock.model.reason import Reason, Why
+from interlock.model.reason import LEASES, Reason
 from interlock.model.step import Widen
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.affinity import Stories
@@ -211,7 +211,7 @@ class Board:
     def overdue(self, now: float) -> list[tuple[TaskId, Reason]]:
         """List the tasks that have waited too long for a lease of another, each with the reason."""
         late = [(name, self.reason(name, now)) for name in self._patience.late(now)]
-        return [(name, reason) for name, reason in late if reason.why is Why.LEASE]
+        return [(name, reason) for name, reason in late if reason.code in LEASES]
 
     def _note_line(self, name: TaskId, task: TaskState) -> None:
         self._patience.note(name, task)

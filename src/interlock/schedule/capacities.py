@@ -8,7 +8,7 @@ shuts one line, so it costs nothing for each task.
 import math
 
 from interlock.events.state import Limit, State
-from interlock.model.reason import Reason, Why
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import TaskId
 from interlock.schedule.holds import SEVERAL, Demand, DemandKind
 
@@ -51,17 +51,18 @@ def _limits(state: State, kind: DemandKind) -> dict[str, Limit]:
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
     """Return the reason that a task waits for a place."""
+    tasks = tuple(sorted(holders))
     if demand[0] is DemandKind.ROLE:
         places = state.run.slots.get(demand[1], 0) if state.run else 0
-        full = f"all {places} slots" if places != 1 else "the one slot"
-        taken = f"{full} for a {demand[1]} {'is' if places == 1 else 'are'} taken"
-        return Reason(Why.SLOTS, f"{taken}, by {', '.join(sorted(holders)[:4])}", tuple(sorted(holders)))
-    names = demand[1].split(SEVERAL)
+        return Reason(Why.ROLE_SLOTS, {"role": demand[1], "limit": places, "tasks": tasks})
+    names = tuple(demand[1].split(SEVERAL))
     limit = min((_limits(state, demand[0])[name] for name in names), key=lambda each: each.until)
     if limit.until:
-        text = f"{' and '.join(names)} {'takes' if len(names) == 1 else 'take'} nothing for now: {limit.why}"
-        return Reason(Why.CLUTCH, text, tuple(sorted(holders)), limit.until)
-    at_work = f"{len(holders)} agents work" if len(holders) != 1 else "one agent works"
-    by = "on" if demand[0] is DemandKind.CATEGORY else "with a model of"
-    text = f"{at_work} {by} {demand[1]}, which is what the clutch allows now ({limit.brake}: {limit.why})"
-    return Reason(Why.CLUTCH, text, tuple(sorted(holders)))
+        return Reason(
+            Why.PROVIDER_CLOSED,
+            {"providers": names, "tasks": tasks, "until": limit.until, "cause": said(limit.why)},
+        )
+    kind = "category" if demand[0] is DemandKind.CATEGORY else "provider"
+    return Reason(
+        Why.CLUTCH, {kind: demand[1], "brake": limit.brake, "tasks": tasks, "cause": said(limit.why)}
+    )

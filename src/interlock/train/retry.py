@@ -28,12 +28,14 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, PhaseKind, TaskId
 
 FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
@@ -161,23 +163,21 @@ def _hopeless(task: TaskState, setback: f.PhaseFailed, agent: str) -> f.TaskFail
     hopeless = {failure.agent for failure in task.failures if failure.error in HOPELESS} | {agent}
     if not hopeless.issuperset(agent.name for agent in task.spec.candidates):
         return None  # it is the agent that cannot work, and another may have the task
-    return f.TaskFailed(setback.task, setback.attempt, f"no attempt can succeed: {setback.summary}")
+    return _end(setback, Why.HOPELESS)
 
 
 def _waited_too_often(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     waits = task.waits + 1
     if waits < MAX_WAITS:
         return None
-    why = f"the model was unavailable {waits} times in a row (last: {setback.summary})"
-    return f.TaskFailed(setback.task, setback.attempt, why)
+    return _end(setback, Why.MODEL_UNAVAILABLE, times=waits)
 
 
 def _same_again(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     previous = task.failures[-1].fingerprint if task.failures else ""
     if not previous or previous != setback.fingerprint:
         return None
-    why = f"{setback.phase} failed twice in a row in the same way: {setback.summary}"
-    return f.TaskFailed(setback.task, setback.attempt, why, breaker=True)
+    return replace(_end(setback, Why.SAME_FAILURE, phase=setback.phase), breaker=True)
 
 
 def _retries_used(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
@@ -185,8 +185,10 @@ def _retries_used(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | Non
     failures = sum(1 for failure in task.failures if failure.fingerprint) + 1
     if failures <= task.spec.retries:
         return None
-    times = "once" if failures == 1 else f"{failures} times"
-    retries = task.spec.retries
-    allowed = "1 retry was allowed" if retries == 1 else f"{retries or 'no'} retries were allowed"
-    why = f"{setback.summary} (failed {times}; {allowed})"
+    return _end(setback, Why.RETRIES_USED, times=failures, retries=task.spec.retries)
+
+
+def _end(setback: f.PhaseFailed, code: Why, **fields: str | int) -> f.TaskFailed:
+    """Return the end of the task for a reason that the summary of its last failure belongs to."""
+    why = Reason(code, {**fields, "cause": said(setback.summary)})
     return f.TaskFailed(setback.task, setback.attempt, why)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
 from interlock.model.forecast import Beside
 from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
@@ -227,7 +228,7 @@ class TaskFailed(Fact):
 
     task: TaskId
     attempt: int
-    why: str
+    why: Reason | None = None
     breaker: bool = False
     """True if the same failure came twice in a row."""
 

@@ -22,7 +22,8 @@ from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.session import opened_fully, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.plan import agents_at_once, dot, foresee_plan, mermaid, standing_of
+from interlock.ui.queries.plan import agents_at_once, analysis_object, dot, foresee_plan, mermaid, standing_of
+from interlock.ui.words.reasons import reason_text
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
@@ -68,7 +69,7 @@ def plan_command(
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
             "graph": read,
-            "analysis": analysis,
+            "analysis": analysis_object(analysis),
             "categories": {task.id: category(task) for task in read.tasks},
             "may_proceed": analysis.may_proceed,
         }
@@ -165,7 +166,7 @@ def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterato
         yield ""
         yield paint(f"cannot run ({len(analysis.unscheduled)})", "yellow")
         for name, reason in analysis.unscheduled.items():
-            yield f"  {name}: {reason.text}"
+            yield f"  {name}: {reason_text(reason)}"
 
 
 def _figures(graph: Graph, analysis: Analysis, limit: str) -> Iterator[str]:

@@ -165,9 +165,9 @@ def table(members: list[Row], width: int) -> list[str]:
     names = max(len(row.id) for row in members)
     commands = max(len(row.next) for row in members)
     room = width - names - commands - 6 if width else 0
-    reasons = min(room, max(len(row.reason) for row in members)) if room > 20 else 0
+    reasons = min(room, max(len(row.text) for row in members)) if room > 20 else 0
     return [
-        f"  {row.id:{names}}  {_fit(row.reason, reasons):{reasons or 1}}  {paint(row.next, 'cyan')}"
+        f"  {row.id:{names}}  {_fit(row.text, reasons):{reasons or 1}}  {paint(row.next, 'cyan')}"
         for row in members
     ]
 

@@ -58,7 +58,7 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
         yield f"evidence: {grades}"
     thinner = [row for row in of["done"] if row.evidence and row.evidence.fewer_tests]
     for row in thinner[:LISTED]:
-        yield f"{paint('removed tests', 'yellow')}: {row.id}: {row.reason}"
+        yield f"{paint('removed tests', 'yellow')}: {row.id}: {row.text}"
     left = {state: of[state] for state in ("failed", "cancelled", "waiting", "running")}
     if listed := [row for members in left.values() for row in members[:LISTED]]:
         yield from table(listed, 0)
@@ -97,7 +97,7 @@ def _next(found: list[Row], project: Project) -> str:
         return f"interlock explain {failed[0]}"
     if any(row.question for row in found):
         return "interlock inbox"
-    if any(row.why == Why.CHECK for row in found):
+    if any(row.reason["code"] == Why.CHECK for row in found):
         return HELPS[Why.CHECK]
     if any(row.state in ("waiting", "running") for row in found):
         return "interlock run"

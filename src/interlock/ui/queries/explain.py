@@ -19,7 +19,7 @@ from interlock.ui.reading import Reading
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
-from interlock.ui.words.reasons import in_words
+from interlock.ui.words.reasons import as_read, in_words, reason_object
 from interlock.ui.words.remedies import next_command
 
 DEPTH = 8
@@ -44,6 +44,8 @@ class Cause:
     depth: int
     task: str
     text: str
+    reason: dict[str, object] | None = None
+    """Where the line says how a task stands: the reason as data."""
 
 
 def explain(
@@ -52,9 +54,8 @@ def explain(
     """The chain for one task, from where it stands back to what started it."""
     board = Board(reading.state)
     reason = _reason(reading, board, task)
-    head = Cause(0, task.spec.id, _stand(task, reason))
     return [
-        head,
+        _stand(reading, task, reason, 0),
         *_past(task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
         *_expectation(reading, task),
@@ -63,12 +64,13 @@ def explain(
 
 
 def _reason(reading: Reading, board: Board, task: TaskState) -> Reason:
-    return in_words(reading, task, board.reason(task.spec.id, reading.now))
+    return as_read(reading, task, board.reason(task.spec.id, reading.now))
 
 
-def _stand(task: TaskState, reason: Reason) -> str:
+def _stand(reading: Reading, task: TaskState, reason: Reason, depth: int) -> Cause:
     stands = {Stage.DONE: "", Stage.FAILED: "has failed: "}.get(task.stage, f"is {task.stage.value}: ")
-    return f"{task.spec.id} {stands}{reason.text}"
+    text = in_words(reading, task, reason)
+    return Cause(depth, task.spec.id, f"{task.spec.id} {stands}{text}", reason_object(reason, text))
 
 
 def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded]) -> Iterator[Cause]:
@@ -138,7 +140,7 @@ def _others(
         seen.add(name)
         other = reading.state.tasks[name]
         cause = _reason(reading, board, other)
-        yield Cause(depth, name, _stand(other, cause))
+        yield _stand(reading, other, cause, depth)
         yield from _others(reading, board, other, cause, seen, depth + 1)
     if len(blocking) > WIDTH:
         yield Cause(
@@ -160,7 +162,7 @@ def _after(reading: Reading, task: TaskState, reason: Reason) -> Cause:
 
 def _root_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The command to type next: for a task that needs a failed one, the command for that one."""
-    if reason.why is Why.NEEDS_FAILED and reason.tasks and reason.tasks[0] in reading.state.tasks:
+    if reason.code == Why.NEEDS_FAILED and reason.tasks and reason.tasks[0] in reading.state.tasks:
         return next_command(reading, reading.state.tasks[reason.tasks[0]], reason)
     command = next_command(reading, task, reason)
     return "interlock status -w" if command.startswith("interlock explain") else command

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.reasons import reason_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
 def _failed(task: TaskState) -> Item:
     name = task.spec.id
     commands = (f"interlock explain {name}", f'interlock retry {name} -m "..."')
-    return Item(f"{name}/{task.attempt}", "failed", name, task.why, "", task.since, commands)
+    return Item(f"{name}/{task.attempt}", "failed", name, reason_text(task.why), "", task.since, commands)
 
 
 def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:

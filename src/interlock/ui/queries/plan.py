@@ -1,16 +1,26 @@
 """The plan before anything runs: limits, standing and forecast; and the graph as Mermaid and Graphviz."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.learn.categories import category
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, changes
+from interlock.ui.words.reasons import reason_object
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
     from interlock.engine.parallel import Parallel
+
+
+def analysis_object(analysis: Analysis) -> dict[str, Any]:
+    """The analysis for programs, with the sentence beside each reason."""
+    found: dict[str, Any] = msgspec.to_builtins(analysis, enc_hook=str)
+    unscheduled = {name: reason_object(reason) for name, reason in analysis.unscheduled.items()}
+    return {**found, "unscheduled": unscheduled}
 
 
 def mermaid(graph: Graph, analysis: Analysis) -> str:

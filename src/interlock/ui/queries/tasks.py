@@ -14,7 +14,7 @@ from interlock.model.task import Origin, TaskId
 from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.reading import Reading
-from interlock.ui.words.reasons import in_words
+from interlock.ui.words.reasons import as_read, in_words, reason_object
 from interlock.ui.words.remedies import next_command
 
 
@@ -26,8 +26,8 @@ class Row:
     state: str
     phase: str
     attempts: int
-    reason: str
-    why: str
+    reason: dict[str, object]
+    """Its code and fields, and the sentence in `text`."""
     next: str
     landed_commit: str | None
     evidence: Evidence | None
@@ -55,6 +55,11 @@ class Row:
     usage: Usage
     """Usage of all its attempts, however they ended."""
 
+    @property
+    def text(self) -> str:
+        """The reason as a sentence."""
+        return str(self.reason["text"])
+
 
 ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE)
 """Stages that need attention come first; removed tasks are not shown."""
@@ -80,15 +85,14 @@ def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board |
 
 def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
     """One task with its cause put into words."""
-    reason = in_words(reading, task, reason)
+    reason = as_read(reading, task, reason)
     spec, (category, category_why) = task.spec, category_of(task)
     return Row(
         id=spec.id,
         state=task.stage.value,
         phase=task.phase.name,
         attempts=task.attempt,
-        reason=reason.text,
-        why=reason.why.value,
+        reason=reason_object(reason, in_words(reading, task, reason)),
         next=next_command(reading, task, reason),
         landed_commit=task.landed.commit if task.landed else None,
         evidence=task.evidence,

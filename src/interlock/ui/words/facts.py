@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded, Unreadable
 from interlock.model.numbers import bounded
+from interlock.model.reason import Reason
 from interlock.model.unwanted import LeftOut
 from interlock.ui.plain import inert
 from interlock.ui.words.forecasts import time_text
+from interlock.ui.words.reasons import reason_text
 
 LEFT_OUT = (
     "task",
@@ -86,6 +88,8 @@ def _plain(value: object) -> str:
     """A field's value without the marks of a programming language."""
     if isinstance(value, float):
         return f"{value:.1f}"
+    if isinstance(value, Reason):
+        return reason_text(value)
     if isinstance(value, Mapping):
         return f"({' '.join(f'{name}={_plain(each)}' for name, each in value.items())})"
     if is_dataclass(value):

@@ -13,6 +13,7 @@ from interlock.ui.plain import counted, inert
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
+from interlock.ui.words.reasons import reason_text
 from interlock.ui.words.remedies import after_failure
 
 # Any: each phrase takes the one kind of fact it is listed under.
@@ -46,7 +47,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
     f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),
     f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} postponed: {fact.why}"),
-    f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {fact.why}"),
+    f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {reason_text(fact.why)}"),
     f.TaskCancelled: lambda fact: ("yellow", f"{fact.task}: cancelled{_why(fact.why)}"),
     f.TaskReset: lambda fact: ("yellow", f"{fact.task}: reset by a person{_why(fact.why)}"),
     f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),

@@ -50,12 +50,16 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return after_failure(task)
     if task.stage is Stage.DONE:
         return f"interlock show {name}"
-    if reason.why is Why.ANSWER:
+    if reason.code == Why.ANSWER:
         return f'interlock answer {name} "..."'
-    if reason.why is Why.PAUSED:
+    if reason.code in (Why.PAUSED, Why.HELD_BACK, Why.ALL_PAUSED):
         return f"interlock unpause {name}" if task.paused else "interlock unpause"
-    return HELPS.get(reason.why) or f"interlock explain {name}"
+    return HELPS.get(reason.code) or f"interlock explain {name}"
 
 
-HELPS = {Why.CHECK: "interlock doctor", Why.NO_RUN: "interlock run", Why.NOT_SELECTED: "interlock run"}
+HELPS: dict[str, str] = {
+    Why.CHECK: "interlock doctor",
+    Why.NO_RUN: "interlock run",
+    Why.NOT_SELECTED: "interlock run",
+}
 """The next command by reason, where the reason is about no single task."""

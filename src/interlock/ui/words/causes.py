@@ -1,0 +1,51 @@
+"""Words for the reasons that facts hold: why a phase started, ended or was postponed, and a task ended."""
+
+from collections.abc import Callable, Mapping
+
+from interlock.model.reason import Reason, Why
+
+Words = Callable[[Reason, str], str]
+"""Makes the sentence for a reason and the sentence for its cause ('' if it has none)."""
+
+
+def _nothing_to_change(reason: Reason, _: str) -> str:
+    what = "its change is already on main" if reason.fields.get("on_main") else "nothing to change"
+    return what + ("; its checks pass on main as it is" if reason.fields.get("checked") else "")
+
+
+def _retries_used(reason: Reason, because: str) -> str:
+    failures, retries = int(reason.number("times")), int(reason.number("retries"))
+    times = "once" if failures == 1 else f"{failures} times"
+    allowed = "1 retry was allowed" if retries == 1 else f"{retries or 'no'} retries were allowed"
+    return f"{because} (failed {times}; {allowed})"
+
+
+def _commit(reason: Reason) -> str:
+    return reason.text("commit")[:12]
+
+
+CAUSES: Mapping[str, Words] = {
+    Why.QUESTION_ASKED: lambda _, __: "its agent asked a question",
+    Why.QUESTION_ANSWERED: lambda _, __: "a person answered its question",
+    Why.NOTHING_TO_CHANGE: _nothing_to_change,
+    Why.LANDED: lambda reason, _: f"landed as {_commit(reason)}",
+    Why.LANDING_LOST: lambda reason, _: (
+        f"its commit {_commit(reason)} is no longer on main; `interlock cancel` accepts that"
+    ),
+    Why.LANDING_FOUND: lambda reason, _: f"landed as {_commit(reason)}, found on main",
+    Why.MAIN_MOVED: lambda reason, _: f"main moved to {_commit(reason)} after the checks",
+    Why.RETRYING: lambda _, because: f"{because}; retrying",
+    Why.RETRIED: lambda _, __: "retried by a person",
+    Why.RESET: lambda _, __: "reset by a person",
+    Why.BY_PERSON: lambda _, __: "cancelled by a person",
+    Why.NOT_IN_GRAPH: lambda _, __: "no longer in the task graph",
+    Why.LEASE_TIMEOUT: lambda _, because: f"its lease_timeout is over: {because}",
+    Why.HOPELESS: lambda _, because: f"no attempt can succeed: {because}",
+    Why.MODEL_UNAVAILABLE: lambda reason, because: (
+        f"the model was unavailable {reason.text('times')} times in a row (last: {because})"
+    ),
+    Why.SAME_FAILURE: lambda reason, because: (
+        f"{reason.text('phase')} failed twice in a row in the same way: {because}"
+    ),
+    Why.RETRIES_USED: _retries_used,
+}

@@ -1,0 +1,164 @@
+"""Every reason is a code with fields, and has one sentence (D9)."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.model.reason import Reason, Value, Why, said
+from interlock.ui.words.reasons import WORDS, reason_object, reason_text
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "reasons.md"
+SAID = said("exit 1")
+COMMIT = "0123456789abcdef"
+
+
+def of(code: Why, **fields: Value) -> Reason:
+    return Reason(code, fields)
+
+
+SENTENCES: list[tuple[Reason, str]] = [
+    (said("not wanted"), "not wanted"),
+    (of(Why.ANSWER, question="Which port?"), "asks: Which port?"),
+    (of(Why.NEEDS, tasks=("a", "b"), states=("running", "waiting")), "waits for a (running), b (waiting)"),
+    (
+        of(Why.NEEDS_FAILED, tasks=("a",), direct=True, fate="failed", cause=SAID),
+        "blocked by a: it failed (exit 1)",
+    ),
+    (of(Why.PAUSED), "a person paused this task"),
+    (of(Why.HELD_BACK, task="a", cause=SAID), "held back: exit 1; `interlock unpause a` tries again"),
+    (of(Why.ALL_PAUSED, cause=said("lunch")), "a person paused all new starts: lunch"),
+    (of(Why.NOT_SELECTED), "it is not among the tasks that this run was told to do"),
+    (
+        of(Why.CHECK, command="make test", exit_code=2),
+        "`make test` fails on main, so nothing of it could land",
+    ),
+    (of(Why.BACKOFF, seconds=30.0, until=90.0, cause=SAID), "tries again in 30s: exit 1"),
+    (of(Why.SLOTS, limit=2, tasks=("a", "b")), "all 2 slots are taken, by a, b"),
+    (of(Why.ROLE_SLOTS, role="critic", limit=1, tasks=("a",)), "the one slot for a critic is taken, by a"),
+    (
+        of(Why.CLUTCH, category="docs", brake="goodput", tasks=("a",), cause=said("two conflicts")),
+        "one agent works on docs, which is what the clutch allows now (goodput: two conflicts)",
+    ),
+    (
+        of(Why.PROVIDER_CLOSED, providers=("x", "y"), tasks=(), until=90.0, cause=said("quota")),
+        "x and y take nothing for now: quota",
+    ),
+    (of(Why.LEASE, lease="db", kind="uses", tasks=("a",)), "wants db (uses), held by a"),
+    (
+        of(Why.KEPT_FREE, lease="db", kind="uses", tasks=("a",)),
+        "wants db (uses), kept free for the first in order, a",
+    ),
+    (
+        of(Why.HELD_ALONE, tasks=("a",), path="src/db/x.py", glob="src/db/**"),
+        "edited src/db/x.py, and a holds src/db/** alone; it lands after that",
+    ),
+    (
+        of(Why.OVERLAP, path="src/x", tasks=("a",)),
+        "would edit src/x together with a; waiting costs less than redoing it",
+    ),
+    (
+        of(Why.LANE, place=7, phase="verify", tasks=("c", "d", "e", "f")),
+        "place 7 in the lane to main, behind f, e, d, c and 2 more",
+    ),
+    (
+        of(Why.ON_TOP, tasks=("a",)),
+        "ready to land after a, which it was checked on top of and which is not on main yet",
+    ),
+    (of(Why.LOOKED_UP), "its tested change may be on main already; that is being looked up"),
+    (of(Why.STOPPING), "the run is stopping and starts nothing new"),
+    (of(Why.NO_RUN), "no run is active"),
+    (of(Why.READY), "ready"),
+    (
+        of(Why.RUNNING, phase="implement", attempt=1, seconds=60.0, agent="coder", doing="editing x"),
+        "implement by coder, attempt 1, for 1m: editing x",
+    ),
+    (of(Why.DONE, attempts=1, cause=of(Why.LANDED, commit=COMMIT)), "done: landed as 0123456789ab"),
+    (of(Why.FAILED, attempts=3, cause=SAID), "exit 1 (3 attempts)"),
+    (of(Why.CANCELLED, attempts=1, cause=said("not wanted")), "not wanted"),
+    (of(Why.REMOVED, attempts=0, cause=of(Why.NOT_IN_GRAPH)), "removed: no longer in the task graph"),
+    (of(Why.GIVEN_UP), "it failed or was cancelled; `interlock retry` starts it again"),
+    (of(Why.CYCLE, tasks=("a", "b")), "its needs form a cycle"),
+    (of(Why.NEED_MISSING, tasks=("a",)), "needs a, which is not in the graph"),
+    (of(Why.NEED_GIVEN_UP, tasks=("a",)), "needs a, which failed or was cancelled"),
+    (of(Why.NEED_NOT_SELECTED, tasks=("a",)), "needs a, which is not selected and has not landed"),
+    (
+        of(Why.NEED_BLOCKED, tasks=("b",), cause=of(Why.NEED_MISSING, tasks=("a",))),
+        "blocked: needs b, which cannot run: needs a, which is not in the graph",
+    ),
+    (of(Why.QUESTION_ASKED), "its agent asked a question"),
+    (of(Why.QUESTION_ANSWERED), "a person answered its question"),
+    (
+        of(Why.NOTHING_TO_CHANGE, on_main=False, checked=True),
+        "nothing to change; its checks pass on main as it is",
+    ),
+    (of(Why.LANDED, commit=COMMIT), "landed as 0123456789ab"),
+    (
+        of(Why.LANDING_LOST, commit=COMMIT),
+        "its commit 0123456789ab is no longer on main; `interlock cancel` accepts that",
+    ),
+    (of(Why.LANDING_FOUND, commit=COMMIT), "landed as 0123456789ab, found on main"),
+    (of(Why.MAIN_MOVED, commit=COMMIT), "main moved to 0123456789ab after the checks"),
+    (of(Why.RETRYING, cause=SAID), "exit 1; retrying"),
+    (of(Why.RETRIED), "retried by a person"),
+    (of(Why.RESET), "reset by a person"),
+    (of(Why.BY_PERSON), "cancelled by a person"),
+    (of(Why.NOT_IN_GRAPH), "no longer in the task graph"),
+    (
+        of(Why.LEASE_TIMEOUT, cause=of(Why.LEASE, lease="db", kind="uses", tasks=("a",))),
+        "its lease_timeout is over: wants db (uses), held by a",
+    ),
+    (of(Why.HOPELESS, cause=SAID), "no attempt can succeed: exit 1"),
+    (
+        of(Why.MODEL_UNAVAILABLE, times=12, cause=SAID),
+        "the model was unavailable 12 times in a row (last: exit 1)",
+    ),
+    (
+        of(Why.SAME_FAILURE, phase="verify", cause=SAID),
+        "verify failed twice in a row in the same way: exit 1",
+    ),
+    (of(Why.RETRIES_USED, times=2, retries=1, cause=SAID), "exit 1 (failed 2 times; 1 retry was allowed)"),
+]
+
+
+@pytest.mark.parametrize(("reason", "text"), SENTENCES, ids=lambda each: getattr(each, "code", ""))
+def test_the_sentence_of_a_reason_is_made_from_its_fields_and_is_in_the_docs(
+    reason: Reason, text: str
+) -> None:
+    assert reason_text(reason) == text
+    fields = ", ".join(f"`{name}`" for name in reason.fields)
+    assert f"\n| `{reason.code}` | {fields} | {text} |\n" in PAGE.read_text()
+
+
+def test_every_code_has_words_and_an_example() -> None:
+    assert WORDS.keys() == set(Why) == {reason.code for reason, _ in SENTENCES}
+    assert set(re.findall(r"^\| `([\w-]+)`", PAGE.read_text(), re.MULTILINE)) == set(Why)
+
+
+def values() -> st.SearchStrategy[Value]:
+    return st.text(max_size=5) | st.integers() | st.floats() | st.booleans() | st.just(("a", "b"))
+
+
+NAMES = sorted({name for reason, _ in SENTENCES for name in reason.fields})
+
+
+@given(
+    st.sampled_from([*map(str, Why), "of a newer version"]),
+    st.dictionaries(st.sampled_from(NAMES), values(), max_size=5),
+    st.integers(0, 30),
+)
+def test_a_reason_of_a_forged_or_newer_log_never_ends_a_command(
+    code: str, fields: dict[str, Value], depth: int
+) -> None:
+    reason = Reason(code, fields)
+    for _ in range(depth):
+        reason = Reason(code, {**fields, "cause": reason})
+    assert isinstance(reason_text(reason), str)
+    assert reason_object(reason)["code"] == code
+
+
+def test_a_code_that_is_not_known_is_shown_with_its_fields() -> None:
+    later = Reason("too-hot", {"degrees": 90, "cause": said("no fan")})
+    assert reason_text(later) == "too-hot (degrees=90): no fan"
