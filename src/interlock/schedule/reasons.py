@@ -13,7 +13,7 @@ from interlock.schedule.capacities import limit_reason
 from interlock.schedule.holds import COUNTED, Holds, demands
 
 NAMES_KEPT = 4
-"""Of the tasks ahead in the lane."""
+"""The most tasks ahead in the lane that a reason names."""
 
 
 class Needs:

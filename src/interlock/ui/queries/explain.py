@@ -45,7 +45,7 @@ class Cause:
     task: str
     text: str
     reason: dict[str, object] | None = None
-    """Where the line says how a task stands: the reason as data."""
+    """The reason as data, if the line gives the reason of a task."""
 
 
 def explain(
