@@ -91,7 +91,7 @@ def test_tests_that_a_change_removes_are_counted_beside_those_of_the_change_belo
     assert (evidence["a"]["fewer_tests"], evidence["b"]["fewer_tests"]) == (0, 2)
     assert evidence["b"]["removed_tests"] == ["one.case", "two.case"]
     trailer = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main")
-    assert "without 2 tests of main" in trailer
+    assert "observed, it removes tests of main, without 2 tests of main" in trailer
 
 
 def test_when_the_first_turns_red_the_second_is_built_again_and_lands(scratch: Scratch) -> None:

@@ -123,7 +123,7 @@ def test_removed_tests_of_a_green_main_are_named_and_land() -> None:
     verdict = against(ran("a b c d e"), ran("a b c new more"))
     assert verdict.passed and verdict.checks[0].vanished == ("d", "e")
     worth = weigh(verdict.checks)
-    assert (worth.is_verified, worth.fewer_tests, worth.removed_tests) == (True, 2, ("d", "e"))
+    assert (worth.gap, worth.fewer_tests, worth.removed_tests) == (Gap.FEWER_TESTS, 2, ("d", "e"))
 
 
 def test_fewer_than_half_of_the_tests_of_a_green_main_are_refused() -> None:

@@ -60,7 +60,9 @@ def test_tests_that_a_report_shows_to_be_fewer_are_named_by_that_report() -> Non
     green = CheckResult("a", 0)
     fewer = CheckResult("a", 0, suite=SuiteResult(passed_count=3), fewer_passed=1, main_passed=4)
     assert weigh([green], lost_tests=("t",)) == Evidence(Grade.OBSERVED, Gap.TESTS_REMOVED, ("t",))
-    assert weigh([fewer, green], lost_tests=("t",)) == Evidence(Grade.VERIFIED, fewer_tests=1)
+    assert weigh([fewer, green], lost_tests=("t",)) == Evidence(
+        Grade.OBSERVED, Gap.FEWER_TESTS, ("a",), fewer_tests=1
+    )
 
 
 def test_files_are_tests_by_their_names() -> None:

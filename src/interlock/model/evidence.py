@@ -99,9 +99,9 @@ def _weighed(checks: Sequence[CheckResult], canary: CanaryResult | None) -> Evid
         return Evidence(Grade.OBSERVED, gap, canary.places, known)
     fewer = sum(check.fewer_passed for check in checks if check.suite)
     removed = tuple(name for check in checks if check.passed for name in check.vanished)
-    if few := tuple(check.command for check in checks if 2 * check.fewer_passed > check.main_passed > 0):
+    if few := tuple(check.command for check in checks if check.suite and check.fewer_passed):
         return Evidence(Grade.OBSERVED, Gap.FEWER_TESTS, few, known, fewer, removed)
     untried = canary is not None and canary.is_untried
     if all(check.watched and len(check.unread) == check.watched for check in checks):
-        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known, fewer, removed)
-    return Evidence(Grade.VERIFIED, None, (), known, fewer, removed, untried)
+        return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known)
+    return Evidence(Grade.VERIFIED, known_failures=known, untried=untried)

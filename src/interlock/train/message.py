@@ -18,7 +18,7 @@ _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
     Gap.UNREAD: "no check has read what it changes",
-    Gap.FEWER_TESTS: "most tests of main were replaced",
+    Gap.FEWER_TESTS: "it removes tests of main",
     Gap.TESTS_REMOVED: "it removes tests that no report counts",
     Gap.ONLY_BUILT: "only a compiler or a linter noticed code broken on purpose",
     Gap.BLIND: "the checks did not notice code broken on purpose",
@@ -42,7 +42,7 @@ def _worth(evidence: Evidence) -> str:
         known = evidence.known_failures
         tests = f", {known} known failing test{'' if known == 1 else 's'} as on main" if known else ""
         untried = ", checks not tried by a break" if evidence.untried else ""
-        return f"verified on the merged tree{tests}{_removed(evidence)}{untried}{_steering(evidence)}"
+        return f"verified on the merged tree{tests}{untried}{_steering(evidence)}"
     gap = _GAPS.get(evidence.gap, "not checked")
     files = _bracketed(evidence.about, len(evidence.about)) if evidence.gap is Gap.TESTS_REMOVED else ""
     return f"{evidence.grade.value}, {gap}{files}{_removed(evidence)}{_steering(evidence)}"

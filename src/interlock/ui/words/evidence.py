@@ -40,12 +40,11 @@ def evidence_text(evidence: Evidence | None) -> str:
 
 
 def known_text(evidence: Evidence) -> str:
-    """The failures known from main, and the number of tests that are missing; empty if there are none."""
-    known, fewer = evidence.known_failures, evidence.fewer_tests
+    """The failures known from main; empty if there are none."""
+    known = evidence.known_failures
     failing = f" except {counted(known, 'known failing test')} of main" if known else ""
-    less = f", without {counted(fewer, 'test')} of main{_removed(evidence)}" if fewer else ""
     untried = ", checks not tested on broken code" if evidence.untried else ""
-    return failing + less + untried + _steering(evidence)
+    return failing + untried + _steering(evidence)
 
 
 def _steering(evidence: Evidence) -> str:
@@ -71,7 +70,8 @@ def gap_text(evidence: Evidence) -> str:
         return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
     if evidence.gap is Gap.FEWER_TESTS:
         gone = counted(evidence.fewer_tests, "test")
-        return f"{gone} of main no longer pass in {named}{_removed(evidence)}"
+        passes = "passes" if evidence.fewer_tests == 1 else "pass"
+        return f"{gone} of main no longer {passes} in {named}{_removed(evidence)}"
     return _GAPS[evidence.gap].format(named)
 
 
