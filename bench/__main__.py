@@ -9,6 +9,7 @@ NAMES = (
     "schedule",
     "graph",
     "log",
+    "state",
     "store",
     "start",
     "sandbox",
