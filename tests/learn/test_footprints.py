@@ -2,7 +2,8 @@
 
 import pytest
 
-from interlock.events.state import Candidate, State, TaskState, Work
+from interlock.events.parts import Candidate, Work
+from interlock.events.state import State, TaskState
 from interlock.learn.cochange import CoChange
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.learn.mentions import Mentions

@@ -19,7 +19,8 @@ from interlock.engine.together import both
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
-from interlock.events.state import Candidate, TaskState, Work
+from interlock.events.parts import Candidate, Work
+from interlock.events.state import TaskState
 from interlock.learn.drift import expected_paths
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from interlock.engine.lessons import told as lesson_part
 from interlock.engine.quote import fit, one_line, quoted
 from interlock.engine.template import fill
-from interlock.events.state import Failure, State, TaskState
+from interlock.events.parts import Failure
+from interlock.events.state import State, TaskState
 from interlock.git.protocol import Repository
 from interlock.model.errors import InterlockError
 from interlock.model.globs import overlap

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
+from interlock.events.parts import Candidate, Failure, Opened, Work
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Shift, Tallies
 from interlock.events.versions import Unknown
@@ -15,77 +16,14 @@ from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import Baseline, CheckResult, ErrorClass, Resume
+from interlock.model.outcome import Baseline, Resume
 from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
-from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
 OTHER = "other"
 """The category of a task that nobody has put into one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One failed phase, as the next attempt is told of it."""
-
-    attempt: int
-    phase: str
-    error: ErrorClass
-    summary: str
-    fingerprint: str
-    feedback: str
-    log: str = ""
-    commit: Commit | None = None
-    """What the attempt had made, if anything, and what from."""
-    base: Commit = Commit("")
-    command: str = ""
-    """The check that was red, if one was."""
-    agent: str = ""
-    """Who had the attempt."""
-    left_out: tuple[LeftOut, ...] = ()
-    """Files of the attempt that would not have landed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What an agent made."""
-
-    attempt: int
-    commit: Commit
-    base: Commit
-    touched: tuple[str, ...]
-    seq: int
-    """The log position at which it joined the train: its place in the queue."""
-    left_out: tuple[LeftOut, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """The change as a commit on top of `base`: being checked, or passed."""
-
-    commit: Commit
-    tree: Tree
-    base: Commit
-    evidence: Evidence = UNCHECKED
-    """What its checks came to."""
-    results: tuple[CheckResult, ...] = ()
-    """What they will have shown of main once it lands."""
-    branch: str = ""
-    """The commit that it landed as."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """An agent's session, as it was announced."""
-
-    attempt: int
-    session: str
-    use: str
-    model: str
-    sandbox: str
-    base: Commit
 
 
 @dataclass(frozen=True, slots=True)

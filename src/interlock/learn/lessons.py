@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from interlock.events.state import Candidate, Failure, LessonState, State, TaskState
+from interlock.events.parts import Candidate, Failure
+from interlock.events.state import LessonState, State, TaskState
 from interlock.learn.fixes import Fix
 from interlock.learn.usefulness import is_better
 from interlock.model.failure import symptom

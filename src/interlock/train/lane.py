@@ -25,7 +25,8 @@ from collections.abc import Container, Iterator, Sequence
 from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
-from interlock.events.state import Candidate, State, TaskState
+from interlock.events.parts import Candidate
+from interlock.events.state import State, TaskState
 from interlock.model.steering import steering
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId
