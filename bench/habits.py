@@ -58,6 +58,6 @@ def _state(tasks: Sequence[Task], dice: random.Random) -> State:
         goal = f"Number {at}: {words} in a{dice.randrange(AREAS)}/f1.py"
         made = TaskState(replace(task, goal=goal, touches=() if at % 5 == 0 else task.touches))
         if at < DONE:
-            made.work = Work(1, Commit("c"), Commit("b"), _edits(dice), seq=at)
+            made.change.work = Work(1, Commit("c"), Commit("b"), _edits(dice), seq=at)
         state.tasks[task.id] = made
     return state

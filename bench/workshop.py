@@ -124,7 +124,9 @@ class Workshop:
         """The agent is done; its change lands, or is sent back."""
         task = self.state.tasks[name]
         result.agent_hours += (self.now - task.since) / 3_600
-        since, area = (task.shift.since, task.shift.area) if task.shift else (0.0, 0.0)
+        since, area = (
+            (task.session.shift.since, task.session.shift.area) if task.session.shift else (0.0, 0.0)
+        )
         self._tell(f.WorkFinished(*_key(task), commit=Commit(name), seconds=self.now - task.since), board)
         gauge = self.state.tallies.gauges[CATEGORY]
         beside = (gauge.area - area) / max(1e-9, self.now - since)

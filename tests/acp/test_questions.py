@@ -19,33 +19,33 @@ def asking(call: str = "c1") -> Journal:
 
 def test_a_question_stays_open_until_it_is_answered() -> None:
     journal = asking()
-    assert journal.task("a").permissions == [Permission(1, "c1", "edit", "write it")]
+    assert journal.task("a").talk.permissions == [Permission(1, "c1", "edit", "write it")]
     journal.tell(PermissionAnswered(A, 1, "c1", allow=False))
-    assert [asked.allow for asked in journal.task("a").permissions] == [False]
+    assert [asked.allow for asked in journal.task("a").talk.permissions] == [False]
 
 
 def test_the_first_answer_counts() -> None:
     journal = asking()
     journal.tell(PermissionAnswered(A, 1, "c1", allow=False), PermissionAnswered(A, 1, "c1", allow=True))
-    assert [asked.allow for asked in journal.task("a").permissions] == [False]
+    assert [asked.allow for asked in journal.task("a").talk.permissions] == [False]
 
 
 def test_an_answer_to_something_else_changes_nothing() -> None:
     journal = asking()
     journal.tell(PermissionAnswered(A, 1, "c2", allow=True), PermissionAnswered(A, 2, "c1", allow=True))
     journal.tell(PermissionAnswered(TaskId("unknown"), 1, "c1", allow=True))
-    assert [asked.allow for asked in journal.task("a").permissions] == [None]
+    assert [asked.allow for asked in journal.task("a").talk.permissions] == [None]
 
 
 def test_the_next_attempt_begins_without_questions() -> None:
     journal = asking()
     journal.tell(failed(journal.task("a")))
     journal.start("a")
-    assert journal.task("a").permissions == []
+    assert journal.task("a").talk.permissions == []
 
 
 def test_a_question_under_an_old_claim_is_ignored() -> None:
     journal = asking()
     task = journal.task("a")
     journal.tell(PermissionAsked(A, task.attempt, task.phase.name, task.epoch - 1, "c9", "edit", "late"))
-    assert [asked.call for asked in journal.task("a").permissions] == ["c1"]
+    assert [asked.call for asked in journal.task("a").talk.permissions] == ["c1"]

@@ -90,7 +90,9 @@ class Villain:
             "phase": task.phase.name,
             "epoch": task.epoch + starts,
         }
-        return where | ({"commit": task.candidate.commit} if kind is f.Landed and task.candidate else {})
+        return where | (
+            {"commit": task.change.candidate.commit} if kind is f.Landed and task.change.candidate else {}
+        )
 
     def _fields(self, kind: type) -> dict[str, object]:
         """Some of the fields of a dataclass; those without a default nearly always."""

@@ -67,7 +67,7 @@ def passed(task: TaskState) -> f.PhasePassed:
         return f.WorkFinished(*where, commit=commit, seconds=5.0)
     if task.phase.kind is PhaseKind.CHECK:
         return f.CandidatePassed(*where, commit=commit, tree=Tree(f"tree-{commit}"))
-    return f.Landed(*where, commit=task.candidate.commit if task.candidate else commit)
+    return f.Landed(*where, commit=task.change.candidate.commit if task.change.candidate else commit)
 
 
 def failed(task: TaskState, fingerprint: str = "", retry_after_seconds: float = 0.0) -> f.PhaseFailed:

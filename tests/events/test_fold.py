@@ -57,13 +57,17 @@ def assert_indexes(state: State) -> None:
     assert state.running == {name for name, task in tasks.items() if task.stage is Stage.RUNNING}
     assert state.reconcile == {name for name, task in tasks.items() if task.must_reconcile}
     assert state.train == {
-        name: task.work.seq for name, task in tasks.items() if in_train(state, name) and task.work
+        name: task.change.work.seq
+        for name, task in tasks.items()
+        if in_train(state, name) and task.change.work
     }
     assert list(state.train.values()) == sorted(state.train.values())  # the order of the queue
     for stage in Stage:
         assert state.counts.get(stage, 0) == sum(task.stage is stage for task in tasks.values())
     for name, task in tasks.items():
-        assert task.unmet == sum(n not in tasks or tasks[n].stage is not Stage.DONE for n in task.spec.needs)
+        assert task.queue.unmet == sum(
+            n not in tasks or tasks[n].stage is not Stage.DONE for n in task.spec.needs
+        )
         assert sorted(state.dependents.get(name, [])) == sorted(
             d for d in tasks if name in tasks[d].spec.needs
         )
@@ -71,7 +75,7 @@ def assert_indexes(state: State) -> None:
 
 def in_train(state: State, name: TaskId) -> bool:
     task = state.tasks[name]
-    return not task.is_over and task.phase.kind is not PhaseKind.AGENT and task.work is not None
+    return not task.is_over and task.phase.kind is not PhaseKind.AGENT and task.change.work is not None
 
 
 @pytest.mark.property
@@ -121,11 +125,11 @@ def test_a_phase_fact_that_is_delivered_twice_counts_once(steps: list[Move]) -> 
 def test_a_task_is_free_when_its_last_need_has_landed() -> None:
     journal = Journal(Task(A, "", AGENT), Task(B, "", AGENT), Task(C, "", AGENT, needs=(A, B)))
     journal.work("a")
-    assert journal.task("c").unmet == 1
+    assert journal.task("c").queue.unmet == 1
     journal.work("b", phases=2)
     journal.start("b")
     assert journal.carry_on("b") == {B, C}
-    assert (journal.task("c").unmet, journal.task("c").ready_since) == (0, journal.time)
+    assert (journal.task("c").queue.unmet, journal.task("c").queue.ready_since) == (0, journal.time)
 
 
 def test_a_failure_goes_back_with_what_was_learned_and_waits_its_time() -> None:
@@ -134,7 +138,7 @@ def test_a_failure_goes_back_with_what_was_learned_and_waits_its_time() -> None:
     journal.start("a")
     journal.tell(failed(journal.task("a"), "red", retry_after_seconds=10))
     task = journal.task("a")
-    assert (task.phase.name, task.not_before, task.failures[0].fingerprint) == (
+    assert (task.phase.name, task.queue.not_before, task.trouble.failures[0].fingerprint) == (
         "implement",
         journal.time + 10,
         "red",
@@ -149,7 +153,7 @@ def test_a_retry_by_a_person_keeps_the_lesson_but_not_the_strike() -> None:
         failed(journal.task("a"), "same"), f.TaskFailed(A, 1, said("enough")), f.TaskRetried(A, "try harder")
     )
     task = journal.task("a")
-    assert (task.failures[0].summary, task.failures[0].fingerprint, task.notes) == (
+    assert (task.trouble.failures[0].summary, task.trouble.failures[0].fingerprint, task.talk.notes) == (
         "exit 1",
         "",
         "try harder",
@@ -176,9 +180,9 @@ def test_work_that_is_redone_joins_the_queue_again_at_its_end() -> None:
 def test_a_change_on_its_way_to_main_cannot_be_dropped_by_an_old_lookup() -> None:
     journal = Journal(Task(A, "", AGENT))
     journal.work("a", phases=2)
-    candidate = journal.task("a").candidate
+    candidate = journal.task("a").change.candidate
     assert candidate and journal.tell(f.CandidateDropped(A, candidate.commit)) == set()
-    assert journal.task("a").candidate == candidate
+    assert journal.task("a").change.candidate == candidate
 
 
 def opened(journal: Journal, session: str = "s") -> None:
@@ -200,7 +204,7 @@ def test_a_session_whose_holder_is_gone_can_go_on_from_its_base(kind: type[f.Pha
     opened(journal)
     opened(journal, "its own name")
     ended(journal, kind, archived="refs/kept")
-    assert journal.task("a").cut_off == Resume(1, "its own name", Commit("old-main"), "refs/kept")
+    assert journal.task("a").session.cut_off == Resume(1, "its own name", Commit("old-main"), "refs/kept")
 
 
 def test_a_session_that_had_its_say_is_not_resumed() -> None:
@@ -210,14 +214,14 @@ def test_a_session_that_had_its_say_is_not_resumed() -> None:
     ended(journal, f.PhaseLost)
     journal.start("a")
     ended(journal, f.PhaseFailed, error=ErrorClass.EXIT)
-    assert journal.task("a").cut_off is None
+    assert journal.task("a").session.cut_off is None
 
 
 def test_an_attempt_that_never_had_a_session_leaves_none_to_resume() -> None:
     journal = Journal(Task(TaskId("a"), "do a", AGENT))
     journal.start("a")
     ended(journal, f.PhaseLost)
-    assert journal.task("a").cut_off is None
+    assert journal.task("a").session.cut_off is None
 
 
 def test_what_all_attempts_used_adds_up() -> None:
@@ -227,7 +231,7 @@ def test_what_all_attempts_used_adds_up() -> None:
     ended(journal, f.PhaseFailed, usage=Usage(1000, 50, 10, 1, 0.25))
     journal.start("a")
     ended(journal, f.WorkFinished, usage=Usage(2000, 70, 0, 2))
-    assert journal.task("a").usage == Usage(3000, 120, 10, 3, 0.25)
+    assert journal.task("a").spent.usage == Usage(3000, 120, 10, 3, 0.25)
 
 
 @pytest.mark.parametrize("given_up", [f.TaskCancelled, f.TaskRemoved])
@@ -239,9 +243,9 @@ def test_an_agent_that_starts_just_after_its_task_was_given_up_holds_its_place_u
     journal.tell(given_up(A))
     journal.tell(f.PhaseStarted(A, 1, "implement", 1, "x"))
     task = journal.task("a")
-    assert (task.is_over, task.leftover, A in journal.state.leftovers) == (True, 1, True)
+    assert (task.is_over, task.session.leftover, A in journal.state.leftovers) == (True, 1, True)
     journal.tell(f.WorkspaceArchived(A, 1, "refs/x"))
-    assert (task.leftover, A in journal.state.leftovers) == (0, False)
+    assert (task.session.leftover, A in journal.state.leftovers) == (0, False)
 
 
 def test_an_answer_counts_for_the_attempt_that_asked_and_says_why_the_task_goes_on() -> None:
@@ -254,4 +258,4 @@ def test_an_answer_counts_for_the_attempt_that_asked_and_says_why_the_task_goes_
     journal.tell(f.QuestionAnswered(A, 1, "yes"))
     assert journal.task("a").asks is None
     assert journal.task("a").why == Reason(Why.QUESTION_ANSWERED)
-    assert [question.answer for question in journal.task("a").questions] == ["yes"]
+    assert [question.answer for question in journal.task("a").talk.questions] == ["yes"]

@@ -45,8 +45,8 @@ def test_a_log_with_a_forged_sum_of_tokens_is_read_again(tokens: int) -> None:
     usage = {"input_tokens": tokens, "output_tokens": 7, "cost_usd": -3.0}
     state = fold([as_old_log(WORK, usage=usage)], journal.state)
     assert state.tasks[A].phase.name == "verify"
-    assert 0 <= state.tasks[A].usage.input_tokens <= MOST
-    assert state.tasks[A].usage.cost_usd == 0.0
+    assert 0 <= state.tasks[A].spent.usage.input_tokens <= MOST
+    assert state.tasks[A].spent.usage.cost_usd == 0.0
 
 
 def test_a_field_that_makes_no_sense_is_left_out_where_the_fact_can_do_without() -> None:

@@ -62,11 +62,11 @@ def at(stage: Stage, index: int) -> Journal:
         journal.work("a", phases=1)
         journal.task("a").phase_index = index
         return journal
-    candidate = journal.task("a").candidate
+    candidate = journal.task("a").change.candidate
     if index < 2:
         journal.tell(f.TaskReset(A))
         journal.work("a", phases=index)
-    journal.task("a").candidate = candidate
+    journal.task("a").change.candidate = candidate
     ends = {
         Stage.FAILED: f.TaskFailed(A, 1, said("no use")),
         Stage.CANCELLED: f.TaskCancelled(A),
@@ -77,7 +77,7 @@ def at(stage: Stage, index: int) -> Journal:
     if stage in ends:
         journal.tell(ends[stage])
     if stage is Stage.WAITING:
-        journal.task("a").questions = [Question(journal.task("a").attempt, "which one?")]
+        journal.task("a").talk.questions = [Question(journal.task("a").attempt, "which one?")]
     assert (journal.task("a").stage, journal.task("a").phase_index) == (stage, index)
     return journal
 
@@ -108,7 +108,7 @@ def test_a_move_in_the_table_happens(stage: Stage, index: int, kind: type[f.Fact
     assert journal.tell(fitting(journal, kind)) == {A}
     task = journal.task("a")
     assert expected and (task.stage, task.phase_index) == expected[:2]
-    assert not expected.begins or task.since == task.ready_since == journal.time
+    assert not expected.begins or task.since == task.queue.ready_since == journal.time
 
 
 @pytest.mark.parametrize(("stage", "index", "kind"), NOT_IN_TABLE, ids=named)
@@ -119,7 +119,7 @@ def test_a_move_that_is_not_in_the_table_changes_nothing(
     before = deepcopy(journal.task("a"))
     found = journal.tell(fitting(journal, kind))
     if kind is f.PhaseStarted and before.is_over and before.phase.kind is PhaseKind.AGENT:
-        assert journal.task("a").leftover  # an agent that is not wanted is noted, and ended
+        assert journal.task("a").session.leftover  # an agent that is not wanted is noted, and ended
         assert (journal.task("a").stage, journal.task("a").phase_index) == (stage, index)
         return
     assert (found, journal.task("a")) == (set(), before)
@@ -171,12 +171,12 @@ def test_a_change_that_landed_is_done_whatever_a_person_said_meanwhile() -> None
 def test_a_landing_that_is_lost_keeps_what_needs_it_from_starting_until_it_is_seen_again() -> None:
     journal = Journal(SPEC, Task(TaskId("b"), "do b", AGENT, needs=(A,)))
     journal.work("a", phases=3)
-    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.DONE, 0)
+    assert (journal.task("a").stage, journal.task("b").queue.unmet) == (Stage.DONE, 0)
     assert journal.tell(f.LandingLost(A, Commit("other"))) == set()
     journal.tell(f.LandingLost(A, Commit("a-1")))
-    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.FAILED, 1)
+    assert (journal.task("a").stage, journal.task("b").queue.unmet) == (Stage.FAILED, 1)
     journal.tell(f.LandingSeen(A, Commit("a-1")))
-    assert (journal.task("a").stage, journal.task("b").unmet) == (Stage.DONE, 0)
+    assert (journal.task("a").stage, journal.task("b").queue.unmet) == (Stage.DONE, 0)
 
 
 def test_a_landing_of_some_other_commit_is_not_believed() -> None:

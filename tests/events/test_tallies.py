@@ -185,10 +185,12 @@ def test_the_gauges_equal_what_a_look_at_every_task_finds(steps: list[Move]) -> 
         state = journal.state
         for name, gauge in state.tallies.gauges.items():
             at_work = [
-                t for t in state.tasks.values() if t.has_agent and t.shift and t.shift.category == name
+                t
+                for t in state.tasks.values()
+                if t.has_agent and t.session.shift and t.session.shift.category == name
             ]
             assert gauge.at_work == len(at_work)
-            assert gauge.queued == sum(task.queued_as == name for task in state.tasks.values())
+            assert gauge.queued == sum(task.queue.counted_as == name for task in state.tasks.values())
     assert journal.state.tallies == fold(journal.rows).tallies
 
 

@@ -18,7 +18,7 @@ def task(*touched: str, forecast: tuple[Chance, ...] = (), touches: tuple[str, .
     if forecast:
         one.forecast = Forecast("other", "", "a", 1, 1, 0.5, footprint=forecast)
     if touched:
-        one.work = Work(1, Commit("c"), Commit("b"), touched, 1)
+        one.change.work = Work(1, Commit("c"), Commit("b"), touched, 1)
     return one
 
 
@@ -31,7 +31,7 @@ def test_a_file_that_was_unlikely_is_a_surprise_and_a_likely_one_that_stayed_is_
 
 def test_what_an_agent_asked_for_and_was_granted_is_no_drift() -> None:
     one = task("src/a.py", "docs/a.md", forecast=FORECAST)
-    one.scope = ("docs/a.md",)
+    one.session.scope = ("docs/a.md",)
     assert (drift := drift_of(one)) is not None
     assert (drift.recall, drift.surprises) == (1.0, ())
 

@@ -25,7 +25,7 @@ def changes(*sets: str, times: int = 1) -> tuple[Change, ...]:
 
 def worked(name: str, *touched: str, goal: str = "Do it", **more: object) -> TaskState:
     done = task(name, goal, **more)
-    done.work = Work(1, Commit("c"), Commit("b"), touched, seq=len(name))
+    done.change.work = Work(1, Commit("c"), Commit("b"), touched, seq=len(name))
     return done
 
 
@@ -139,7 +139,7 @@ def test_what_is_declared_is_listed_once_however_many_tasks_like_it_edited_it() 
 
 def test_a_task_is_not_like_itself() -> None:
     done = worked("t", "a.py", goal="Paint the fence")
-    done.landed = Candidate(Commit("c"), Tree("t"), Commit("b"))
+    done.change.landed = Candidate(Commit("c"), Tree("t"), Commit("b"))
     assert found(done, (), done) == {}
 
 

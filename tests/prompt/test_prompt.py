@@ -55,7 +55,10 @@ def test_a_first_attempt_is_told_the_goal_the_checks_and_the_footprint_and_no_mo
 
 def test_a_second_attempt_is_told_how_the_first_failed_and_what_it_had_changed() -> None:
     state = state_of(*STARTED, FAILED)
-    assert (state.tasks[A].failures[0].commit, state.tasks[A].failures[0].base) == ("c1", "b1")
+    assert (state.tasks[A].trouble.failures[0].commit, state.tasks[A].trouble.failures[0].base) == (
+        "c1",
+        "b1",
+    )
     text = told(state, diff="+one line\n")
     for part in ("What happened to attempt 1", "failed at implement: agent-exit", "exited 3", "the reason"):
         assert part in text

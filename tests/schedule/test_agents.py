@@ -118,7 +118,7 @@ def test_what_is_not_the_agents_fault_does_not_take_the_task_from_it(error: Erro
 def test_when_a_model_cannot_be_had_the_other_candidate_starts_at_once() -> None:
     journal = shop(SMALL, LARGE)
     assert attempt(journal, ErrorClass.RATE_LIMIT, wait=500.0) == "small"
-    assert journal.task("a").not_before == 0.0
+    assert journal.task("a").queue.not_before == 0.0
     assert pick(journal).agent == "large"
 
 
@@ -127,7 +127,7 @@ def test_when_no_model_can_be_had_the_task_waits_for_the_one_that_opens_first() 
     attempt(journal, ErrorClass.RATE_LIMIT, wait=500.0)
     opens = journal.time + 500.0
     attempt(journal, ErrorClass.QUOTA, wait=900.0)
-    assert journal.task("a").not_before == opens
+    assert journal.task("a").queue.not_before == opens
 
 
 def test_an_agent_that_cannot_work_at_all_ends_the_task_only_if_no_other_is_left() -> None:

@@ -165,7 +165,7 @@ def forecast(*chances: Chance) -> Forecast:
 
 def test_a_footprint_is_what_is_declared_and_granted_and_forecast_each_path_once() -> None:
     journal = Journal(task("a", touches=("x",)))
-    journal.task("a").scope = ("y",)
+    journal.task("a").session.scope = ("y",)
     journal.tell(
         f.TaskEstimated(A, forecast(Chance("log.md", 0.4, "companion"), Chance("y", 0.2, "touched")))
     )

@@ -121,7 +121,7 @@ class Drive:
 
     def start_all(self) -> None:
         for name in list(self.state.reconcile):
-            candidate = self.state.tasks[name].candidate
+            candidate = self.state.tasks[name].change.candidate
             assert candidate is not None
             self.board.update(self.journal.tell(f.CandidateDropped(name, candidate.commit)))
         for choice in self.board.choose(self.slots - len(agents(self.state)), self.journal.time):
@@ -132,7 +132,7 @@ class Drive:
     def end_one(self) -> None:
         name = self.dice.choice(sorted(self.state.running))
         found = self.state.tasks[name]
-        if self.dice.random() < 0.2 and len(found.failures) < 3:
+        if self.dice.random() < 0.2 and len(found.trouble.failures) < 3:
             self.board.update(self.journal.tell(failed(found), after=self.dice.random() * 300))
         else:
             self.board.update(self.journal.carry_on(name))
@@ -172,7 +172,9 @@ def assert_no_slot_wasted(state: State, slots: int) -> None:
         return
     under_way = [*working, *(paths_only(state.tasks[name].spec) for name in state.train)]
     for found in state.tasks.values():
-        ready = found.stage is Stage.WAITING and found.phase.kind is PhaseKind.AGENT and found.unmet == 0
+        ready = (
+            found.stage is Stage.WAITING and found.phase.kind is PhaseKind.AGENT and found.queue.unmet == 0
+        )
         if ready:
             assert any(conflict(found.spec, other) or touching(found.spec, other) for other in under_way)
 

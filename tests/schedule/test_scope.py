@@ -14,7 +14,7 @@ def ask(floor: Floor, name: TaskId, *paths: str) -> None:
 
 
 def answer(floor: Floor, name: TaskId, strict: bool = False) -> f.ScopeAnswered:
-    step = floor.board.answer(name, floor.journal.task(name).requests[-1], strict)
+    step = floor.board.answer(name, floor.journal.task(name).talk.requests[-1], strict)
     fact = f.ScopeAnswered(name, step.attempt, step.paths, step.granted, step.why, step.request)
     floor.tell(fact)
     return fact
@@ -27,7 +27,7 @@ def test_what_nobody_holds_is_granted_and_is_then_in_the_way_of_others() -> None
     ask(floor, A, "notes.md")
     told = answer(floor, A)
     assert (told.granted, told.why) == (True, "no other task works on it")
-    assert floor.journal.task("a").scope == ("notes.md",)
+    assert floor.journal.task("a").session.scope == ("notes.md",)
     assert floor.choice(1) == ["c"]
 
 
@@ -38,7 +38,7 @@ def test_what_another_task_holds_alone_is_refused_by_name() -> None:
     told = answer(floor, A)
     assert not told.granted
     assert told.why == "b holds db/schema.sql alone until its change has landed"
-    assert floor.journal.task("a").scope == ()
+    assert floor.journal.task("a").session.scope == ()
 
 
 def test_once_the_change_of_the_other_has_landed_the_same_request_is_granted() -> None:
@@ -55,7 +55,7 @@ def test_what_another_is_expected_to_edit_is_granted_unless_the_run_is_strict() 
     floor = Floor(task("a"), task("b", touches=("src/**",)))
     floor.start("a", "b")
     ask(floor, A, "src/x.py")
-    assert floor.board.answer(A, floor.journal.task("a").requests[0], strict=True).granted is False
+    assert floor.board.answer(A, floor.journal.task("a").talk.requests[0], strict=True).granted is False
     told = answer(floor, A)
     assert (told.granted, told.why) == (True, "b may edit it too, and both changes will be merged")
 
@@ -78,8 +78,8 @@ def test_the_next_attempt_holds_only_what_it_asks_for_itself_but_is_told() -> No
     now = floor.journal.task("a")
     floor.tell(f.PhaseLost(A, now.attempt, now.phase.name, now.epoch, "gone"))
     floor.start("a")
-    assert now.scope == ()
-    assert [(asked.paths, asked.granted) for asked in now.requests] == [(("notes.md",), True)]
+    assert now.session.scope == ()
+    assert [(asked.paths, asked.granted) for asked in now.talk.requests] == [(("notes.md",), True)]
 
 
 def test_late_requests_and_second_answers_change_nothing() -> None:
@@ -87,11 +87,11 @@ def test_late_requests_and_second_answers_change_nothing() -> None:
     floor.start("a")
     floor.tell(f.ScopeRequested(A, 7, "implement", 1, ("late.py",)))
     floor.tell(f.ScopeRequested(B, 1, "implement", 1, ("never started.py",)))
-    assert (floor.journal.task("a").requests, floor.journal.task("b").requests) == ([], [])
+    assert (floor.journal.task("a").talk.requests, floor.journal.task("b").talk.requests) == ([], [])
     ask(floor, A, "x.py")
     first = answer(floor, A)
     floor.tell(f.ScopeAnswered(A, 1, first.paths, False, "no after all", first.request))
-    assert [(asked.granted, asked.answer) for asked in floor.journal.task("a").requests] == [
+    assert [(asked.granted, asked.answer) for asked in floor.journal.task("a").talk.requests] == [
         (True, first.why)
     ]
 
@@ -104,4 +104,4 @@ def test_requests_survive_a_snapshot() -> None:
     state = floor.journal.state
     restored = unpack(pack(state), state.hash)
     assert restored is not None
-    assert restored.tasks[A].requests == state.tasks[A].requests != []
+    assert restored.tasks[A].talk.requests == state.tasks[A].talk.requests != []

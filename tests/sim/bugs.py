@@ -156,8 +156,8 @@ _real_counts = fold._counts
 
 
 def _lost_landing_begins_again(task: TaskState, _fact: f.PhaseLost, _: Recorded) -> None:
-    task.losses += 1
-    task.candidate = None
+    task.trouble.losses += 1
+    task.change.candidate = None
 
 
 async def _save_at_the_wrong_place(self: Ledger) -> None:
@@ -203,7 +203,7 @@ async def _raise_no_fence(self: FakeRepository, epoch: int) -> None:
 async def _land_what_was_not_tested(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Main moved: merge again and land, because it was green a minute ago."""
     facts = await hands.land(env, turn)
-    candidate, made = turn.task.candidate, turn.task.work
+    candidate, made = turn.task.change.candidate, turn.task.change.work
     if not isinstance(facts[0], f.CandidateStale) or candidate is None or made is None:
         return facts
     main = await turn.see_main()
@@ -245,11 +245,11 @@ def _excuse_the_whole_command(results: Any, task: Task, base: Any, last: Any) ->
 
 
 def _could_start_without_needs(state: State, task: TaskState) -> bool:
-    unmet, task.unmet = task.unmet, 0
+    unmet, task.queue.unmet = task.queue.unmet, 0
     try:
         return bool(_real_could_start(state, task))
     finally:
-        task.unmet = unmet
+        task.queue.unmet = unmet
 
 
 _real_could_start = board._could_start

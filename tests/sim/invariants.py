@@ -139,8 +139,8 @@ class Invariants:
 
     def _failure_is_its_own(self, task: TaskState, fact: f.PhaseFailed) -> None:
         """What goes wrong on top of a change that never came to main is not held against the next one."""
-        if task.ahead and task.ahead not in self.landed:
-            self.violate("retries", f"{fact.task} failed on top of {task.ahead}, which is not on main")
+        if task.change.ahead and task.change.ahead not in self.landed:
+            self.violate("retries", f"{fact.task} failed on top of {task.change.ahead}, which is not on main")
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)
@@ -169,7 +169,7 @@ class Invariants:
             self.violate("retries", f"{fact.task} started again after {len(setbacks)} failures")
         if len(setbacks) > 1 and setbacks[-1] and setbacks[-1] == setbacks[-2]:
             self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
-        if task.questions and task.questions[-1].answer is None:
+        if task.talk.questions and task.talk.questions[-1].answer is None:
             self.violate("answer", f"{fact.task} started although no person has answered its question")
         if task.phase.kind is PhaseKind.AGENT:
             if unknown := unseen(self.state, task.spec):
@@ -309,11 +309,18 @@ def _shape(task: TaskState | None) -> object:
     """Everything about a task that a result could change."""
     if task is None:
         return None
-    place = (task.stage, task.phase_index, task.epoch, task.attempt, task.agent_exited)
-    made = (task.work, task.candidate, task.landed)
-    return place, made, task.losses, task.deferrals, len(task.failures), task.not_before
+    place = (task.stage, task.phase_index, task.epoch, task.attempt, task.session.exited)
+    made = (task.change.work, task.change.candidate, task.change.landed)
+    return (
+        place,
+        made,
+        task.trouble.losses,
+        task.trouble.deferrals,
+        len(task.trouble.failures),
+        task.queue.not_before,
+    )
 
 
 def _is_at_work(task: TaskState) -> bool:
     """Also an agent that the task was taken from and that nobody has ended yet; not one that is gone."""
-    return task.has_agent or (task.leftover > 0 and not task.agent_exited)
+    return task.has_agent or (task.session.leftover > 0 and not task.session.exited)

@@ -53,7 +53,7 @@ class People:
 
     async def leave(self) -> None:
         """Take back every pause and answer every question, so that what is left can be done."""
-        paused = [name for name, task in sorted(self._state.tasks.items()) if task.paused]
+        paused = [name for name, task in sorted(self._state.tasks.items()) if task.queue.paused]
         await self.store.append(
             [f.Unpaused(), *(f.Unpaused(name) for name in paused), *self._answers()], PERSON
         )

@@ -51,8 +51,8 @@ def _everything_is_paid_for(seen: Invariants) -> None:
     """Whatever ended an attempt: finished, failed, lost, deferred, reset, cancelled, removed."""
     for name, task in seen.state.tasks.items():
         spent = sum((seat.usage for seat in seen.machine.seats if seat.order.task == name), Usage())
-        if task.usage != spent:
-            seen.violate("I10", f"{name} has used {spent}, and {task.usage} is counted")
+        if task.spent.usage != spent:
+            seen.violate("I10", f"{name} has used {spent}, and {task.spent.usage} is counted")
 
 
 def _nothing_is_left(seen: Invariants) -> None:

@@ -114,7 +114,7 @@ def test_what_may_be_on_main_already_is_held_until_that_is_known() -> None:
     journal.start("a")
     journal.tell(f.TaskCancelled(A), f.TaskAccepted(task(B, "src/**")))
     assert [choice.task for choice in Board(journal.state).choose(3, journal.time)] == []
-    candidate = journal.task("a").candidate
+    candidate = journal.task("a").change.candidate
     assert candidate
     journal.tell(f.CandidateDropped(A, candidate.commit))
     assert [choice.task for choice in Board(journal.state).choose(3, journal.time)] == [B]

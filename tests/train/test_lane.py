@@ -96,7 +96,7 @@ def test_a_deferred_change_is_passed_until_its_time_has_come() -> None:
     task = journal.task("a")
     journal.tell(f.PhaseDeferred(A, task.attempt, "verify", task.epoch, "disk full", 5.0))
     assert step(journal) == ("b", "verify")
-    journal.time = task.not_before
+    journal.time = task.queue.not_before
     assert step(journal) == ("a", "verify")
 
 
@@ -122,7 +122,9 @@ def test_in_any_history_the_lane_takes_one_change_that_is_its_turn(steps: list[M
         task = state.tasks[start.task]
         assert start.task in state.train and not state.running & state.train.keys()
         assert (start.attempt, start.phase) == (task.attempt, task.phase.name)
-        assert not task.paused and task.not_before <= journal.time and state.is_selected(start.task)
+        assert (
+            not task.queue.paused and task.queue.not_before <= journal.time and state.is_selected(start.task)
+        )
 
 
 @pytest.mark.property
@@ -134,7 +136,7 @@ def test_from_any_history_the_lane_empties_without_anybody_being_passed_for_ever
     journal.run()
     journal.tell(*map(f.Unpaused, journal.state.tasks))
     for name in list(journal.state.reconcile):
-        candidate = journal.state.tasks[name].candidate
+        candidate = journal.state.tasks[name].change.candidate
         assert candidate is not None
         journal.tell(f.CandidateDropped(name, candidate.commit))
     for name in sorted(journal.state.running & journal.state.train.keys()):
@@ -171,7 +173,7 @@ def key(journal: Journal, name: str) -> tuple[TaskId, int, str, int]:
 
 
 def turn_green(journal: Journal, name: str) -> None:
-    built = journal.task(name).built
+    built = journal.task(name).change.built
     assert built is not None
     journal.tell(f.CandidatePassed(*key(journal, name), built.base, built.commit, built.tree))
 
@@ -199,9 +201,9 @@ def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() ->
 
 def test_nothing_is_checked_on_top_of_a_change_that_edits_how_checks_run() -> None:
     journal = in_lane("a", "b")
-    work = journal.task("a").work
+    work = journal.task("a").change.work
     assert work is not None
-    journal.task("a").work = replace(work, touched=("src/a.py", "tests/conftest.py"))
+    journal.task("a").change.work = replace(work, touched=("src/a.py", "tests/conftest.py"))
     build(journal, "a", "m1")
     assert steps(journal) == []
     turn_green(journal, "a")
@@ -275,7 +277,7 @@ def test_what_went_wrong_on_top_of_another_is_no_failure_and_is_asked_again_on_m
     build(journal, "b", "a-1")
     journal.tell(f.CandidateStale(*key(journal, "b"), why="red on top of a"))
     task = journal.task("b")
-    assert (task.phase.name, task.failures, task.attempt) == ("verify", [], 1)
+    assert (task.phase.name, task.trouble.failures, task.attempt) == ("verify", [], 1)
     assert steps(journal) == []
     turn_green(journal, "a")
     land(journal, "a")
@@ -301,7 +303,9 @@ def test_in_any_history_of_a_deep_lane_one_change_lands_and_the_next_is_on_top_o
     state = journal.state
     starts = moves(state, journal.time)
     landing = [name for name in state.running if state.tasks[name].phase.kind is PhaseKind.LAND]
-    landing += [start.task for start in starts if start.phase == "land" and state.tasks[start.task].candidate]
+    landing += [
+        start.task for start in starts if start.phase == "land" and state.tasks[start.task].change.candidate
+    ]
     assert len(starts) <= 2
     assert len(landing) <= 1 or not starts
     for start in starts:

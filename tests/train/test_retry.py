@@ -109,7 +109,7 @@ def test_a_task_whose_holder_keeps_disappearing_waits_longer_and_longer_and_neve
     assert delays[QUICK_LOSSES] > 0 and delays[-1] == MAX_LOSS_SECONDS
     _, held = lose(journal)
     assert held and "killed" in held.why
-    assert journal.task("a").paused and "killed" in journal.task("a").held_back
+    assert journal.task("a").queue.paused and "killed" in journal.task("a").queue.held_back
 
 
 def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again() -> None:
@@ -119,7 +119,7 @@ def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again(
         journal.start("a")
     lose(journal)
     journal.tell(f.Unpaused(A))
-    assert journal.task("a").losses == 0 and not journal.task("a").held_back
+    assert journal.task("a").trouble.losses == 0 and not journal.task("a").queue.held_back
 
 
 def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.PhaseFailed:
@@ -146,7 +146,7 @@ def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_e
         journal.start("a")
     assert ends[:-1] == [None] * (MAX_WAITS - 1)
     assert ends[-1] and "was unavailable 12 times" in reason_text(ends[-1].why)
-    assert journal.task("a").failures == []
+    assert journal.task("a").trouble.failures == []
 
 
 def test_a_provider_is_left_alone_as_long_as_it_asks_but_not_longer_than_an_hour() -> None:
@@ -175,7 +175,7 @@ def test_waits_are_counted_anew_after_any_other_result() -> None:
     journal.tell(setback(journal, ErrorClass.RATE_LIMIT))
     journal.start("a")
     journal.tell(failed(journal.task("a"), "a failure"))
-    assert journal.task("a").waits == 0
+    assert journal.task("a").trouble.waits == 0
 
 
 def test_trouble_outside_a_task_defers_it_and_after_twenty_times_in_a_row_counts_as_its_failure() -> None:

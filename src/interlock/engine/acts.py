@@ -210,6 +210,6 @@ class Acts:
                 # A landing is never stopped: between moving main and saying so there must be nothing.
                 can_stop=kind is not PhaseKind.LAND,
                 has_agent=kind is PhaseKind.AGENT,
-                told=frozenset(message.seq for message in turn.task.said),
+                told=frozenset(message.seq for message in turn.task.talk.said),
             )
             self._go(step.task, self._performer.perform(turn), view, turn.claim)

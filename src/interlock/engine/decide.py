@@ -76,14 +76,14 @@ def succession(row: Held, is_dead: bool) -> TakeCharge | Refuse | Watch:
 def is_held_by_pause(state: State) -> bool:
     """Tell whether a task that could go on waits only because a person paused it."""
     return any(
-        (state.paused or task.paused) and _could_go_on(task)
+        (state.paused or task.queue.paused) and _could_go_on(task)
         for name, task in state.tasks.items()
         if state.is_selected(name)
     )
 
 
 def _could_go_on(task: TaskState) -> bool:
-    return task.stage is Stage.WAITING and task.unmet == 0 and task.asks is None
+    return task.stage is Stage.WAITING and task.queue.unmet == 0 and task.asks is None
 
 
 def _is_at_rest(state: State, board: Board, now: float) -> bool:
@@ -120,7 +120,7 @@ def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay
 def _tells(state: State, acts: Acts) -> Iterator[Tell]:
     """Steps that tell agents what people said after they had started."""
     for task, act in _with_agents(state, acts):
-        for message in task.said:
+        for message in task.talk.said:
             if message.seq not in act.told:
                 yield Tell(task.spec.id, act.attempt, message.seq, message.text)
 
@@ -128,7 +128,7 @@ def _tells(state: State, acts: Acts) -> Iterator[Tell]:
 def _answers(state: State, acts: Acts) -> Iterator[Answer]:
     """Steps that give agents the answers they asked for."""
     for task, act in _with_agents(state, acts):
-        for asked in task.permissions:
+        for asked in task.talk.permissions:
             if asked.attempt == act.attempt and asked.allow is not None:
                 yield Answer(task.spec.id, act.attempt, asked.call, asked.allow)
 
@@ -138,7 +138,7 @@ def _widen(state: State, board: Board, acts: Acts, strict: bool) -> list[Widen]:
     requests = (
         board.answer(task.spec.id, asked, strict)
         for task, act in _with_agents(state, acts)
-        for asked in task.requests
+        for asked in task.talk.requests
         if asked.attempt == act.attempt and not asked.is_answered
     )
     return [answer for answer, _ in zip(requests, range(1), strict=False)]
@@ -176,21 +176,25 @@ def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
             task.attempt,
             task.phase.name,
             task.epoch,
-            f"its holder ({described(task.holder)}) is gone",
+            f"its holder ({described(task.session.holder)}) is gone",
         )
         for task in lost
     ]
 
 
 def _archives(state: State, busy: Collection[TaskId]) -> list[Step]:
-    return [Archive(name, state.tasks[name].leftover) for name in sorted(state.leftovers) if name not in busy]
+    return [
+        Archive(name, state.tasks[name].session.leftover)
+        for name in sorted(state.leftovers)
+        if name not in busy
+    ]
 
 
 def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
     return [
         Reconcile(name, candidate.commit)
         for name in sorted(state.reconcile)
-        if name not in busy and (candidate := state.tasks[name].candidate)
+        if name not in busy and (candidate := state.tasks[name].change.candidate)
     ]
 
 

@@ -95,7 +95,7 @@ def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
 
 def _resumed(turn: Turn) -> Resume | None:
     """Return the interrupted session to resume, if the same agent has the task."""
-    return turn.task.cut_off if turn.task.who.name == turn.agent.name else None
+    return turn.task.session.cut_off if turn.task.who.name == turn.agent.name else None
 
 
 def _session_id(turn: Turn) -> str:
@@ -174,7 +174,7 @@ def _essence(agent: Agent, report: Report) -> str:
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Build the change on top of main, or of the one before it in the lane, in memory, and run the checks on
     exactly that tree."""
-    made = _there(turn.task.work)
+    made = _there(turn.task.change.work)
     if made.commit == made.base:
         return [await _check_main(env, turn, made, on_main=False)]
     seen = None if turn.onto else await turn.see_main()
@@ -245,7 +245,7 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
         return []
     task = turn.task.spec.id
     name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
-    touched = _there(turn.task.work).touched
+    touched = _there(turn.task.change.work).touched
     watched = tuple(path for path in touched if is_source(path))
     order = check_order(turn, name, tree, commands)
     return await env.checker.check(replace(order, task=task, watched=watched))
@@ -269,7 +269,7 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
 
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Move main to the commit that was tested, if it is still where it was tested."""
-    candidate = _there(turn.task.candidate)
+    candidate = _there(turn.task.change.candidate)
     landing = Landing(
         turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
     )

@@ -18,9 +18,9 @@ class _Looks(Protocol):
 async def lost_landings(repository: _Looks, state: State, branch: str) -> list[Fact]:
     """Tasks that are done although their commit is not on the branch any more."""
     landed = {
-        name: task.landed.commit
+        name: task.change.landed.commit
         for name, task in state.tasks.items()
-        if task.stage is Stage.DONE and task.landed and task.landed.branch == branch
+        if task.stage is Stage.DONE and task.change.landed and task.change.landed.branch == branch
     }
     gone = await repository.missing(set(landed.values()))
     return [LandingLost(name, commit) for name, commit in landed.items() if commit in gone]
@@ -38,6 +38,6 @@ async def found_landings(repository: Repository, state: State) -> list[Fact]:
     found = []
     for word, tip in (await repository.landings()).items():
         task = open_tasks.get(word)
-        if task and (task.candidate is None or task.candidate.commit != tip.commit):
+        if task and (task.change.candidate is None or task.change.candidate.commit != tip.commit):
             found.append(LandingSeen(task.spec.id, tip.commit, tree=tip.tree))
     return list(found)

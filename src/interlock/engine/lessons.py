@@ -47,11 +47,11 @@ async def _learned(env: Env, task: TaskState) -> Sequence[f.Fact]:
 
 
 async def _lesson(env: Env, task: TaskState, failure: Failure) -> Lesson | None:
-    made = task.work
-    if made is None or task.landed is None or failure.commit is None:
+    made = task.change.work
+    if made is None or task.change.landed is None or failure.commit is None:
         return None
     fix = await _fix(env, (failure.base, failure.commit), (made.base, made.commit))
-    return lesson_of(task, failure, fix, task.landed) if fix else None
+    return lesson_of(task, failure, fix, task.change.landed) if fix else None
 
 
 async def _fix(env: Env, failed: tuple[Commit, Commit], landed: tuple[Commit, Commit]) -> Fix | None:
@@ -84,7 +84,7 @@ class Offering:
 
 def takes_lessons(template: str, task: TaskState) -> bool:
     """Return True if the next prompt of a task shows lessons. A resumed session has read its own already."""
-    return task.phase.kind is PhaseKind.AGENT and task.cut_off is None and has_place(template, PLACE)
+    return task.phase.kind is PhaseKind.AGENT and task.session.cut_off is None and has_place(template, PLACE)
 
 
 def offer_facts(key: tuple[TaskId, int, str, int], made: Offer) -> list[f.LessonsOffered]:

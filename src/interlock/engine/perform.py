@@ -123,7 +123,7 @@ class Performer:
     def _tree_of(self, step: Start) -> Tree:
         """The tree of the change that this one is checked on top of."""
         before = self.ledger.state.tasks.get(step.ahead)
-        made = (before.candidate, before.built) if before else ()
+        made = (before.change.candidate, before.change.built) if before else ()
         return next((each.tree for each in made if each and each.commit == step.onto), Tree(""))
 
     async def perform(self, turn: Turn) -> None:
@@ -216,7 +216,7 @@ class Performer:
     async def reconcile(self, step: Reconcile) -> None:
         """Find out whether a tested commit of a task that has moved on is on main."""
         task = self.ledger.state.tasks[step.task]
-        candidate = task.candidate
+        candidate = task.change.candidate
         if candidate is None or candidate.commit != step.commit:
             return
         on_main = await self.env.repository.contains(step.commit)
@@ -266,9 +266,9 @@ class Performer:
 
     def _below(self, step: Start) -> Mapping[str, CheckResult] | None:
         task = self.ledger.state.tasks.get(step.ahead)
-        if task and task.candidate and task.candidate.commit == step.onto:
+        if task and task.change.candidate and task.change.candidate.commit == step.onto:
             return shown_by(self.ledger.state, task)
-        return None if task and task.built and task.built.commit == step.onto else {}
+        return None if task and task.change.built and task.change.built.commit == step.onto else {}
 
     @property
     def _environment(self) -> str:

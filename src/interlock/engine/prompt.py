@@ -105,7 +105,7 @@ def _footprint(task: TaskState) -> str:
 
 def _asked(task: TaskState) -> Iterator[str]:
     """Yield the requests of earlier attempts, with the last answer for each path."""
-    answers = {path: asked for asked in task.requests if asked.is_answered for path in asked.paths}
+    answers = {path: asked for asked in task.talk.requests if asked.is_answered for path in asked.paths}
     for path, asked in list(answers.items())[-GLOBS_SHOWN:]:
         told = "granted" if asked.granted else f"refused, because {asked.answer}"
         yield f"- {one_line(path, GOAL_CHARS)} (attempt {asked.attempt} asked for it: {told})"
@@ -137,9 +137,9 @@ def _meet(one: Task, other: Task) -> bool:
 
 
 def _said(task: TaskState) -> str:
-    words = [message.text for message in task.said] + ([task.notes] if task.notes else [])
+    words = [message.text for message in task.talk.said] + ([task.talk.notes] if task.talk.notes else [])
     parts = [word.strip()[:MESSAGE_CHARS] for word in words]
-    for asked in task.questions:
+    for asked in task.talk.questions:
         if asked.answer is not None:
             question = quoted(f"Attempt {asked.attempt} asked", asked.message or asked.text, SUMMARY_CHARS)
             parts.append(f"{question}A person answered:\n\n{asked.answer.strip()[:MESSAGE_CHARS]}")
@@ -171,10 +171,10 @@ def _failed(scene: Scene) -> Iterator[str]:
 
 def _ended(task: TaskState) -> Iterator[str]:
     """Yield the notes of the last session; without its failure, if the prompt has that already."""
-    end = task.session
-    if end is None or any(asked.attempt == end.attempt for asked in task.questions):
+    end = task.session.end
+    if end is None or any(asked.attempt == end.attempt for asked in task.talk.questions):
         return  # how it ended, and its last words, stand beside the answer that it got
-    is_told = any(failure.attempt == end.attempt for failure in task.failures[-1:])
+    is_told = any(failure.attempt == end.attempt for failure in task.trouble.failures[-1:])
     if not is_told:
         title = f"## What happened to attempt {end.attempt}"
         yield f"{title}\n\nIts session ended without a result: {end.reason}."
@@ -182,7 +182,7 @@ def _ended(task: TaskState) -> Iterator[str]:
 
 
 def _last_failure(scene: Scene) -> Failure | None:
-    return scene.task.failures[-1] if scene.task.failures else None
+    return scene.task.trouble.failures[-1] if scene.task.trouble.failures else None
 
 
 async def _diff(repository: Repository, old: str, new: str) -> str:

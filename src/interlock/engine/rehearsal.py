@@ -216,7 +216,7 @@ class Rehearsal:
             self._landed[task.spec.id] = self._now - self._start
             self._last = self._now
         elif fate.lands:
-            base = task.built.base if task.built else self.state.main
+            base = task.change.built.base if task.change.built else self.state.main
             self._fold(f.CandidatePassed(*key, base=base, commit=commit, seconds=fate.check_seconds))
         else:
             # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.

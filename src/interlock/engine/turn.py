@@ -68,5 +68,13 @@ class Turn:
 
 
 def frozen_copy(task: TaskState) -> TaskState:
-    """A task as it is now, untouched by later facts."""
-    return replace(task, failures=list(task.failures), said=list(task.said))
+    """A task as it is now, untouched by later facts: the fold replaces lists, and changes records."""
+    return replace(
+        task,
+        queue=replace(task.queue),
+        session=replace(task.session),
+        talk=replace(task.talk),
+        change=replace(task.change),
+        trouble=replace(task.trouble),
+        spent=replace(task.spent),
+    )

@@ -28,7 +28,7 @@ class Alone(NamedTuple):
 
 def is_attempted(task: TaskState) -> bool:
     """Return True if an attempt at it is under way, also one that a person took the task from."""
-    return task.leftover > 0 or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT)
+    return task.session.leftover > 0 or (task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.AGENT)
 
 
 def holds_paths(state: State, task: TaskState) -> bool:
@@ -39,9 +39,9 @@ def holds_paths(state: State, task: TaskState) -> bool:
 def edited(state: State, task: TaskState) -> tuple[str, ...] | None:
     """Return the paths of its finished change, if that is on its way to main or may be there already."""
     name = task.spec.id
-    goes_on = task.stage is Stage.RUNNING or (not task.paused and state.is_selected(name))
+    goes_on = task.stage is Stage.RUNNING or (not task.queue.paused and state.is_selected(name))
     is_on_its_way = (name in state.train and goes_on) or name in state.reconcile
-    return task.work.touched if is_on_its_way and task.work else None
+    return task.change.work.touched if is_on_its_way and task.change.work else None
 
 
 def kept_back(state: State) -> dict[TaskId, Alone]:
@@ -60,7 +60,7 @@ def kept_back(state: State) -> dict[TaskId, Alone]:
 
 
 def _met(task: TaskState, holders: list[TaskState]) -> Iterator[Alone]:
-    touched = task.work.touched if task.work else ()
+    touched = task.change.work.touched if task.change.work else ()
     for holder in holders:
         if holder is not task and (found := _first_met(holder.spec.exclusive, touched)):
             yield Alone(holder.spec.id, *found)

@@ -73,7 +73,7 @@ def known_failures(state: State) -> dict[str, CheckResult]:
     wanted = {
         command
         for task in state.tasks.values()
-        if not task.is_over or task.landed
+        if not task.is_over or task.change.landed
         for command in task.spec.verify
     }
     return {
@@ -97,7 +97,7 @@ def held_back(state: State) -> set[TaskId]:
 
 def advance(state: State, task: TaskState) -> None:
     """Main is now the tree that was checked: what the checks showed there is what they show on main."""
-    candidate, run = task.candidate, state.run
+    candidate, run = task.change.candidate, state.run
     if candidate is None or run is None:
         return
     for command, result in shown_by(state, task).items():
@@ -107,18 +107,24 @@ def advance(state: State, task: TaskState) -> None:
 def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
     """The checks of a candidate that passed, as main shows them once it has landed."""
     stack = [task]
-    while (below := state.tasks.get(stack[-1].ahead)) and below not in stack and _is_on(stack[-1], below):
+    while (
+        (below := state.tasks.get(stack[-1].change.ahead)) and below not in stack and _is_on(stack[-1], below)
+    ):
         stack.append(below)
     shown = {command: found.result for command, found in state.baselines.items()}
     for each in reversed(stack):
-        results = each.candidate.results if each.candidate else ()
+        results = each.change.candidate.results if each.change.candidate else ()
         shown = {result.command: _carried_over(shown.get(result.command), result) for result in results}
     return shown
 
 
 def _is_on(task: TaskState, below: TaskState) -> bool:
     """Tell if the candidate of a task was built on that of the other."""
-    return bool(task.candidate and below.candidate and task.candidate.base == below.candidate.commit)
+    return bool(
+        task.change.candidate
+        and below.change.candidate
+        and task.change.candidate.base == below.change.candidate.commit
+    )
 
 
 def _carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult:

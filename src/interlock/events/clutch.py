@@ -32,10 +32,10 @@ def witness(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
     if not isinstance(fact, f.Landed | f.PhaseFailed) or fact.task not in changed:
         return
     task = state.tasks[fact.task]
-    limit = state.clutch.get(task.shift.category) if task.shift else None
-    if limit is None or task.shift is None or task.shift.agents < limit.goodput:
+    limit = state.clutch.get(task.session.shift.category) if task.session.shift else None
+    if limit is None or task.session.shift is None or task.session.shift.agents < limit.goodput:
         return
     if isinstance(fact, f.Landed):
-        state.clutch[task.shift.category] = replace(limit, landed=limit.landed + 1)
+        state.clutch[task.session.shift.category] = replace(limit, landed=limit.landed + 1)
     elif fact.error in TROUBLE:
-        state.clutch[task.shift.category] = replace(limit, troubled=limit.troubled + 1)
+        state.clutch[task.session.shift.category] = replace(limit, troubled=limit.troubled + 1)

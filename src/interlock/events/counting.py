@@ -40,26 +40,26 @@ def _note_place(state: State, task: TaskState, time: float) -> None:
     """Count the task as queued or as worked on, under its category."""
     tallies = state.tallies
     queue = task.category if _is_queued(state, task) else ""
-    if queue != task.queued_as:
-        if task.queued_as:
-            _settled(tallies, task.queued_as, time).queued -= 1
+    if queue != task.queue.counted_as:
+        if task.queue.counted_as:
+            _settled(tallies, task.queue.counted_as, time).queued -= 1
         if queue:
             _settled(tallies, queue, time).queued += 1
-        task.queued_as = queue
-    is_at_work = task.shift is not None and not task.shift.agents
+        task.queue.counted_as = queue
+    is_at_work = task.session.shift is not None and not task.session.shift.agents
     if task.has_agent and not is_at_work:
         gauge = _settled(tallies, task.category, time)
-        task.shift = Shift(task.category, time, gauge.area)
+        task.session.shift = Shift(task.category, time, gauge.area)
         gauge.at_work += 1
-    elif task.shift and is_at_work and not task.has_agent:
-        _end_shift(tallies, task, task.shift, time)
+    elif task.session.shift and is_at_work and not task.has_agent:
+        _end_shift(tallies, task, task.session.shift, time)
 
 
 def _is_queued(state: State, task: TaskState) -> bool:
     return (
         task.stage is Stage.WAITING
-        and task.unmet == 0
-        and not task.paused
+        and task.queue.unmet == 0
+        and not task.queue.paused
         and task.asks is None
         and task.phase.kind is PhaseKind.AGENT
         and state.is_selected(task.spec.id)
@@ -71,7 +71,7 @@ def _end_shift(tallies: Tallies, task: TaskState, shift: Shift, time: float) -> 
     gauge.at_work -= 1
     seconds = time - shift.since
     agents = _number((gauge.area - shift.area) / seconds) if seconds > 0 else gauge.at_work + 1
-    task.shift = Shift(shift.category, shift.since, shift.area, agents)
+    task.session.shift = Shift(shift.category, shift.since, shift.area, agents)
     goodput = tallies.at(shift.category, agents)
     goodput.attempts += 1
     goodput.agent_seconds += seconds
@@ -98,16 +98,20 @@ def _settled(tallies: Tallies, category: str, time: float) -> Gauge:
 
 
 def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None:
-    agent = task.agent or task.spec.agent.name
-    opened = task.opened
+    agent = task.session.agent or task.spec.agent.name
+    opened = task.session.opened
     model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent_named(agent).model
     tally = tallies.of(task.category, agent, model)
-    goodput = tallies.at(task.shift.category, task.shift.agents) if task.shift else Goodput()
+    goodput = (
+        tallies.at(task.session.shift.category, task.session.shift.agents)
+        if task.session.shift
+        else Goodput()
+    )
     tallies.has_news = True
     if isinstance(fact, f.Landed):
         tally.landed += 1
         goodput.landed += 1
-        if not task.failures:
+        if not task.trouble.failures:
             goodput.first_landed += 1
             goodput.first_ended += 1
     elif isinstance(fact, f.WorkFinished):
@@ -134,7 +138,7 @@ def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.Phas
     elif fact.error in OWN_FAULTS:
         tally.failed += 1
         goodput.failed += 1
-    if len(task.failures) == 1 and (fact.error is ErrorClass.CONFLICT or fact.error in OWN_FAULTS):
+    if len(task.trouble.failures) == 1 and (fact.error is ErrorClass.CONFLICT or fact.error in OWN_FAULTS):
         goodput.first_ended += 1
     if fact.error is ErrorClass.TIMEOUT and fact.seconds > 0:
         _count_seconds(tally, task, fact.seconds)  # at least as long

@@ -29,39 +29,44 @@ def _said(text: str) -> Reason | None:
 
 def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
     """Count what an attempt has used, once: after a crash a second fact may end the same attempt."""
-    if usage is not None and attempt > task.usage_of:
-        task.usage += usage
-        task.usage_of = attempt
+    if usage is not None and attempt > task.spent.usage_of:
+        task.spent.usage += usage
+        task.spent.usage_of = attempt
 
 
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
-    task.holder, task.not_before = fact.holder, 0.0
+    task.session.holder, task.queue.not_before = fact.holder, 0.0
     task.why = _said(fact.why)
-    task.agent_exited = False
-    task.ahead, task.built = fact.ahead, None
-    task.permissions = []
+    task.session.exited = False
+    task.change.ahead, task.change.built = fact.ahead, None
+    task.talk.permissions = []
     if task.phase.kind is PhaseKind.AGENT:
-        task.agent, task.offered, task.held_out, task.scope = fact.agent, (), (), ()
+        task.session.agent, task.session.offered, task.session.held_out, task.session.scope = (
+            fact.agent,
+            (),
+            (),
+            (),
+        )
 
 
 def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:
-    task.opened = Opened(fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base)
+    task.session.opened = Opened(fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base)
 
 
 def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:
     asked = Permission(fact.attempt, fact.call, fact.tool, fact.text)
-    task.permissions = [*task.permissions[1 - PERMISSIONS_KEPT :], asked]
+    task.talk.permissions = [*task.talk.permissions[1 - PERMISSIONS_KEPT :], asked]
 
 
 def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None:
     """Note the question. It is no failure: neither the breaker nor the limit of retries counts it."""
     asked = Question(fact.attempt, fact.text, fact.message)
-    task.questions = [*task.questions[1 - QUESTIONS_KEPT :], asked]
-    task.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
+    task.talk.questions = [*task.talk.questions[1 - QUESTIONS_KEPT :], asked]
+    task.session.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
     spend(task, fact.attempt, fact.usage)
-    task.busy_seconds += fact.seconds
-    task.losses = task.deferrals = task.waits = 0
+    task.spent.busy_seconds += fact.seconds
+    task.trouble.losses = task.trouble.deferrals = task.trouble.waits = 0
     task.why = Reason(Why.QUESTION_ASKED)
 
 
@@ -72,46 +77,46 @@ def _question_answered(task: TaskState, fact: f.QuestionAnswered, _: Recorded) -
 
 def close_question(task: TaskState, answer: str = "") -> None:
     """Close an open question with the answer; without one, forget the question."""
-    if task.questions and task.questions[-1].answer is None:
-        *before, last = task.questions
-        task.questions = [*before, replace(last, answer=answer)] if answer else before
+    if task.talk.questions and task.talk.questions[-1].answer is None:
+        *before, last = task.talk.questions
+        task.talk.questions = [*before, replace(last, answer=answer)] if answer else before
 
 
 def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
-    task.agent_exited = True
+    task.session.exited = True
 
 
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
-    task.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq, fact.left_out)
-    task.busy_seconds += fact.seconds
+    task.change.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq, fact.left_out)
+    task.spent.busy_seconds += fact.seconds
     spend(task, fact.attempt, fact.usage)
-    task.losses = task.deferrals = task.waits = 0
-    task.cut_off = None
-    task.on_main_only = False
+    task.trouble.losses = task.trouble.deferrals = task.trouble.waits = 0
+    task.session.cut_off = None
+    task.change.on_main_only = False
 
 
 def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
-    task.work = task.candidate = task.cut_off = None
-    task.found_done = weigh(fact.checks) if fact.checks else CLAIMED
+    task.change.work = task.change.candidate = task.session.cut_off = None
+    task.change.found_done = weigh(fact.checks) if fact.checks else CLAIMED
     spend(task, fact.attempt, fact.usage)
-    task.busy_seconds += fact.seconds
+    task.spent.busy_seconds += fact.seconds
     task.why = Reason(Why.NOTHING_TO_CHANGE, {"on_main": fact.on_main, "checked": bool(fact.checks)})
 
 
 def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> None:
-    task.built = Candidate(fact.commit, fact.tree, fact.base)
+    task.change.built = Candidate(fact.commit, fact.tree, fact.base)
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
-    task.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
-    task.losses = task.deferrals = 0
-    task.on_main_only = False
+    task.change.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
+    task.trouble.losses = task.trouble.deferrals = 0
+    task.change.on_main_only = False
 
 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
-    evidence = task.candidate.evidence if task.candidate else UNCHECKED
-    task.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
-    task.candidate = None
+    evidence = task.change.candidate.evidence if task.change.candidate else UNCHECKED
+    task.change.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
+    task.change.candidate = None
     task.why = Reason(Why.LANDED, {"commit": fact.commit})
 
 
@@ -120,36 +125,36 @@ def _landing_lost(task: TaskState, fact: f.LandingLost, _: Recorded) -> None:
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
-    known = task.landed if task.landed and task.landed.commit == fact.commit else None
-    task.landed = known or Candidate(fact.commit, fact.tree, fact.base)
-    task.candidate = task.cut_off = None
+    known = task.change.landed if task.change.landed and task.change.landed.commit == fact.commit else None
+    task.change.landed = known or Candidate(fact.commit, fact.tree, fact.base)
+    task.change.candidate = task.session.cut_off = None
     close_question(task)
     task.why = Reason(Why.LANDING_FOUND, {"commit": fact.commit})
 
 
 def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
-    task.candidate = None
+    task.change.candidate = None
     task.why = Reason(
         Why.RETRYING, {"cause": _said(fact.why) or Reason(Why.MAIN_MOVED, {"commit": fact.main})}
     )
-    task.on_main_only = task.on_main_only or task.phase.kind is PhaseKind.CHECK
+    task.change.on_main_only = task.change.on_main_only or task.phase.kind is PhaseKind.CHECK
 
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     if fact.error in WAITS:
-        task.waits += (
+        task.trouble.waits += (
             1  # it says nothing about the task, so neither the breaker nor the next attempt hear of it
         )
     else:
-        task.waits = 0
+        task.trouble.waits = 0
         _remember(task, fact)
-    task.cut_off = None
+    task.session.cut_off = None
     spend(task, fact.attempt, fact.usage)
-    task.losses = task.deferrals = 0
+    task.trouble.losses = task.trouble.deferrals = 0
     task.why = _said(fact.summary)
-    task.not_before = _next_try(task, fact, row.time)
+    task.queue.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
-        task.busy_seconds += fact.seconds
+        task.spent.busy_seconds += fact.seconds
 
 
 def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
@@ -157,54 +162,53 @@ def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
     until = time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     if fact.error not in WAITS:
         return until
-    task.closed = {**task.closed, task.who.name: until}
-    opens = min(task.closed.get(agent.name, 0.0) for agent in task.spec.candidates)
+    task.trouble.closed = {**task.trouble.closed, task.who.name: until}
+    opens = min(task.trouble.closed.get(agent.name, 0.0) for agent in task.spec.candidates)
     return opens if opens > time else 0.0
 
 
 def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
-    made = task.work if task.work and task.work.attempt == fact.attempt else None
-    task.failures.append(
-        Failure(
-            fact.attempt,
-            fact.phase,
-            fact.error,
-            fact.summary,
-            fact.fingerprint,
-            fact.feedback,
-            fact.log,
-            fact.commit,
-            fact.base,
-            next((check.command for check in fact.checks if not check.passed and not check.red_on_base), ""),
-            task.agent,
-            fact.left_out or (made.left_out if made else ()),
-        )
+    made = task.change.work if task.change.work and task.change.work.attempt == fact.attempt else None
+    failure = Failure(
+        fact.attempt,
+        fact.phase,
+        fact.error,
+        fact.summary,
+        fact.fingerprint,
+        fact.feedback,
+        fact.log,
+        fact.commit,
+        fact.base,
+        next((check.command for check in fact.checks if not check.passed and not check.red_on_base), ""),
+        task.session.agent,
+        fact.left_out or (made.left_out if made else ()),
     )
+    task.trouble.failures = [*task.trouble.failures, failure]
 
 
 def _cut_off(task: TaskState, archived: str) -> None:
     """Remember where an agent can go on that was ended from outside."""
-    opened = task.opened
+    opened = task.session.opened
     if task.phase.kind is PhaseKind.AGENT and opened and opened.attempt == task.attempt:
-        task.cut_off = Resume(opened.attempt, opened.session, opened.base, archived)
+        task.session.cut_off = Resume(opened.attempt, opened.session, opened.base, archived)
 
 
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
-    task.losses += 1
+    task.trouble.losses += 1
     task.why = _said(fact.why)
     spend(task, fact.attempt, fact.usage)
-    task.ready_since = row.time
-    task.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
+    task.queue.ready_since = row.time
+    task.queue.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     _cut_off(task, fact.archived)
 
 
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
-    task.deferrals += 1
+    task.trouble.deferrals += 1
     task.why = _said(fact.why)
     spend(task, fact.attempt, fact.usage)
     if fact.archived:
         _cut_off(task, fact.archived)
-    task.not_before = row.time + fact.retry_after_seconds
+    task.queue.not_before = row.time + fact.retry_after_seconds
 
 
 def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
@@ -213,16 +217,16 @@ def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
 
 def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
     # What went wrong last is still worth telling, but the breaker must not count it.
-    task.failures = [replace(failure, fingerprint="") for failure in task.failures[-1:]]
-    task.losses, task.notes, task.not_before = 0, fact.note, 0.0
-    task.waits, task.cut_off, task.landed = 0, None, None
+    task.trouble.failures = [replace(failure, fingerprint="") for failure in task.trouble.failures[-1:]]
+    task.trouble.losses, task.talk.notes, task.queue.not_before = 0, fact.note, 0.0
+    task.trouble.waits, task.session.cut_off, task.change.landed = 0, None, None
     close_question(task, fact.note)
     task.why = Reason(Why.RETRIED)
 
 
 def _reset(task: TaskState, fact: f.TaskReset, _: Recorded) -> None:
-    task.failures, task.losses, task.not_before = [], 0, 0.0
-    task.waits, task.cut_off, task.landed = 0, None, None
+    task.trouble.failures, task.trouble.losses, task.queue.not_before = [], 0, 0.0
+    task.trouble.waits, task.session.cut_off, task.change.landed = 0, None, None
     close_question(task)
     task.why = _said(fact.why) or Reason(Why.RESET)
 

@@ -39,5 +39,5 @@ def canary_for(state: State, task: Task) -> CanaryResult | None:
 
 def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:
     """Return the evidence of a change that passed: it is fixed now, and later findings do not change it."""
-    touched = task.work.touched if task.work else ()
+    touched = task.change.work.touched if task.change.work else ()
     return weigh(fact.checks, canary_for(state, task.spec), touched, fact.lost_tests)

@@ -22,6 +22,7 @@ from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Place, Stage, next_move
 from interlock.events.pairing import observe
+from interlock.events.parts import Queue
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import RunState, State, TaskState
 from interlock.events.versions import Unknown, newest
@@ -101,9 +102,12 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
     if fact.task not in state.tasks:
         return set()
     task = state.tasks[fact.task]
-    task.paused, task.held_back = on, fact.why if isinstance(fact, f.Paused) and fact.losses else ""
+    task.queue.paused, task.queue.held_back = (
+        on,
+        fact.why if isinstance(fact, f.Paused) and fact.losses else "",
+    )
     if not on:
-        task.losses = 0
+        task.trouble.losses = 0
     return {fact.task}
 
 
@@ -124,16 +128,16 @@ def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) ->
     if task is None:
         return set()
     spend(task, fact.attempt, fact.usage)
-    if fact.attempt < task.leftover:
+    if fact.attempt < task.session.leftover:
         return set()
-    task.leftover = 0
+    task.session.leftover = 0
     _index(state, task)
     return {fact.task}
 
 
 def _message_said(state: State, fact: f.MessageSaid, row: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
-        task.said = [*task.said[1 - MESSAGES_KEPT :], Said(row.seq, fact.text)]
+        task.talk.said = [*task.talk.said[1 - MESSAGES_KEPT :], Said(row.seq, fact.text)]
     return set()
 
 
@@ -141,18 +145,18 @@ def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) 
     task = state.tasks.get(fact.task)
     if task is None:
         return set()
-    task.permissions = [
+    task.talk.permissions = [
         replace(asked, allow=fact.allow)
         if asked.allow is None and (asked.attempt, asked.call) == (fact.attempt, fact.call)
         else asked
-        for asked in task.permissions
+        for asked in task.talk.permissions
     ]
     return {fact.task}
 
 
 def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
-        task.session = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
+        task.session.end = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
     return set()
 
 
@@ -185,15 +189,15 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
             known.origin, known.parent = origin, fact.parent
             return {task}  # another file has it now, and the work goes on
     if known is None:
-        known = state.tasks[task] = TaskState(spec, since=row.time, ready_since=row.time)
+        known = state.tasks[task] = TaskState(spec, since=row.time, queue=Queue(ready_since=row.time))
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
     else:
         _forget_needs(state, known)
-        known.spec, known.cut_off = spec, None
+        known.spec, known.session.cut_off = spec, None
         close_question(known)  # whoever asked it had another task
         place = _next_place(known, fact) or Place(known.stage, known.phase_index)
         if place.begins:
-            known.failures, known.losses, known.waits = [], 0, 0
+            known.trouble.failures, known.trouble.losses, known.trouble.waits = [], 0, 0
         _move(state, known, place, row.time)
     known.origin, known.parent = origin, fact.parent
     _remember_needs(state, known)
@@ -223,11 +227,11 @@ def _sound_agent(agent: Agent) -> Agent:
 
 
 def _remember_needs(state: State, task: TaskState) -> None:
-    task.unmet = 0
+    task.queue.unmet = 0
     for need in task.spec.needs:
         state.dependents.setdefault(need, []).append(task.spec.id)
         other = state.tasks.get(need)
-        task.unmet += other is None or other.stage is not Stage.DONE
+        task.queue.unmet += other is None or other.stage is not Stage.DONE
 
 
 def _forget_needs(state: State, task: TaskState) -> None:
@@ -239,11 +243,11 @@ def _forget_needs(state: State, task: TaskState) -> None:
 
 def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
-    if task is None or task.candidate is None or task.candidate.commit != fact.commit:
+    if task is None or task.change.candidate is None or task.change.candidate.commit != fact.commit:
         return set()
     if not task.must_reconcile:
         return set()  # it is on its way to main, and whoever looked for it there came too early
-    task.candidate = None
+    task.change.candidate = None
     _index(state, task)
     return {fact.task}
 
@@ -257,15 +261,15 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if place is None:
         return _started_too_late(state, task, fact)
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
-        task.leftover = task.attempt
+        task.session.leftover = task.attempt
     if isinstance(fact, f.Landed):
         advance(state, task)
     EFFECTS[type(fact)](task, fact, row)
-    if isinstance(fact, f.Landed | f.LandingSeen) and task.landed:
-        task.landed = replace(task.landed, branch=task.landed.branch or state.branch)
-        forget_canaries(state, task.landed)
-    if isinstance(fact, f.CandidatePassed) and task.candidate:
-        task.candidate = replace(task.candidate, evidence=evidence_of(state, task, fact))
+    if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
+        task.change.landed = replace(task.change.landed, branch=task.change.landed.branch or state.branch)
+        forget_canaries(state, task.change.landed)
+    if isinstance(fact, f.CandidatePassed) and task.change.candidate:
+        task.change.candidate = replace(task.change.candidate, evidence=evidence_of(state, task, fact))
     if isinstance(fact, f.CandidatePassed | f.PhaseFailed):
         _note_times(state, fact.checks)
     credit(state, task, fact)
@@ -293,8 +297,8 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
     agent that nobody wants, and it holds what it holds until it is ended."""
     if not isinstance(fact, f.PhaseStarted) or not task.is_over or task.phase.kind is not PhaseKind.AGENT:
         return set()
-    task.epoch, task.attempt, task.leftover = fact.epoch, fact.attempt, fact.attempt
-    task.agent_exited = False
+    task.epoch, task.attempt, task.session.leftover = fact.epoch, fact.attempt, fact.attempt
+    task.session.exited = False
     _index(state, task)
     return {task.spec.id}
 
@@ -302,9 +306,9 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
 def _counts(task: TaskState, fact: f.Fact) -> bool:
     """Is the fact about what the task is doing now."""
     if isinstance(fact, f.Landed):
-        return task.candidate is not None and task.candidate.commit == fact.commit
+        return task.change.candidate is not None and task.change.candidate.commit == fact.commit
     if isinstance(fact, f.LandingLost):
-        return task.landed is not None and task.landed.commit == fact.commit
+        return task.change.landed is not None and task.change.landed.commit == fact.commit
     if isinstance(fact, f.QuestionAnswered):
         return task.asks is not None and task.asks.attempt == fact.attempt
     if isinstance(fact, f.PhaseStarted):
@@ -319,9 +323,9 @@ def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskI
     before, stage = task.stage, place.stage
     task.stage, task.phase_index = stage, place.phase_index
     if place.begins:
-        task.since = task.ready_since = time
+        task.since = task.queue.ready_since = time
     if stage is not Stage.RUNNING:
-        task.built = None
+        task.change.built = None
     if stage is not before:
         task.since = time
     state.counts[before] = state.counts.get(before, 0) - 1
@@ -332,22 +336,22 @@ def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskI
     freed = set(state.dependents.get(task.spec.id, ()))
     if before is Stage.DONE:
         for dependent in freed:
-            state.tasks[dependent].unmet += 1
+            state.tasks[dependent].queue.unmet += 1
         return freed
     for dependent in freed:
-        state.tasks[dependent].unmet -= 1
-        if state.tasks[dependent].unmet == 0:
-            state.tasks[dependent].ready_since = time
+        state.tasks[dependent].queue.unmet -= 1
+        if state.tasks[dependent].queue.unmet == 0:
+            state.tasks[dependent].queue.ready_since = time
     return freed
 
 
 def _index(state: State, task: TaskState) -> None:
     key = task.spec.id
     (state.running.add if task.stage is Stage.RUNNING else state.running.discard)(key)
-    (state.leftovers.add if task.leftover else state.leftovers.discard)(key)
+    (state.leftovers.add if task.session.leftover else state.leftovers.discard)(key)
     (state.reconcile.add if task.must_reconcile else state.reconcile.discard)(key)
-    if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.work:
-        state.train[key] = task.work.seq
+    if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.change.work:
+        state.train[key] = task.change.work.seq
     else:
         state.train.pop(key, None)
 

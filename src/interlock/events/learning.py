@@ -75,26 +75,27 @@ def credit(state: State, task: TaskState, fact: f.Fact) -> None:
     has_landed = isinstance(fact, f.Landed)
     if isinstance(fact, f.PhaseFailed) and fact.error not in OWN_FAULTS:
         return
-    doubted = {name for name in task.offered if name in state.lessons and not state.lessons[name].is_trusted}
-    for name in (*task.offered, *task.held_out):
+    given = [name for name in task.session.offered if name in state.lessons]
+    doubted = {name for name in given if not state.lessons[name].is_trusted}
+    for name in (*task.session.offered, *task.session.held_out):
         # The result of an attempt may be due to another lesson that it carried.
         if name not in state.lessons or doubted - {name}:
             continue
         lesson = state.lessons[name]
-        if name in task.offered:
+        if name in task.session.offered:
             lesson.with_tried += 1
             lesson.with_landed += has_landed
         else:
             lesson.without_tried += 1
             lesson.without_landed += has_landed
-    if has_landed and any(failure.command and failure.commit for failure in task.failures):
+    if has_landed and any(failure.command and failure.commit for failure in task.trouble.failures):
         state.to_learn_from.add(task.spec.id)
 
 
 def _lessons_offered(state: State, fact: f.LessonsOffered, _: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
     if task and (fact.epoch, fact.attempt) == (task.epoch, task.attempt):
-        task.offered, task.held_out = fact.offered, fact.held_out
+        task.session.offered, task.session.held_out = fact.offered, fact.held_out
     return set()
 
 

@@ -1,11 +1,14 @@
 """The parts of a task's state, one for each side of its life. Only `fold` writes to them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
+from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
-from interlock.model.outcome import CheckResult, ErrorClass
-from interlock.model.task import Commit, Tree
+from interlock.model.outcome import CheckResult, ErrorClass, Resume
+from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
+from interlock.model.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +71,105 @@ class Opened:
     model: str
     sandbox: str
     base: Commit
+
+
+@dataclass(slots=True)
+class Queue:
+    """A task's place among those that could start."""
+
+    unmet: int = 0
+    """Needs that have not landed yet."""
+    paused: bool = False
+    held_back: str = ""
+    """Why Interlock itself has paused it."""
+    ready_since: float = 0.0
+    """When it last became free to start, for ageing."""
+    not_before: float = 0.0
+    counted_as: str = ""
+    """The category it is counted under while it could start; empty: it could not."""
+
+
+@dataclass(slots=True)
+class Session:
+    """The agent of the last attempt, and its session."""
+
+    agent: str = ""
+    """The name of the agent; empty: there was no attempt yet."""
+    holder: str = ""
+    """The process that has, or had, the phase."""
+    exited: bool = False
+    """The agent has ended and needs no slot; the phase goes on until its work is imported."""
+    opened: Opened | None = None
+    end: SessionEnd | None = None
+    cut_off: Resume | None = None
+    """A session that ended without a result through no fault of its own, and may go on."""
+    leftover: int = 0
+    """An attempt that a person took the task away from: it may still run, and is not archived yet."""
+    offered: tuple[str, ...] = ()
+    """The lessons that the attempt was given."""
+    held_out: tuple[str, ...] = ()
+    """Those that it was not given, to see what they do."""
+    scope: tuple[str, ...] = ()
+    """What the agent may edit in addition, because it asked."""
+    shift: Shift | None = None
+    """When an agent worked on the task last."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """Messages between a task's agents and people."""
+
+    notes: str = ""
+    """What a person wants the next attempt to know."""
+    said: list[Said] = field(default_factory=list)
+    """What people said to its agents, oldest first; every attempt is told."""
+    permissions: list[Permission] = field(default_factory=list)
+    """What its agent asks leave for, or has asked in this attempt."""
+    questions: list[Question] = field(default_factory=list)
+    """What its attempts ended with, oldest first; all but the last are answered."""
+    requests: list[ScopeRequest] = field(default_factory=list)
+    """What its agents asked to edit in addition, oldest first, and the answers."""
+
+
+@dataclass(slots=True)
+class Change:
+    """A task's change on its way to main."""
+
+    work: Work | None = None
+    built: Candidate | None = None
+    """What is being checked now, so that others can be checked on top of it."""
+    ahead: TaskId = TaskId("")
+    """The last check is, or was, on top of this task's change, which was not on main yet."""
+    on_main_only: bool = False
+    """Such a check came to nothing: the next one is on main itself."""
+    candidate: Candidate | None = None
+    landed: Candidate | None = None
+    found_done: Evidence | None = None
+    """The task is done without a landing, as nothing was left to change; how well that is known."""
+
+
+@dataclass(slots=True)
+class Trouble:
+    """Failures and losses of a task; the retry limit and the breaker look at these."""
+
+    failures: list[Failure] = field(default_factory=list)
+    """Since the last reset or retry by a person."""
+    losses: int = 0
+    """Phases lost in a row without any result."""
+    deferrals: int = 0
+    """Times in a row that something outside the task was in the way."""
+    waits: int = 0
+    """Times in a row that the model could not be had."""
+    closed: dict[str, float] = field(default_factory=dict)
+    """Until when the model of an agent could not be had, as this task found out."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Time, tokens and money of all attempts of a task, however they ended."""
+
+    usage: Usage = field(default_factory=Usage)
+    usage_of: int = 0
+    """The last attempt that is counted there."""
+    busy_seconds: float = 0.0
+    """Time that agents have spent on it."""

@@ -21,20 +21,20 @@ def scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[
     if (fact.epoch, fact.attempt) != (task.epoch, task.attempt):
         return set()
     asked = ScopeRequest(row.seq, fact.attempt, fact.paths, fact.why)
-    task.requests = [*task.requests[1 - REQUESTS_KEPT :], asked]
+    task.talk.requests = [*task.talk.requests[1 - REQUESTS_KEPT :], asked]
     return set()
 
 
 def scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[TaskId]:
     """Note the first answer. Granted paths are held from now on, until the attempt's change has landed."""
     task = state.tasks.get(fact.task)
-    if task is None or all(asked.seq != fact.request or asked.is_answered for asked in task.requests):
+    if task is None or all(asked.seq != fact.request or asked.is_answered for asked in task.talk.requests):
         return set()
-    task.requests = [
+    task.talk.requests = [
         replace(asked, granted=fact.granted, answer=fact.why) if asked.seq == fact.request else asked
-        for asked in task.requests
+        for asked in task.talk.requests
     ]
     if not fact.granted or fact.attempt != task.attempt:
         return set()
-    task.scope = tuple(dict.fromkeys((*task.scope, *fact.paths)))
+    task.session.scope = tuple(dict.fromkeys((*task.session.scope, *fact.paths)))
     return {fact.task}

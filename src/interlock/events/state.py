@@ -5,22 +5,21 @@ Mutable on the inside so that a fact costs what it changes and not what there is
 
 from dataclasses import dataclass, field
 
-from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
+from interlock.events.asked import Question
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
-from interlock.events.parts import Candidate, Failure, Opened, Work
+from interlock.events.parts import Change, Queue, Session, Spent, Talk, Trouble
 from interlock.events.record import GENESIS
-from interlock.events.tallies import Shift, Tallies
+from interlock.events.tallies import Tallies
 from interlock.events.versions import Unknown
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import Baseline, Resume
+from interlock.model.outcome import Baseline
 from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
-from interlock.model.usage import Usage
 
 OTHER = "other"
 """The category of a task that nobody has put into one."""
@@ -105,83 +104,22 @@ class TaskState:
     spec: Task
     origin: Origin = field(default_factory=Origin)
     parent: TaskId = TaskId("")
-    stage: Stage = Stage.WAITING
-    phase_index: int = 0
-    attempt: int = 0
-    epoch: int = 0
-    holder: str = ""
-    agent_exited: bool = False
-    """Its agent has ended and needs no slot; the phase goes on until its work is imported."""
-    failures: list[Failure] = field(default_factory=list)
-    """Since the last reset or retry by a person; the breaker and the retry limit look at these."""
-    notes: str = ""
-    """What a person wants the next attempt to know."""
-    said: list[Said] = field(default_factory=list)
-    """What people said to its agents, oldest first; every attempt is told."""
-    session: SessionEnd | None = None
-    opened: Opened | None = None
-    """The session of its last attempt."""
-    permissions: list[Permission] = field(default_factory=list)
-    """What its agent asks leave for, or has asked in this attempt."""
-    questions: list[Question] = field(default_factory=list)
-    """What its attempts ended with, oldest first; all but the last are answered."""
-    cut_off: Resume | None = None
-    """A session that ended without a result through no fault of its own, and may go on."""
-    waits: int = 0
-    """Times in a row that the model could not be had."""
-    usage: Usage = field(default_factory=Usage)
-    """The usage of all its attempts, however they ended."""
-    usage_of: int = 0
-    """The last attempt that is counted there."""
-    losses: int = 0
-    """Phases lost in a row without any result."""
-    deferrals: int = 0
-    """Times in a row that something outside the task was in the way."""
-    work: Work | None = None
-    built: Candidate | None = None
-    """What is being checked now, so that others can be checked on top of it."""
-    ahead: TaskId = TaskId("")
-    """Its last check is, or was, on top of this task's change, which was not on main yet."""
-    on_main_only: bool = False
-    """Such a check came to nothing: the next one is on main itself."""
-    candidate: Candidate | None = None
-    landed: Candidate | None = None
-    found_done: Evidence | None = None
-    """It is done without a landing, as nothing was left to change; how well that is known."""
-    leftover: int = 0
-    """An attempt that a person took the task away from: it may still run, and is not archived yet."""
-    unmet: int = 0
-    """Needs that have not landed yet."""
-    paused: bool = False
-    held_back: str = ""
-    """Why Interlock itself has paused it."""
-    since: float = 0.0
-    """When it entered its stage or phase."""
-    ready_since: float = 0.0
-    """When it last became free to start, for ageing."""
-    not_before: float = 0.0
-    why: Reason | None = None
-    """The last reason given: why it started, failed, or was cancelled."""
-    busy_seconds: float = 0.0
-    """Time that agents have spent on it."""
     forecast: Forecast | None = None
     """What is expected of it; None: only its own definition is known."""
-    agent: str = ""
-    """Who has its last attempt, or had it."""
-    closed: dict[str, float] = field(default_factory=dict)
-    """Until when the model of an agent could not be had, as this task found out."""
-    offered: tuple[str, ...] = ()
-    """The lessons that attempt was given."""
-    held_out: tuple[str, ...] = ()
-    """Those that it was not given, to see what they do."""
-    scope: tuple[str, ...] = ()
-    """What its agent may edit in addition, because it asked."""
-    requests: list[ScopeRequest] = field(default_factory=list)
-    """What its agents asked for, oldest first, and what they were told."""
-    queued_as: str = ""
-    """The category it is counted under while it could start; empty: it could not."""
-    shift: Shift | None = None
-    """When an agent worked on it last."""
+    stage: Stage = Stage.WAITING
+    phase_index: int = 0
+    since: float = 0.0
+    """When it entered its stage or phase."""
+    attempt: int = 0
+    epoch: int = 0
+    why: Reason | None = None
+    """The last reason given: why it started, failed, or was cancelled."""
+    queue: Queue = field(default_factory=Queue)
+    session: Session = field(default_factory=Session)
+    talk: Talk = field(default_factory=Talk)
+    change: Change = field(default_factory=Change)
+    trouble: Trouble = field(default_factory=Trouble)
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def phase(self) -> Phase:
@@ -191,12 +129,12 @@ class TaskState:
     @property
     def who(self) -> Agent:
         """Who has its last attempt, or had it; before the first, its first candidate."""
-        return self.spec.agent_named(self.agent)
+        return self.spec.agent_named(self.session.agent)
 
     @property
     def has_agent(self) -> bool:
         """Is an agent at work on it."""
-        return self.stage is Stage.RUNNING and self.phase.kind is PhaseKind.AGENT and not self.agent_exited
+        return self.stage is Stage.RUNNING and self.phase.kind is PhaseKind.AGENT and not self.session.exited
 
     @property
     def category(self) -> str:
@@ -211,11 +149,11 @@ class TaskState:
     @property
     def evidence(self) -> Evidence | None:
         """How well its change is known to work; None: there is none, or none that was not refused."""
-        if self.found_done:
-            return self.found_done
-        if made := self.landed or self.candidate:
+        if self.change.found_done:
+            return self.change.found_done
+        if made := self.change.landed or self.change.candidate:
             return made.evidence
-        if self.work and not self.is_over and self.phase.kind is not PhaseKind.AGENT:
+        if self.change.work and not self.is_over and self.phase.kind is not PhaseKind.AGENT:
             return UNCHECKED
         return CLAIMED if self.stage is Stage.DONE else None
 
@@ -227,7 +165,7 @@ class TaskState:
     @property
     def asks(self) -> Question | None:
         """The question that it waits for a person to answer."""
-        last = self.questions[-1] if self.questions else None
+        last = self.talk.questions[-1] if self.talk.questions else None
         return last if last and last.answer is None and self.stage is Stage.WAITING else None
 
     @property
@@ -238,7 +176,7 @@ class TaskState:
     @property
     def must_reconcile(self) -> bool:
         """It has a tested commit that may be on main, but is no longer on its way there."""
-        if self.candidate is None or self.stage is Stage.DONE:
+        if self.change.candidate is None or self.stage is Stage.DONE:
             return False
         return self.is_over or self.phase.kind is not PhaseKind.LAND
 

@@ -73,10 +73,12 @@ def expected_paths(task: TaskState) -> tuple[str, ...]:
 def drift_of(task: TaskState) -> Drift | None:
     """Compare the last change of a task with its forecast; None if one of them is missing."""
     likely = expected_paths(task)
-    if task.work is None or not likely:
+    if task.change.work is None or not likely:
         return None
-    touched = task.work.touched
-    surprises = [path for path in touched if not any(matches(glob, path) for glob in (*likely, *task.scope))]
+    touched = task.change.work.touched
+    surprises = [
+        path for path in touched if not any(matches(glob, path) for glob in (*likely, *task.session.scope))
+    ]
     idle = [glob for glob in likely if not any(matches(glob, path) for path in touched)]
     return Drift(
         len(likely),

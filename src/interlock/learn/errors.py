@@ -217,8 +217,8 @@ def alike(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     """Tasks whose last failure is the same one, and that are not past it: two or more, the most first."""
     groups: dict[Symptom, list[TaskId]] = {}
     for name, task in state.tasks.items():
-        if task.failures and task.stage not in OVER:
-            last = task.failures[-1]
+        if task.trouble.failures and task.stage not in OVER:
+            last = task.trouble.failures[-1]
             groups.setdefault(symptom(last.error, last.summary, last.feedback), []).append(name)
     return sorted(
         ((seen, names) for seen, names in groups.items() if len(names) > 1), key=lambda pair: -len(pair[1])

@@ -48,9 +48,12 @@ class Footprints:
         self._mentions = Mentions(past.files)
         self._files = past.files
         worked_on = sorted(
-            (t for t in state.tasks.values() if t.work), key=lambda t: t.work.seq if t.work else 0
+            (t for t in state.tasks.values() if t.change.work),
+            key=lambda t: t.change.work.seq if t.change.work else 0,
         )
-        done = [Done(task.spec, task.work.touched) for task in worked_on[-REMEMBERED:] if task.work]
+        done = [
+            Done(task.spec, task.change.work.touched) for task in worked_on[-REMEMBERED:] if task.change.work
+        ]
         self._alike = Likeness(done)
         self._kept_word = round(_share_of_declared(done), 4)
         self._with: dict[str, tuple[Chance, ...]] = {}
@@ -120,9 +123,9 @@ def declared_by(spec: Task) -> tuple[str, ...]:
 
 
 def _touched_before(task: TaskState) -> Iterator[Chance]:
-    if task.work and task.landed is None:
-        why = f"attempt {task.work.attempt} edited it"
-        yield from (Chance(path, TOUCHED, "touched", why) for path in task.work.touched)
+    if task.change.work and task.change.landed is None:
+        why = f"attempt {task.change.work.attempt} edited it"
+        yield from (Chance(path, TOUCHED, "touched", why) for path in task.change.work.touched)
 
 
 def _share_of_declared(done: Sequence[Done]) -> float:

@@ -51,16 +51,16 @@ class Offer:
 
 def worth_learning(task: TaskState) -> list[Failure]:
     """The failures that a landed task overcame and whose check is known, the last first, one of a kind."""
-    if task.work is None or task.landed is None:
+    if task.change.work is None or task.change.landed is None:
         return []
     checks = {*task.spec.done_when, *task.spec.verify}
     found: dict[str, Failure] = {}
-    for failure in reversed(task.failures):
+    for failure in reversed(task.trouble.failures):
         if (
             failure.commit
             and failure.base
             and failure.command in checks
-            and failure.attempt < task.work.attempt
+            and failure.attempt < task.change.work.attempt
         ):
             found.setdefault(symptom(failure.error, failure.summary, failure.feedback).id, failure)
     return list(found.values())
@@ -77,7 +77,7 @@ def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) ->
     return Lesson(
         id=name,
         mechanism=f"`{failure.command}` fails {_without(fix)}",
-        text=told + _hint(task.notes),
+        text=told + _hint(task.talk.notes),
         fingerprint=seen.id,
         category=task.category,
         paths=_places(fix.paths),
@@ -138,10 +138,10 @@ def offer(
 
 def _fitting(state: State, task: TaskState) -> list[LessonState]:
     """The lessons in whose scope the task is, the most promising first."""
-    last = task.failures[-1] if task.failures else None
+    last = task.trouble.failures[-1] if task.trouble.failures else None
     seen = symptom(last.error, last.summary, last.feedback).id if last else ""
     # What the attempt that has just failed was given did not help, and may be why.
-    tried = task.offered if last and last.attempt == task.attempt else ()
+    tried = task.session.offered if last and last.attempt == task.attempt else ()
     found = []
     for name, known in state.lessons.items():
         by_person, is_seen = bool(known.lesson.author), seen == known.lesson.fingerprint != ""
@@ -154,9 +154,9 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
 
 def _was_misled(state: State, task: TaskState) -> bool:
     """Return True if its last attempt failed with an unproven lesson."""
-    if not task.failures or task.failures[-1].attempt != task.attempt:
+    if not task.trouble.failures or task.trouble.failures[-1].attempt != task.attempt:
         return False
-    return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.offered)
+    return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.session.offered)
 
 
 def concerns(lesson: Lesson, task: TaskState) -> bool:
@@ -184,5 +184,5 @@ def _draw(task: TaskId, attempt: int, lesson: str) -> float:
 
 
 def _under_trial(state: State, lesson: str, starting: Mapping[TaskId, Sequence[str]]) -> int:
-    running = {name: state.tasks[name].offered for name in state.running}
+    running = {name: state.tasks[name].session.offered for name in state.running}
     return sum(lesson in offered for offered in {**running, **starting}.values())

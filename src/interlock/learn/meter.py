@@ -119,7 +119,7 @@ class Meter:
     def _begin(self, fact: f.PhaseStarted, task: TaskState, time: float) -> None:
         is_agent = task.phase.kind is PhaseKind.AGENT
         self._open[fact.task] = _Begun(time, is_agent)
-        free_since = max(self.started, task.ready_since, self._not_before.pop(fact.task, 0.0))
+        free_since = max(self.started, task.queue.ready_since, self._not_before.pop(fact.task, 0.0))
         idle_since = self._could_start.pop(fact.task, time)
         if not is_agent:
             return
@@ -133,15 +133,15 @@ class Meter:
 
     def _note(self, task: TaskState, time: float) -> None:
         name = task.spec.id
-        if task.stage is Stage.WAITING and task.not_before:
-            self._not_before[name] = task.not_before
+        if task.stage is Stage.WAITING and task.queue.not_before:
+            self._not_before[name] = task.queue.not_before
         begun = self._open.get(name)
-        if begun is None or (task.stage is Stage.RUNNING and not (begun.is_agent and task.agent_exited)):
+        if begun is None or (task.stage is Stage.RUNNING and not (begun.is_agent and task.session.exited)):
             return
         del self._open[name]
         if begun.is_agent:
             self._agent_seconds += time - begun.time
-            if task.losses:
+            if task.trouble.losses:
                 self._agents[name] = ""
         else:
             self.lane_seconds += time - begun.time

@@ -67,7 +67,7 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
     looks = forecast.complexity if forecast and not task.spec.complexity else ""
     return (
         max(0.0, _closed_until(state, task, agent) - now),
-        not (task.cut_off and task.who is agent),
+        not (task.session.cut_off and task.who is agent),
         _failures(task, agent),
         looks in COMPLEXITIES and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
         _place(forecast.options if forecast else (), agent),
@@ -101,11 +101,11 @@ def _warm(state: State, task: TaskState, now: float) -> str:
 def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
     """Return the time at which the agent's model opens again, as this task and others have seen it."""
     provider = state.providers.get(provider_of(agent)) if state.providers else None
-    return max(task.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
+    return max(task.trouble.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
 
 
 def _failures(task: TaskState, agent: Agent) -> int:
-    mine = [failure.error for failure in task.failures if failure.agent == agent.name]
+    mine = [failure.error for failure in task.trouble.failures if failure.agent == agent.name]
     return sum(HOPELESS_WEIGHT if e in HOPELESS else e in OWN_FAULTS for e in mine)
 
 
@@ -134,7 +134,7 @@ def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) ->
 
 
 def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> _Reason:
-    last = next(failure for failure in reversed(task.failures) if failure.agent == usual.name)
+    last = next(failure for failure in reversed(task.trouble.failures) if failure.agent == usual.name)
     return f"{usual.name} failed at it in attempt {last.attempt}", f" ({last.summary})"
 
 

@@ -101,7 +101,7 @@ class LeaseTimeouts:
         """Note the wait of a task that a fact changed."""
         self._ends.pop(name, None)
         if task.spec.lease_seconds and task.stage is Stage.WAITING:
-            since = task.ready_since if task.phase.kind is PhaseKind.AGENT else task.since
+            since = task.queue.ready_since if task.phase.kind is PhaseKind.AGENT else task.since
             self._ends[name] = since, since + task.spec.lease_seconds
             self._first = min(self._first, self._ends[name][1])
 
@@ -215,8 +215,8 @@ class Board:
 
     def _note_line(self, name: TaskId, task: TaskState) -> None:
         self._patience.note(name, task)
-        if task.stage is Stage.WAITING and task.not_before:
-            heappush(self._timers, (task.not_before, name))
+        if task.stage is Stage.WAITING and task.queue.not_before:
+            heappush(self._timers, (task.queue.not_before, name))
             self._lines.drop(name)
         elif _could_start(self._state, task):
             self._join(name)
@@ -253,7 +253,7 @@ class Board:
     def _is_timed(self, until: float, name: TaskId) -> bool:
         """Tell if the task still goes on at that time without a new fact."""
         task = self._state.tasks[name]
-        if task.stage is not Stage.WAITING or task.not_before != until:
+        if task.stage is not Stage.WAITING or task.queue.not_before != until:
             return False
         return _could_start(self._state, task) or (
             name in self._state.train and _hold(self._state, task) is not None
@@ -269,7 +269,7 @@ class Board:
         name = first.spec.id
         # Places are not kept free: the first in order has the next one anyway, and may not need it yet.
         wanted = [want for want in demands(first) if want[0] not in COUNTED]
-        if now - first.ready_since < RESERVE_AFTER_SECONDS or not any(
+        if now - first.queue.ready_since < RESERVE_AFTER_SECONDS or not any(
             self._holds.hard(want, name) for want in wanted
         ):
             return []
@@ -290,10 +290,10 @@ def _could_start(state: State, task: TaskState) -> bool:
     return (
         task.stage is Stage.WAITING
         and task.phase.kind is PhaseKind.AGENT
-        and task.unmet == 0
-        and not task.paused
+        and task.queue.unmet == 0
+        and not task.queue.paused
         and task.asks is None
-        and not task.leftover
+        and not task.session.leftover
         and name not in state.reconcile
         and state.is_selected(name)
         and obstacle(state, task.spec) is None
@@ -315,8 +315,8 @@ def _hold(state: State, task: TaskState) -> _Hold | None:
     """Return the task's hold, and if its agent is at work (rules 1 and 2 of `holds`)."""
     if not holds_paths(state, task):
         return None
-    with_agent = is_attempted(task) and (not task.agent_exited or task.leftover > 0)
-    return _Hold(task.spec, task.forecast, task.scope, with_agent, edited(state, task) or ())
+    with_agent = is_attempted(task) and (not task.session.exited or task.session.leftover > 0)
+    return _Hold(task.spec, task.forecast, task.session.scope, with_agent, edited(state, task) or ())
 
 
 def _is_same(hold: _Hold | None, before: _Hold | None) -> bool:

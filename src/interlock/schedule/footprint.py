@@ -19,19 +19,19 @@ LIKELY = 0.3
 def footprint_of(task: TaskState) -> tuple[Chance, ...]:
     """Every path it may edit, with its probability; each path once, the surest first."""
     forecast = task.forecast.footprint if task.forecast else ()
-    if not forecast and not task.scope:
+    if not forecast and not task.session.scope:
         return tuple(Chance(path, 1.0, "declared") for path in task.spec.touches)
     chances = {chance.path: chance for chance in forecast}
     for path in task.spec.touches:
         chances.setdefault(path, Chance(path, 1.0, "declared"))
-    for path in task.scope:
+    for path in task.session.scope:
         chances[path] = Chance(path, 1.0, "granted")
     return tuple(sorted(chances.values(), key=lambda chance: -chance.probability))
 
 
 def held_paths(task: TaskState) -> Iterable[str]:
     """The paths that it keeps others away from, as far as they can choose."""
-    if task.forecast is None and not task.scope:
+    if task.forecast is None and not task.session.scope:
         return task.spec.touches
     declared = set(task.spec.touches)
     return [c.path for c in footprint_of(task) if c.path in declared or c.probability >= LIKELY]

@@ -81,7 +81,7 @@ def demands(task: TaskState) -> list[Demand]:
 def _provider(task: TaskState) -> Iterator[str]:
     """Yield the provider of its model, as far as that is settled. With candidates of several, one that is
     closed is not chosen (`agents`), and all of them together are one capacity: closed if each is."""
-    agents = (task.who,) if task.has_agent or task.leftover else task.spec.candidates
+    agents = (task.who,) if task.has_agent or task.session.leftover else task.spec.candidates
     names = {_provider_named(a.use, a.wire, a.url, a.key_env, a.login) for a in agents}
     if "" not in names:
         yield SEVERAL.join(sorted(names))

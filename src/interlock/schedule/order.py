@@ -29,5 +29,5 @@ def sort_key(task: TaskState, urgency_seconds: float) -> Key:
     spec = task.spec
     critical = spec.priority <= CRITICAL
     score = urgency_seconds + BONUS_SECONDS * (NORMAL - spec.priority)
-    day = task.ready_since // DAY_SECONDS - critical
-    return (day, not critical, RATE * task.ready_since - score, spec.id)
+    day = task.queue.ready_since // DAY_SECONDS - critical
+    return (day, not critical, RATE * task.queue.ready_since - score, spec.id)

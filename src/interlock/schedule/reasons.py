@@ -101,13 +101,13 @@ def _running(standing: ReasonContext, task: TaskState) -> Reason | None:
     seconds = max(0.0, standing.now - task.since)
     fields: dict[str, Value] = {"phase": task.phase.name, "attempt": task.attempt, "seconds": seconds}
     if _is_on_top(standing.state, task):
-        fields["ahead"] = task.ahead
+        fields["ahead"] = task.change.ahead
     return Reason(Why.RUNNING, fields)
 
 
 def _is_on_top(state: State, task: TaskState) -> bool:
     """Tell if its check is, or was, on top of a change that is not on main yet."""
-    return task.ahead in state.train and task.spec.id in state.train
+    return task.change.ahead in state.train and task.spec.id in state.train
 
 
 def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
@@ -115,15 +115,15 @@ def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
 
 
 def _paused(_: ReasonContext, task: TaskState) -> Reason | None:
-    if not task.paused:
+    if not task.queue.paused:
         return None
-    if task.held_back:
-        return Reason(Why.HELD_BACK, {"task": task.spec.id, "cause": said(task.held_back)})
+    if task.queue.held_back:
+        return Reason(Why.HELD_BACK, {"task": task.spec.id, "cause": said(task.queue.held_back)})
     return Reason(Why.PAUSED)
 
 
 def _needs(standing: ReasonContext, task: TaskState) -> Reason | None:
-    if task.unmet == 0 or task.phase.kind is not PhaseKind.AGENT:
+    if task.queue.unmet == 0 or task.phase.kind is not PhaseKind.AGENT:
         return None
     culprit = standing.needs.culprit(task.spec.id)
     if culprit is not None:
@@ -183,10 +183,10 @@ def _check(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 def _backoff(standing: ReasonContext, task: TaskState) -> Reason | None:
-    if task.not_before <= standing.now:
+    if task.queue.not_before <= standing.now:
         return None
-    seconds = task.not_before - standing.now
-    return Reason(Why.BACKOFF, {"seconds": seconds, "until": task.not_before} | _cause(task.why))
+    seconds = task.queue.not_before - standing.now
+    return Reason(Why.BACKOFF, {"seconds": seconds, "until": task.queue.not_before} | _cause(task.why))
 
 
 def _lane(standing: ReasonContext, task: TaskState) -> Reason | None:
@@ -195,8 +195,8 @@ def _lane(standing: ReasonContext, task: TaskState) -> Reason | None:
         return Reason(Why.LOOKED_UP)
     if name not in state.train:
         return None
-    if task.candidate and _is_on_top(state, task):
-        return Reason(Why.ON_TOP, {"tasks": (task.ahead,)})
+    if task.change.candidate and _is_on_top(state, task):
+        return Reason(Why.ON_TOP, {"tasks": (task.change.ahead,)})
     if alone := kept_back(state).get(name):
         fields: dict[str, Value] = {"tasks": (alone.holder,), "path": alone.path, "glob": alone.glob}
         return Reason(Why.HELD_ALONE, fields)

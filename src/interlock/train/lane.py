@@ -56,10 +56,10 @@ def moves(state: State, now: float) -> list[Start]:
 def is_forsaken(state: State, name: TaskId) -> bool:
     """Return True if it is being checked on top of a change that will not be on main as it was."""
     task = state.tasks[name]
-    if not task.ahead or task.built is None or task.built.base == state.main:
+    if not task.change.ahead or task.change.built is None or task.change.built.base == state.main:
         return False
-    before = _made(state.tasks[task.ahead]) if task.ahead in state.train else None
-    return before is None or before.commit != task.built.base
+    before = _made(state.tasks[task.change.ahead]) if task.change.ahead in state.train else None
+    return before is None or before.commit != task.change.built.base
 
 
 def _running(state: State) -> list[TaskState]:
@@ -72,7 +72,7 @@ def _tested(state: State, now: float, kept: Container[TaskId]) -> Iterator[TaskS
     return (
         task
         for name in state.train
-        if (task := state.tasks[name]).candidate
+        if (task := state.tasks[name]).change.candidate
         and task.phase.kind is PhaseKind.LAND
         and name not in kept
         and _may_move(state, task, now)
@@ -86,7 +86,7 @@ def _waiting(state: State, now: float, kept: Container[TaskId]) -> list[TaskStat
         for name in state.train
         if name not in kept
         and _may_move(state, task := state.tasks[name], now)
-        and not (task.candidate and task.phase.kind is PhaseKind.LAND)
+        and not (task.change.candidate and task.phase.kind is PhaseKind.LAND)
     )
     return [task for task, _ in zip(found, range(1), strict=False)]
 
@@ -95,8 +95,8 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
     name = task.spec.id
     return (
         task.stage is Stage.WAITING
-        and not task.paused
-        and task.not_before <= now
+        and not task.queue.paused
+        and task.queue.not_before <= now
         and name not in state.reconcile
         and state.is_selected(name)
         and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task.spec) is None)
@@ -105,12 +105,12 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
 
 def _made(task: TaskState) -> Candidate | None:
     """The commit of a change that is in the lane, passed or being checked."""
-    return task.candidate if task.phase.kind is PhaseKind.LAND else task.built
+    return task.change.candidate if task.phase.kind is PhaseKind.LAND else task.change.built
 
 
 def _may_land(task: TaskState, others: Sequence[TaskState]) -> bool:
     """Return True if no change that it is built on is under way. If main has moved, the landing finds out."""
-    base = task.candidate.base if task.candidate else Commit("")
+    base = task.change.candidate.base if task.change.candidate else Commit("")
     return not any((made := _made(other)) and made.commit == base for other in others)
 
 
@@ -133,13 +133,13 @@ def _is_landing(task: TaskState) -> bool:
 
 
 def _may_follow(task: TaskState) -> bool:
-    return task.phase.kind is PhaseKind.CHECK and not task.on_main_only
+    return task.phase.kind is PhaseKind.CHECK and not task.change.on_main_only
 
 
 def _steers(task: TaskState) -> bool:
     """Rule 7."""
     commands = (*task.spec.done_when, *task.spec.verify)
-    return task.work is not None and bool(steering(task.work.touched, commands))
+    return task.change.work is not None and bool(steering(task.change.work.touched, commands))
 
 
 def _start(task: TaskState) -> Start:
@@ -155,6 +155,6 @@ def _follow(task: TaskState, last: TaskState) -> Start:
 
 def _why(task: TaskState) -> str:
     if task.phase.kind is PhaseKind.LAND:
-        is_verified = task.candidate is not None and task.candidate.evidence.is_verified
+        is_verified = task.change.candidate is not None and task.change.candidate.evidence.is_verified
         return "passed its checks on top of main" if is_verified else "merged onto main (unverified)"
     return "next in the lane"

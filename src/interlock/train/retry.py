@@ -57,14 +57,14 @@ PhaseKey = tuple[TaskId, int, str, int]
 def failure_delay(task: TaskState, error: ErrorClass, asked_seconds: float) -> float:
     """Return the wait after one more failure of an agent (rules 1 and 3)."""
     if error in WAITS:
-        own = grown(FAILURE_SECONDS, MAX_WAIT_SECONDS, task.waits)
+        own = grown(FAILURE_SECONDS, MAX_WAIT_SECONDS, task.trouble.waits)
         return max(own, min(asked_seconds, MAX_ASKED_SECONDS))
-    return grown(FAILURE_SECONDS, MAX_FAILURE_SECONDS, len(task.failures))
+    return grown(FAILURE_SECONDS, MAX_FAILURE_SECONDS, len(task.trouble.failures))
 
 
 def lost(task: TaskState, key: PhaseKey, why: str, archived: str) -> list[f.Fact]:
     """Return the loss of a phase, and the pause if it is one too many (rule 4)."""
-    waits, losses = task.losses - QUICK_LOSSES, task.losses + 1
+    waits, losses = task.trouble.losses - QUICK_LOSSES, task.trouble.losses + 1
     delay = 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
     loss = f.PhaseLost(*key, why, archived, delay)
     if losses < MAX_LOSSES:
@@ -75,9 +75,9 @@ def lost(task: TaskState, key: PhaseKey, why: str, archived: str) -> list[f.Fact
 
 def deferred(task: TaskState, key: PhaseKey, why: str, archived: str = "") -> f.PhaseDeferred | None:
     """Return the wait until trouble outside the task is over; None: it counts as a failure now (rule 5)."""
-    if task.deferrals >= MAX_DEFERRALS:
+    if task.trouble.deferrals >= MAX_DEFERRALS:
         return None
-    delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, task.deferrals)
+    delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, task.trouble.deferrals)
     return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay, archived=archived)
 
 
@@ -100,7 +100,7 @@ def stale(key: PhaseKey, ahead: TaskId, onto: Commit, what: str) -> f.CandidateS
 
 def held_up(task: TaskState, key: PhaseKey, why: str, is_busy: bool) -> f.PhaseDeferred:
     """Return the wait of a landing until the next look (rule 6)."""
-    delay = held_seconds(BUSY_SECONDS if is_busy else HELD_SECONDS, task.deferrals)
+    delay = held_seconds(BUSY_SECONDS if is_busy else HELD_SECONDS, task.trouble.deferrals)
     return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay)
 
 
@@ -113,7 +113,11 @@ def held_seconds(shortest: float, looks: int) -> float:
 
 def wavered(task: TaskState, key: PhaseKey, why: str) -> f.PhaseDeferred:
     """Return the wait of a change that nothing can be said about while main is like this (rule 7)."""
-    delay = grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, task.deferrals) if task.deferrals else 0.0
+    delay = (
+        grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, task.trouble.deferrals)
+        if task.trouble.deferrals
+        else 0.0
+    )
     return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay)
 
 
@@ -160,21 +164,21 @@ def give_up(task: TaskState, setback: f.PhaseFailed, agent: str = "") -> f.TaskF
 def _hopeless(task: TaskState, setback: f.PhaseFailed, agent: str) -> f.TaskFailed | None:
     if setback.error not in HOPELESS:
         return None
-    hopeless = {failure.agent for failure in task.failures if failure.error in HOPELESS} | {agent}
+    hopeless = {failure.agent for failure in task.trouble.failures if failure.error in HOPELESS} | {agent}
     if not hopeless.issuperset(agent.name for agent in task.spec.candidates):
         return None  # it is the agent that cannot work, and another may have the task
     return _end(setback, Why.HOPELESS)
 
 
 def _waited_too_often(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
-    waits = task.waits + 1
+    waits = task.trouble.waits + 1
     if waits < MAX_WAITS:
         return None
     return _end(setback, Why.MODEL_UNAVAILABLE, times=waits)
 
 
 def _same_again(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
-    previous = task.failures[-1].fingerprint if task.failures else ""
+    previous = task.trouble.failures[-1].fingerprint if task.trouble.failures else ""
     if not previous or previous != setback.fingerprint:
         return None
     return replace(_end(setback, Why.SAME_FAILURE, phase=setback.phase), breaker=True)
@@ -182,7 +186,7 @@ def _same_again(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
 
 def _retries_used(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
     # What failed before a person said `retry` is kept for what it tells, without a fingerprint.
-    failures = sum(1 for failure in task.failures if failure.fingerprint) + 1
+    failures = sum(1 for failure in task.trouble.failures if failure.fingerprint) + 1
     if failures <= task.spec.retries:
         return None
     return _end(setback, Why.RETRIES_USED, times=failures, retries=task.spec.retries)

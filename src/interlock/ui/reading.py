@@ -78,4 +78,4 @@ def open_permissions(task: TaskState) -> list[Permission]:
     """The permissions that the running agent waits for."""
     if not task.has_agent:
         return []
-    return [asked for asked in task.permissions if asked.allow is None and asked.attempt == task.attempt]
+    return [asked for asked in task.talk.permissions if asked.allow is None and asked.attempt == task.attempt]

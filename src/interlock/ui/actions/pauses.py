@@ -21,7 +21,7 @@ async def pause(store: Store, reading: Reading, task: TaskId | None, why: str, a
 async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: str) -> None:
     """Let work start again: this task, or the project."""
     if not _is_paused(reading, task):
-        others = [name for name, one in reading.state.tasks.items() if one.paused]
+        others = [name for name, one in reading.state.tasks.items() if one.queue.paused]
         raise UsageError(
             f"{task or 'the project'} is not paused",
             f"interlock unpause {others[0]}" if others else "interlock status",
@@ -30,4 +30,4 @@ async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: st
 
 
 def _is_paused(reading: Reading, task: TaskId | None) -> bool:
-    return reading.state.tasks[task].paused if task else reading.state.paused
+    return reading.state.tasks[task].queue.paused if task else reading.state.paused

@@ -123,7 +123,7 @@ class Watcher:
             # A task has one attempt at a time, so that what is kept does not grow with the run.
             self._attempts = {at: one for at, one in self._attempts.items() if at[0] != key[0]}
             self._attempts[key] = Attempt(self._state_dir, self._root, *key)
-        return self._attempts[key].look(task.usage)
+        return self._attempts[key].look(task.spent.usage)
 
 
 def last_line(path: Path) -> str:

@@ -84,12 +84,12 @@ def _must_be_free(task: TaskState) -> None:
         )
     if task.has_agent:
         raise UsageError(f"the agent of {name} is running", f"stop it first: interlock cancel {name}")
-    if task.stage is Stage.WAITING and not task.paused:
+    if task.stage is Stage.WAITING and not task.queue.paused:
         raise UsageError(f"{name} starts again on its own", f"pause it first: interlock pause {name}")
 
 
 def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory]) -> TakeOver:
-    name, session = task.spec.id, task.opened
+    name, session = task.spec.id, task.session.opened
     story = next((s for s in stories if session and s.attempt == session.attempt), None)
     kept = next((p.archived for p in story.phases if p.archived), "") if story else ""
     home = project.state_dir / agent_home(name, session.attempt if session else 0)

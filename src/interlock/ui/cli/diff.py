@@ -54,8 +54,8 @@ async def _diff(invocation: Invocation, name: str, attempt: int | None) -> tuple
 def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
     """The two commits to compare."""
     name = task.spec.id
-    if attempt is None and task.landed:
-        return task.landed.base, task.landed.commit
+    if attempt is None and task.change.landed:
+        return task.change.landed.base, task.change.landed.commit
     made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
     if made:
         return _base(made[-1]), made[-1].commit

@@ -41,7 +41,7 @@ async def _read(invocation: Invocation) -> State:
 
 
 def _all(tasks: list[TaskState]) -> Iterator[str]:
-    shown = [task for task in tasks if forecast_of(task) or task.work]
+    shown = [task for task in tasks if forecast_of(task) or task.change.work]
     width = max((len(task.spec.id) for task in shown), default=0)
     for task in shown:
         yield f"{paint(task.spec.id.ljust(width), 'cyan')}  {_in_short(task)}"
@@ -57,7 +57,11 @@ def _in_short(task: TaskState) -> str:
     drift = drift_of(task)
     if drift is None:
         likely = sorted(forecast_of(task), key=lambda chance: -chance.probability)[:NAMED]
-        edited = f"edited {counted(len(task.work.touched), 'file')}, none declared" if task.work else ""
+        edited = (
+            f"edited {counted(len(task.change.work.touched), 'file')}, none declared"
+            if task.change.work
+            else ""
+        )
         return edited or f"expected in {', '.join(_with_percent(chance) for chance in likely)}"
     return drift_line(drift)
 
@@ -69,12 +73,12 @@ def _one(task: TaskState) -> Iterator[str]:
     for chance in forecast:
         why = f": {inert(chance.why)}" if chance.why else ""
         yield f"  {chance.probability:>4.0%}  {inert(chance.path).ljust(width)}  {chance.source}{why}"
-    if not forecast and task.work is None:
+    if not forecast and task.change.work is None:
         yield "  no expected paths"
-    if not forecast and task.work:
+    if not forecast and task.change.work:
         yield "  no paths were expected"
-        yield from (f"    edited  {inert(path)}" for path in task.work.touched)
-    for asked in task.requests:
+        yield from (f"    edited  {inert(path)}" for path in task.change.work.touched)
+    for asked in task.talk.requests:
         yield request_line(asked)
     if drift := drift_of(task):
         yield f"  {drift_line(drift)}"

@@ -59,7 +59,9 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
         lessons = takes_lessons(project.template, task) and offer(state, task, number, hold_out).given
         scene = Scene(task, number, neighbours(state, task.spec.id), lessons=lessons or ())
         text = await brief(project.repository, project.template, scene)
-        return number, told(text, task.cut_off if goes_on(task.cut_off, task.who.use) else None)
+        return number, told(
+            text, task.session.cut_off if goes_on(task.session.cut_off, task.who.use) else None
+        )
 
 
 async def _state_of_next_start(project: Project) -> State:

@@ -80,22 +80,22 @@ def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Fo
             yield f"{name:9} {', '.join(values)}"
     yield f"kind      {kind_text(forecast)}"
     yield f"expected  {expected_text(forecast)}"
-    if used := tokens(found.usage):
+    if used := tokens(found.spent.usage):
         yield f"used      {used}"
     if drift := drift_of(found):
         yield f"footprint {drift_line(drift)}"
-    for request in found.requests:
+    for request in found.talk.requests:
         yield f"scope    {request_line(request)}"
     for group in in_groups(stories):
         yield ""
         yield from _group_lines(group)
-    if found.landed:
+    if landed := found.change.landed:
         yield ""
-        yield f"landed as {found.landed.commit} on {found.landed.base[:12]}, tree {found.landed.tree[:12]}"
+        yield f"landed as {landed.commit} on {landed.base[:12]}, tree {landed.tree[:12]}"
         yield f"evidence: {evidence_text(found.evidence)}"
     yield from _asked(found)
     # For a task that has landed the next command would be this one again.
-    following = f"interlock diff {spec.id}" if found.landed else row.next
+    following = f"interlock diff {spec.id}" if found.change.landed else row.next
     yield f"next: {paint(following, 'cyan')}"
 
 
@@ -109,7 +109,7 @@ def _origin(found: TaskState) -> Iterator[str]:
 
 def _asked(found: TaskState) -> Iterator[str]:
     """The questions of its agents, and the answers."""
-    for question in found.questions:
+    for question in found.talk.questions:
         yield ""
         yield f"attempt {question.attempt} asked: {inert(question.text)}"
         if question.answer is not None:

@@ -76,8 +76,12 @@ def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
 
 def _left_out(state: State, began: int) -> Iterator[str]:
     """The files of this run's landings that are not on main: the line about them may have passed unseen."""
-    tasks = [task for task in state.tasks.values() if task.landed and task.work and task.work.seq > began]
-    short = [(task.spec.id, out) for task in tasks if task.work for out in task.work.left_out]
+    tasks = [
+        task
+        for task in state.tasks.values()
+        if task.change.landed and task.change.work and task.change.work.seq > began
+    ]
+    short = [(task.spec.id, out) for task in tasks if task.change.work for out in task.change.work.left_out]
     for name, out in short[:LISTED]:
         yield f"{paint('left out', 'yellow')} of {name}: {inert(out.text)}"
     if len(short) > LISTED:
@@ -86,7 +90,7 @@ def _left_out(state: State, began: int) -> Iterator[str]:
 
 def _drift(state: State, began: int) -> Drift | None:
     """The difference between expected and edited paths in this run, if it is large."""
-    worked_on = [task for task in state.tasks.values() if task.work and task.work.seq > began]
+    worked_on = [task for task in state.tasks.values() if task.change.work and task.change.work.seq > began]
     drift = sum(drifts(worked_on).values(), Drift())
     return drift if drift.is_large else None
 

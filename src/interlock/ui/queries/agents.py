@@ -50,7 +50,9 @@ class AgentRow:
 def agent_row(reading: Reading, task: TaskState, seen: AtWork, pid: int | None) -> AgentRow:
     """The agent of a running task. `seen` and `pid` come from the files of its attempt."""
     spec = task.spec
-    session = task.opened if task.opened and task.opened.attempt == task.attempt else None
+    session = (
+        task.session.opened if task.session.opened and task.session.opened.attempt == task.attempt else None
+    )
     asked = open_permissions(task) if reading.is_live else []
     claim = reading.claim_on(spec.id)
     return AgentRow(

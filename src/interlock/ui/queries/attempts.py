@@ -154,8 +154,8 @@ def task_document(
         "spec": found.spec,
         "forecast": forecast,
         "attempts": stories,
-        "landed": found.landed,
+        "landed": found.change.landed,
         "drift": drift_document(drift_of(found)),
-        "requests": found.requests,
-        "questions": found.questions,
+        "requests": found.talk.requests,
+        "questions": found.talk.questions,
     }

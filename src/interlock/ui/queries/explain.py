@@ -182,14 +182,14 @@ def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list
 
 def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
     """The fate of a commit: on main itself, merged onto main as another, or not landed."""
-    if task.landed is None:
+    if task.change.landed is None:
         return f"the task has not landed, it is {task.stage.value}"
-    if task.landed.commit.startswith(commit):
+    if task.change.landed.commit.startswith(commit):
         return f"it landed on main: {evidence_text(task.evidence)}"
     merged = [row.fact.commit for row in found if isinstance(row.fact, f.CandidatePassed)]
-    if task.landed.commit in merged:
-        return f"it landed on main as {task.landed.commit[:12]}: {evidence_text(task.evidence)}"
-    return f"another commit of the task landed: {task.landed.commit[:12]}"
+    if task.change.landed.commit in merged:
+        return f"it landed on main as {task.change.landed.commit[:12]}: {evidence_text(task.evidence)}"
+    return f"another commit of the task landed: {task.change.landed.commit[:12]}"
 
 
 def names_commit(row: Recorded, commit: str) -> bool:

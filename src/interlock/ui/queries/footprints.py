@@ -27,9 +27,9 @@ def footprint_document(task: TaskState) -> dict[str, object]:
         "id": task.spec.id,
         "stage": task.stage,
         "forecast": forecast_of(task),
-        "touched": task.work.touched if task.work else None,
-        "scope": task.scope,
-        "requests": task.requests,
+        "touched": task.change.work.touched if task.change.work else None,
+        "scope": task.session.scope,
+        "requests": task.talk.requests,
         "drift": drift_document(drift_of(task)),
     }
 

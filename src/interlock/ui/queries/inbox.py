@@ -60,7 +60,7 @@ def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:
     if state.paused:
         yield Item("paused", "paused", "", state.pause_why, "", state.time, ("interlock unpause",))
     for task in tasks:
-        if task.paused and not task.is_over:
+        if task.queue.paused and not task.is_over:
             command = f"interlock unpause {task.spec.id}"
             yield Item(task.spec.id, "paused", task.spec.id, "", "", task.since, (command,))
 

@@ -44,7 +44,7 @@ def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) 
 
 def _project(state: State, is_live: bool) -> Iterator[Family]:
     stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
-    usage = [task.usage for task in state.tasks.values()]
+    usage = [task.spent.usage for task in state.tasks.values()]
     yield _gauge("run_live", "1 while a run is active, else 0.", float(is_live))
     yield _family("tasks", "gauge", "Tasks by stage.", stages)
     yield _counter("facts_total", "Facts in the log.", state.seq)

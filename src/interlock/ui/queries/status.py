@@ -37,7 +37,7 @@ def obstacles(state: State) -> list[CheckResult]:
 
 def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     """Failures that several tasks share. Nothing has failed most of the time: then nothing is loaded."""
-    if sum(bool(task.failures) for task in state.tasks.values()) < 2:
+    if sum(bool(task.trouble.failures) for task in state.tasks.values()) < 2:
         return []
     from interlock.learn.errors import alike
 
@@ -46,7 +46,7 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
 
 def used(state: State) -> Usage:
     """The usage of all attempts of all tasks, however they ended."""
-    return sum((task.usage for task in state.tasks.values()), Usage())
+    return sum((task.spent.usage for task in state.tasks.values()), Usage())
 
 
 def status_document(reading: Reading) -> dict[str, object]:

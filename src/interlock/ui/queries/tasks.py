@@ -94,7 +94,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         attempts=task.attempt,
         reason=reason_object(reason, in_words(reading, task, reason)),
         next=next_command(reading, task, reason),
-        landed_commit=task.landed.commit if task.landed else None,
+        landed_commit=task.change.landed.commit if task.change.landed else None,
         evidence=task.evidence,
         question=task.asks.text if task.asks else None,
         goal=spec.goal,
@@ -106,13 +106,13 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
         category=category,
         category_why=category_why,
         expected_seconds=task.expected_seconds if task.knows_seconds else None,
-        paused=task.paused,
+        paused=task.queue.paused,
         selected=reading.state.is_selected(spec.id),
         since=task.since,
-        busy_seconds=task.busy_seconds,
+        busy_seconds=task.spent.busy_seconds,
         origin=task.origin,
         parent=task.parent or None,
-        usage=task.usage,
+        usage=task.spent.usage,
     )
 
 

@@ -46,8 +46,8 @@ def as_read(reading: Reading, task: TaskState, reason: Reason) -> Reason:
     """Return the reason with the reader's knowledge: the claims, and if a run is alive."""
     if task.stage is Stage.RUNNING:
         return Reason(Why.RUNNING, {**reason.fields, **_running_now(reading, task)})
-    if task.stage is Stage.DONE and task.landed:
-        return Reason(Why.DONE, {**reason.fields, "commit": task.landed.commit})
+    if task.stage is Stage.DONE and task.change.landed:
+        return Reason(Why.DONE, {**reason.fields, "commit": task.change.landed.commit})
     if not reading.is_live and reason.code in NEEDS_A_RUN:
         return Reason(Why.NO_RUN)
     return reason
@@ -71,8 +71,8 @@ def in_words(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The sentence for the reason of a task. Two of them need more than the reason holds."""
     if reason.code == Why.CHECK and (check := obstacle(reading.state, task.spec)):
         return f"`{inert(check.command)}` {main_text(check)}"
-    if reason.code == Why.DONE and task.landed:
-        how = landed_text(task.landed.commit[:12], task.landed.evidence)
+    if reason.code == Why.DONE and task.change.landed:
+        how = landed_text(task.change.landed.commit[:12], task.change.landed.evidence)
         return f"{how} ({counted(task.attempt, 'attempt')})"
     return reason_text(reason)
 

@@ -21,7 +21,7 @@ LOGINS = {
 def after_failure(task: TaskState) -> str:
     """The next command after a failure. A retry does not help a refused credential or a missing program."""
     retry = f"interlock retry {task.spec.id}"
-    last = task.failures[-1] if task.failures and task.stage is Stage.FAILED else None
+    last = task.trouble.failures[-1] if task.trouble.failures and task.stage is Stage.FAILED else None
     if last and last.error is ErrorClass.AUTH:
         command = login_command(task.spec.agent_named(last.agent))
         return f"{command} && {retry}" if command else "interlock doctor"
@@ -53,7 +53,7 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
     if reason.code == Why.ANSWER:
         return f'interlock answer {name} "..."'
     if reason.code in (Why.PAUSED, Why.HELD_BACK, Why.ALL_PAUSED):
-        return f"interlock unpause {name}" if task.paused else "interlock unpause"
+        return f"interlock unpause {name}" if task.queue.paused else "interlock unpause"
     return HELPS.get(reason.code) or f"interlock explain {name}"
 
 

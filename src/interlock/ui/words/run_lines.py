@@ -98,7 +98,7 @@ def _refused(fact: f.Fact, state: State) -> tuple[str, str, float] | None:
     if isinstance(fact, f.PhaseFailed) and fact.error in WAITS and fact.task in state.tasks:
         task = state.tasks[fact.task]
         provider = provider_of(task.who)
-        return (provider, fact.summary, task.not_before) if provider else None
+        return (provider, fact.summary, task.queue.not_before) if provider else None
     return None
 
 
