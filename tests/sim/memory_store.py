@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
+from interlock.model.task import TaskId
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import another_owner, not_empty, stale
@@ -53,6 +54,12 @@ class MemoryStore:
 
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]:
         return self._log[after : after + limit]
+
+    async def about_task(self, task: TaskId) -> list[Recorded]:
+        return [row for row in self._log if _subject(row.fact) == task]
+
+    async def about_commit(self, prefix: str) -> list[Recorded]:
+        return [row for row in self._log if str(getattr(row.fact, "commit", "")).startswith(prefix)]
 
     async def head(self) -> int:
         return len(self._log)
@@ -178,3 +185,8 @@ class MemoryStore:
         if rows:
             self._bell.ring()
         return rows
+
+
+def _subject(fact: Fact) -> str | None:
+    named = getattr(fact, "task", None)
+    return getattr(named, "id", named)

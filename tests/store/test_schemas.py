@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from interlock.model.errors import EnvironmentProblem
+from interlock.model.task import TaskId
 from interlock.store import Store, open_store
 from interlock.store.statements import SCHEMA
 from tests.store.conftest import ON_DISK
@@ -108,6 +109,13 @@ def test_an_older_schema_is_brought_up_once_and_nothing_is_lost(old: Old) -> Non
     (added,), notice = old.use(lambda store: store.append([reset("a")], "anna"))
     assert (added.seq, notice) == (len(FACTS) + 1, "")
     assert old.execute(old.statement("SELECT needs FROM {}")) == [("0.2.0",)]
+
+
+def test_the_facts_of_an_older_log_are_found_by_task(old: Old) -> None:
+    rows, _ = old.use(lambda store: store.about_task(TaskId("landed")))
+    by_text = [fact["seq"] for fact in FACTS if json.loads(fact["body"]).get("task") == "landed"]
+    assert [row.seq for row in rows[1:]] == by_text  # the first one is its definition
+    assert rows[0].kind == "TaskAccepted"
 
 
 def test_two_that_open_an_older_schema_at_once_bring_it_up_one_time(old: Old) -> None:

@@ -4,16 +4,27 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from interlock.events.facts import Fact, PhaseStarted, RunStarted
+from interlock.events.facts import (
+    Fact,
+    Landed,
+    MessageSaid,
+    Paused,
+    PhaseStarted,
+    PlanAccepted,
+    RunStarted,
+    TaskAccepted,
+    kinds,
+)
 from interlock.events.record import GENESIS, seal
 from interlock.model.claim import CONTROLLER, task_resource
 from interlock.model.errors import BrokenChain, UsageError
-from interlock.model.task import TaskId
+from interlock.model.task import Agent, Commit, Task, TaskId
 from interlock.store import Store, open_store
 from tests.store.logs import HOUR, LONG, Log, memory_log, names, reset, take, whole_log
 
@@ -146,6 +157,42 @@ def test_waiting_is_not_ended_by_a_renewal(log: Log) -> None:
         assert await waiting is False
 
     log.play(story)
+
+
+# The facts about one task, or one commit
+
+
+def test_the_facts_about_a_task_are_found_however_they_name_it(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        spec = Task(TaskId("a"), 'say "task":"b"', Agent("x", "command"))
+        about = [TaskAccepted(spec), MessageSaid(TaskId("a"), '{"task":"b"}'), reset("a", "b")]
+        other = [reset("b", "a"), Paused(), PlanAccepted("a", "b", 1)]
+        await one.append([about[0], other[0], other[1], about[1], other[2], about[2]], "anna")
+        assert [row.fact for row in await two.about_task(TaskId("a"))] == about
+        assert [row.seq for row in await two.about_task(TaskId("b"))] == [2]
+        assert await two.about_task(TaskId("c")) == []
+
+    log.play(story)
+
+
+def test_the_facts_about_a_commit_are_found_by_its_first_letters(log: Log) -> None:
+    async def story(one: Store, two: Store) -> None:
+        key = (TaskId("a"), 1, "land", 3)
+        await one.append(
+            [Landed(*key, commit=Commit("abc1234f")), Landed(*key, commit=Commit("abd"))], "anna"
+        )
+        await one.append([reset("a", '"commit":"abc1234f"'), Landed(*key, base=Commit("abc1234f"))], "anna")
+        assert [row.seq for row in await two.about_commit("abc1234")] == [1]
+        assert [row.seq for row in await two.about_commit("ab")] == [1, 2]
+        assert await two.about_commit("abc1234f0") == []
+
+    log.play(story)
+
+
+def test_every_fact_about_a_task_names_it_first() -> None:
+    """The index of Postgres looks there, as the text of a body need not be JSON."""
+    about = [[field.name for field in fields(kind)] for kind in kinds().values()]
+    assert all(names[0] == "task" for names in about if "task" in names)
 
 
 # Snapshots

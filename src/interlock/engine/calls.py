@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from interlock.engine.identity import in_charge
-from interlock.engine.loading import load_state
+from interlock.engine.loading import catch_up, load_state
 from interlock.engine.slots import Slots, slots_of
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -39,7 +39,7 @@ class Calls:
                     if not await self.is_running():
                         return False
                     await self.store.wait(state.seq, 1.0)
-                    state = await load_state(self.store)
+                    await catch_up(self.store, state)
         except TimeoutError:
             return False
         return True

@@ -111,6 +111,7 @@ class Engine:
             await _first_of([loop, halt, *aides])
         finally:
             await _end(acts.tasks)
+            await self._ledger.close(CLOSE_SECONDS)
         await self._close(claim)
         return self.state
 
@@ -147,6 +148,7 @@ class Engine:
                 heard = await last_news(self._env)
                 await self._ledger.release(claim, [*measured, *heard, f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
+                await self._ledger.close(CLOSE_SECONDS)
                 await self._ledger.save_snapshot()
                 await self._env.experience.share(self.state.tallies)
                 await self._say_what_came_late()

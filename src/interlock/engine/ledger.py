@@ -6,6 +6,7 @@ counts only the first.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from itertools import count
 
 from interlock.engine.loading import load_state
@@ -37,6 +38,8 @@ class Ledger:
         self._watch = watch
         self.tell = tell
         self._snapshot_at = 0
+        self._saving: asyncio.Task[None] | None = None
+        """A snapshot on its way to the store."""
         self._moves_being_written = 0
         self._is_move_unread = False
         self.state = State()
@@ -65,13 +68,26 @@ class Ledger:
                 self.board.update(changed)
                 self.meter = self.meter.after(row, self.state, changed)
                 self._watch(row, self.state)
-        if self.state.seq - self._snapshot_at >= SNAPSHOT_EVERY:
-            await self.save_snapshot()
+        is_saved = self._saving is None or self._saving.done()
+        if is_saved and self.state.seq - self._snapshot_at >= SNAPSHOT_EVERY:
+            self._snapshot_at = self.state.seq
+            self._saving = asyncio.create_task(self._save_meanwhile())
 
     async def save_snapshot(self) -> None:
-        """Save a snapshot, from which the next reader of this log starts."""
+        """Save a snapshot, from which the next reader of this log starts. The fold may go on meanwhile: the
+        bytes are made before anything is waited for."""
         await self._store.save_snapshot(self.state.seq, pack(self.state))
-        self._snapshot_at = self.state.seq
+
+    async def _save_meanwhile(self) -> None:
+        with suppress(StoreUnavailable):  # a shortcut: the next one is tried all the same
+            await self.save_snapshot()
+
+    async def close(self, seconds: float) -> None:
+        """Wait so long for a snapshot that is on its way, and give it up after that."""
+        if self._saving:
+            await asyncio.wait([self._saving], timeout=seconds)
+            self._saving.cancel()
+            await asyncio.wait([self._saving])
 
     async def append(self, facts: Sequence[Fact], *fences: Claim) -> None:
         """Write facts, trying again while the store cannot be used. `StaleEpoch` when a fence has fallen."""

@@ -1,8 +1,10 @@
 """Loads the state of a log from a store. Apart from the ledger: a reader imports nothing that writes."""
 
+from collections.abc import AsyncIterator
+
 from interlock import __version__
 from interlock.events.fold import apply
-from interlock.events.record import GENESIS, UnknownFact, verify_chain
+from interlock.events.record import GENESIS, Recorded, UnknownFact, verify_chain
 from interlock.events.snapshot import unpack
 from interlock.events.state import State
 from interlock.model.garbage import nothing_is_garbage
@@ -29,10 +31,21 @@ async def load_state(store: Store) -> State:
     """The state of a log, by way of its snapshot if that fits."""
     saved = await store.load_snapshot()
     state = (_unpack(*saved) if saved else None) or State()
+    async for _ in _folded(store, state):
+        pass
+    return state
+
+
+async def catch_up(store: Store, state: State) -> list[Recorded]:
+    """Fold what is new in the log into `state`; the new rows."""
+    return [row async for row in _folded(store, state)]
+
+
+async def _folded(store: Store, state: State) -> AsyncIterator[Recorded]:
     while rows := await store.read(state.seq, PAGE):
         for row in rows:
             apply(state, row)
-    return state
+            yield row
 
 
 def unknown_text(state: State) -> str:

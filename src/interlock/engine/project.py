@@ -21,7 +21,7 @@ from interlock.engine.experience import Experience, NoExperience, SharedExperien
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
-from interlock.engine.loading import load_state
+from interlock.engine.loading import catch_up, load_state
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
@@ -328,7 +328,7 @@ class Project(Calls):
         state = await load_state(self.store)
         if facts := changes(state, graph):
             await self.store.append(facts, actor or new_incarnation())
-            state = await load_state(self.store)
+            await catch_up(self.store, state)
             if len(facts) >= SNAPSHOT_EVERY:
                 await self.store.save_snapshot(state.seq, pack(state))
         return state

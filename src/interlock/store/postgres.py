@@ -10,6 +10,7 @@ import psycopg
 from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
+from interlock.model.task import TaskId
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.postgres_listener import Listener
@@ -55,6 +56,13 @@ class PostgresStore:
 
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]:
         return [Recorded(*row) for row in await self._rows("read", {"after": after, "limit": limit})]
+
+    async def about_task(self, task: TaskId) -> list[Recorded]:
+        return [Recorded(*row) for row in await self._rows("about_task", {"task": task})]
+
+    async def about_commit(self, prefix: str) -> list[Recorded]:
+        found = await self._rows("about_commit", {"first": prefix, "last": f"{prefix}~"})
+        return [Recorded(*row) for row in found]
 
     async def head(self) -> int:
         return int((await self._rows("head"))[0][0])

@@ -6,6 +6,7 @@ from typing import Protocol
 from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.model.claim import Claim, Held
+from interlock.model.task import TaskId
 
 FactsFor = Callable[[int], Sequence[Fact]]
 """The facts to write with a claim, given the epoch it got."""
@@ -38,6 +39,14 @@ class Store(Protocol):
     ) -> list[Recorded]: ...
 
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]: ...
+
+    async def about_task(self, task: TaskId) -> list[Recorded]:
+        """Read all facts that name a task, oldest first, by an index."""
+        ...
+
+    async def about_commit(self, prefix: str) -> list[Recorded]:
+        """Read all facts whose `commit` begins like this, oldest first, by an index."""
+        ...
 
     async def head(self) -> int: ...
 

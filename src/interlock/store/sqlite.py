@@ -11,6 +11,7 @@ from operator import attrgetter
 from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
 from interlock.model.claim import Claim, Held
+from interlock.model.task import TaskId
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import another_owner, claimed, not_empty, stale
@@ -53,6 +54,12 @@ class SqliteStore:
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]:
         rows = await self._file.rows("read", (after, limit))
         return [Recorded(*row) for row in rows]
+
+    async def about_task(self, task: TaskId) -> list[Recorded]:
+        return [Recorded(*row) for row in await self._file.rows("about_task", (task,))]
+
+    async def about_commit(self, prefix: str) -> list[Recorded]:
+        return [Recorded(*row) for row in await self._file.rows("about_commit", (prefix, f"{prefix}~"))]
 
     async def head(self) -> int:
         return int((await self._file.rows("head"))[0][0])
@@ -139,7 +146,8 @@ class SqliteStore:
         return self._clock.read(*(await self._file.rows("now"))[0])
 
     async def save_snapshot(self, seq: int, data: bytes) -> None:
-        await self._file.transaction(lambda db: db.execute(SQL["save_snapshot"], {"seq": seq, "data": data}))
+        # In a thread: the loop goes on while megabytes reach the disk.
+        await self._file.apart(lambda db: db.execute(SQL["save_snapshot"], {"seq": seq, "data": data}))
 
     async def load_snapshot(self) -> tuple[int, str, bytes] | None:
         rows = await self._file.rows("load_snapshot")

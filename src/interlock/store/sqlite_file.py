@@ -12,7 +12,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +30,7 @@ INLINE_LOCK_SECONDS = 0.05
 LOCK_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 RETRY_SECONDS = 0.02
+IN_MEMORY = ":memory:"
 
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
@@ -71,7 +72,7 @@ class SqliteFile:
             await asyncio.sleep(RETRY_SECONDS)
 
     # The rows are as wide as their statement says; SQLite gives them no types.
-    async def rows(self, name: str, arguments: Sequence[int] = ()) -> list[Any]:
+    async def rows(self, name: str, arguments: Sequence[int | str] = ()) -> list[Any]:
         """All rows that the named statement gives."""
         return await self.run(lambda db: db.execute(SQL[name], arguments).fetchall())
 
@@ -86,6 +87,25 @@ class SqliteFile:
             self._writer = loop.create_task(self._write())
             self._writer.add_done_callback(self._over)
         return await asyncio.shield(done)
+
+    async def apart(self, work: Work[object]) -> None:
+        """Do `work` as a transaction in a thread, on a connection of its own; what is in memory has only the
+        one that is open."""
+        await self.run(lambda _db: None)  # the file is there, and the same as before
+        if self.path == IN_MEMORY:
+            await self.transaction(work)
+        else:
+            await asyncio.to_thread(self._apart, work)
+
+    def _apart(self, work: Work[object]) -> None:
+        try:
+            where = f"{Path(self.path).absolute().as_uri()}?mode=rw"  # a file that is gone stays away
+            with closing(
+                sqlite3.connect(where, timeout=self._lock_seconds, isolation_level=None, uri=True)
+            ) as db:
+                _in_transaction(db, work)
+        except sqlite3.DatabaseError as error:
+            raise _explain(error, self.path) from error
 
     async def _write(self) -> None:
         while self._asked:
@@ -187,7 +207,7 @@ def _create_private(path: str) -> None:
 
     A file that exists is left alone: to open and close it here would drop the locks of this process on it.
     """
-    if path != ":memory:":
+    if path != IN_MEMORY:
         with suppress(OSError):  # SQLite says better why it cannot be made
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 

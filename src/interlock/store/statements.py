@@ -8,7 +8,7 @@ from typing import TypeVar
 Text = TypeVar("Text", str, bytes)
 
 # Not `importlib.resources`: loading that takes longer than opening the database.
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables, in both dialects. The statements `to_N_` turn schema N-1 into schema N."""
 
 _FOLDER = Path(__file__).with_name("sql")

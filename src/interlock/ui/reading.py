@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
 from interlock.events.asked import Permission
-from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Held, task_resource
@@ -44,16 +43,6 @@ async def look(store: Store, state: State) -> Reading:
     return Reading(state, await store.now(), in_charge(claims.values()), claims)
 
 
-async def catch_up(store: Store, state: State) -> list[Recorded]:
-    """Fold what is new into `state`; the new rows."""
-    new: list[Recorded] = []
-    while rows := await store.read(state.seq, PAGE):
-        for row in rows:
-            apply(state, row)
-        new += rows
-    return new
-
-
 async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
     """The log from a position to its end."""
     while rows := await store.read(after, PAGE):
@@ -64,9 +53,7 @@ async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
 
 async def history(store: Store, task: TaskId) -> list[Recorded]:
     """The facts that name a task, oldest first."""
-    # The text is searched before it is decoded: most facts of a long log are about other tasks.
-    quoted = f'"{task}"'
-    return [row async for row in all_rows(store) if quoted in row.body and _is_about(row, task)]
+    return [row for row in await store.about_task(task) if _is_about(row, task)]
 
 
 def _is_about(row: Recorded, task: TaskId) -> bool:

@@ -78,6 +78,18 @@ CREATE TABLE interlock.version AS SELECT 1 AS version
 -- name: to_2_needs — the oldest Interlock that can use the schema; every later schema keeps this column
 ALTER TABLE interlock.version ADD COLUMN needs text NOT NULL DEFAULT '0.2.0'
 
+-- name: to_3_by_task — finds the facts that name a task without a look at all others; a body need not be JSON
+CREATE INDEX facts_by_task ON interlock.facts (
+    project,
+    (substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]+)"'))
+)
+
+-- name: to_3_by_commit — finds the facts about a commit: made, tested, landed
+CREATE INDEX facts_by_commit ON interlock.facts (
+    project,
+    (substring(body from '"commit":"([0-9a-f]+)"')) COLLATE "C"
+)
+
 -- name: set_schema_version — in the transaction that makes the tables
 UPDATE interlock.version SET version = {version}
 
@@ -127,6 +139,22 @@ RETURNING pg_notify(%(channel)s, '')
 SELECT seq, time, actor, kind, body, hash FROM interlock.facts
 WHERE project = %(project)s AND seq > %(after)s
 ORDER BY seq LIMIT %(limit)s
+
+-- name: about_task — the facts that name a task; the expression is that of the index
+SELECT seq, time, actor, kind, body, hash FROM interlock.facts
+WHERE
+    project = %(project)s
+    AND substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]+)"')
+    = %(task)s
+ORDER BY seq
+
+-- name: about_commit — the facts about the commits between two names; the expression is that of the index
+SELECT seq, time, actor, kind, body, hash FROM interlock.facts
+WHERE
+    project = %(project)s
+    AND substring(body from '"commit":"([0-9a-f]+)"') COLLATE "C"
+    BETWEEN %(first)s AND %(last)s
+ORDER BY seq
 
 -- name: holds — one row if the claim still stands
 SELECT 1 FROM interlock.claims

@@ -43,6 +43,14 @@ CREATE TABLE project (
 -- name: to_2_row — every later schema keeps this row, so that an older Interlock can say what it needs
 INSERT INTO project (one, lineage, needs) VALUES (1, '', '0.2.0')
 
+-- name: to_3_by_task — finds the facts that name a task without a look at all others
+CREATE INDEX facts_by_task ON facts (
+    CASE WHEN json_valid(body) THEN coalesce(json_extract(body, '$.task.id'), json_extract(body, '$.task')) END
+)
+
+-- name: to_3_by_commit — finds the facts about a commit: made, tested, landed
+CREATE INDEX facts_by_commit ON facts (CASE WHEN json_valid(body) THEN json_extract(body, '$.commit') END)
+
 -- name: schema_version — 0: the file is new
 PRAGMA user_version
 
@@ -90,6 +98,18 @@ INSERT INTO facts (seq, time, actor, kind, body, hash) VALUES (?, ?, ?, ?, ?, ?)
 
 -- name: read — the facts after a position
 SELECT seq, time, actor, kind, body, hash FROM facts WHERE seq > ? ORDER BY seq LIMIT ?
+
+-- name: about_task — the facts that name a task; the expression is that of the index
+SELECT seq, time, actor, kind, body, hash FROM facts
+WHERE
+    CASE WHEN json_valid(body) THEN coalesce(json_extract(body, '$.task.id'), json_extract(body, '$.task')) END
+    = ?
+ORDER BY seq
+
+-- name: about_commit — the facts about the commits between two names; the expression is that of the index
+SELECT seq, time, actor, kind, body, hash FROM facts
+WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.commit') END BETWEEN ? AND ?
+ORDER BY seq
 
 -- name: holds — one row if the claim still stands
 SELECT 1 FROM claims WHERE resource = :resource AND epoch = :epoch AND holder = :holder AND NOT released

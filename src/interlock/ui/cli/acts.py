@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import click
 
-from interlock.engine.loading import load_state
+from interlock.engine.loading import catch_up, load_state
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
@@ -16,7 +16,7 @@ from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, catch_up
+from interlock.ui.reading import Reading
 
 Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 

@@ -2,7 +2,7 @@
 
 import click
 
-from interlock.engine.loading import load_state
+from interlock.engine.loading import catch_up, load_state
 from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskAccepted
 from interlock.events.lifecycle import Stage
@@ -12,7 +12,7 @@ from interlock.model.task import Origin, OriginKind, Task, TaskId
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import actor, run_async
-from interlock.ui.reading import catch_up, look
+from interlock.ui.reading import look
 
 
 @click.command("add", cls=Command)

@@ -1,9 +1,11 @@
 """`interlock explain`: why a task waits, runs, failed or landed; and which attempt made a commit."""
 
 import re
+from operator import attrgetter
 
 import click
 
+from interlock.events.facts import PhaseFact
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
@@ -14,7 +16,7 @@ from interlock.ui.plain import inert
 from interlock.ui.queries.attempts import attempts_of
 from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, all_rows, history
+from interlock.ui.reading import Reading, history
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -55,6 +57,7 @@ async def _explain(invocation: Invocation, what: str) -> list[Cause]:
 
 
 async def _commit(store: Store, reading: Reading, commit: str) -> list[Cause]:
-    # The text is searched before it is decoded: most facts name other commits.
-    rows = [row async for row in all_rows(store) if f'"{commit}' in row.body]
-    return explain_commit(reading, [row for row in rows if names_commit(row, commit)], commit)
+    named = [row.fact for row in await store.about_commit(commit)]
+    tasks = dict.fromkeys(fact.task for fact in named if isinstance(fact, PhaseFact))
+    rows = [row for task in tasks for row in await history(store, task) if names_commit(row, commit)]
+    return explain_commit(reading, sorted(rows, key=attrgetter("seq")), commit)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from interlock.engine.loading import catch_up
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
@@ -21,7 +22,7 @@ from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import inert
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading, catch_up, history
+from interlock.ui.reading import Reading, history
 from interlock.ui.words.sessions import decode, event_line
 
 CHUNK_BYTES = 1 << 16

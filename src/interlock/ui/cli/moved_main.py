@@ -2,9 +2,10 @@
 
 from contextlib import suppress
 
+from interlock.engine.loading import catch_up
 from interlock.model.errors import EnvironmentProblem
 from interlock.ui.cli.session import ProjectLog, actor
-from interlock.ui.reading import Reading, catch_up
+from interlock.ui.reading import Reading
 
 
 async def note_lost_landings(project: ProjectLog, reading: Reading) -> None:

@@ -4,6 +4,7 @@ import asyncio
 
 import click
 
+from interlock.engine.loading import catch_up
 from interlock.events.state import State
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
@@ -16,7 +17,7 @@ from interlock.ui.cli.status import headline, table
 from interlock.ui.cli.verdict import outcome, verdict
 from interlock.ui.queries.status import status_document
 from interlock.ui.queries.tasks import find, rows
-from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 
 
 @click.command("wait", cls=Command)

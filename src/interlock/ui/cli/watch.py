@@ -2,6 +2,7 @@
 
 import sys
 
+from interlock.engine.loading import catch_up
 from interlock.events.lifecycle import Stage
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -12,7 +13,7 @@ from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.cli.status import groups, heading, headline, lines
 from interlock.ui.plain import inert
 from interlock.ui.queries.status import status_document
-from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, catch_up, look
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
