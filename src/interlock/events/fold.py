@@ -33,13 +33,13 @@ from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginK
 
 _WIRES = ("", *Wire)
 MESSAGES_KEPT = 20
-TIMES_KEPT, COMMANDS_KEPT = 9, 200
-"""Of green checks: how many of the last times, and of how many commands."""
 """A person who said more than this to one agent is better off with a new goal."""
+TIMES_KEPT, COMMANDS_KEPT = 9, 200
+"""The most times of green checks that are kept for a command, and the most commands."""
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
-    """The state after these rows, going on from `state` if there is one."""
+    """Fold these rows, from `state` on if there is one."""
     state = state or State()
     for row in rows:
         apply(state, row)
@@ -47,7 +47,7 @@ def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
 
 
 def apply(state: State, row: Recorded) -> set[TaskId]:
-    """Take one row in; which tasks look different now."""
+    """Fold one row; return the tasks that it changed."""
     if not 0 <= row.time <= MOST:
         row = replace(row, time=float(bounded(row.time)))
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
@@ -161,7 +161,7 @@ def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
 
 
 def _unreadable(state: State, fact: Unreadable, row: Recorded) -> set[TaskId]:
-    """Kept in the log, and passed over: a loop that runs has agents to bring to an end."""
+    """Note a row that cannot be read, and pass over it: a running loop has agents to bring to an end."""
     if not fact.is_needed:
         state.passed_over += 1
     elif state.unknown is None:
@@ -194,7 +194,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     else:
         _forget_needs(state, known)
         known.spec, known.session.cut_off = spec, None
-        close_question(known)  # whoever asked it had another task
+        close_question(known)  # the agent that asked it had another task
         place = _next_place(known, fact) or Place(known.stage, known.phase_index)
         if place.begins:
             known.trouble.failures, known.trouble.losses, known.trouble.waits = [], 0, 0
@@ -206,7 +206,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
 
 
 def _sound(spec: Task) -> Task:
-    """The task as this version can carry it out, whatever wrote it down."""
+    """Return the task as this version can carry it out, whichever version wrote it."""
     agents = tuple(map(_sound_agent, spec.agents))
     agent = _sound_agent(spec.agent)
     if agent is spec.agent and agents == spec.agents and spec.pipeline:
@@ -246,7 +246,7 @@ def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> s
     if task is None or task.change.candidate is None or task.change.candidate.commit != fact.commit:
         return set()
     if not task.must_reconcile:
-        return set()  # it is on its way to main, and whoever looked for it there came too early
+        return set()  # it is on its way to main, and the look for it there came too early
     task.change.candidate = None
     _index(state, task)
     return {fact.task}
@@ -283,7 +283,7 @@ def _next_place(task: TaskState, fact: f.Fact) -> Place | None:
 
 
 def _note_times(state: State, checks: Sequence[CheckResult]) -> None:
-    """Of green checks only: one that fails may do so before it has begun."""
+    """Note the times of green checks only: one that fails may do so before it has begun."""
     for check in checks:
         if check.passed and check.seconds > 0:
             before = state.check_seconds.pop(check.command, ())
@@ -293,8 +293,8 @@ def _note_times(state: State, checks: Sequence[CheckResult]) -> None:
 
 
 def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId]:
-    """A person gave the task up in the moment between the decision to start it and the start: there is an
-    agent that nobody wants, and it holds what it holds until it is ended."""
+    """Note a start of a task that a person gave up between the decision and the start: its agent is unwanted,
+    and holds its leases until it is ended."""
     if not isinstance(fact, f.PhaseStarted) or not task.is_over or task.phase.kind is not PhaseKind.AGENT:
         return set()
     task.epoch, task.attempt, task.session.leftover = fact.epoch, fact.attempt, fact.attempt
@@ -304,7 +304,7 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
 
 
 def _counts(task: TaskState, fact: f.Fact) -> bool:
-    """Is the fact about what the task is doing now."""
+    """Return True if the fact is about what the task is doing now."""
     if isinstance(fact, f.Landed):
         return task.change.candidate is not None and task.change.candidate.commit == fact.commit
     if isinstance(fact, f.LandingLost):
@@ -319,7 +319,7 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
 
 
 def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskId]:
-    """Put a task into a stage and a phase and keep the indexes; the dependents this frees."""
+    """Put a task into a stage and a phase, and keep the indexes; return the dependents that this frees."""
     before, stage = task.stage, place.stage
     task.stage, task.phase_index = stage, place.phase_index
     if place.begins:
@@ -357,7 +357,7 @@ def _index(state: State, task: TaskState) -> None:
 
 
 _TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)
-"""What a person may say while an agent is at work. Whoever ends that agent says so: WorkspaceArchived."""
+"""Facts by which a person takes a task from its agent. WorkspaceArchived follows when that has ended."""
 
 # Any: each handler takes the one kind of fact it is listed under.
 _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {

@@ -69,7 +69,7 @@ class Overlaps:
     redoing: dict[TaskId, Pair] = field(default_factory=dict)
     """Tasks that make a change again, each with the pair that caused it."""
     regimes: dict[str, Regime] = field(default_factory=dict)
-    """By category, over all runs."""
+    """Results by category, over all runs."""
 
     def fade(self) -> None:
         """A run later."""

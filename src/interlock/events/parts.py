@@ -23,19 +23,19 @@ class Failure:
     feedback: str
     log: str = ""
     commit: Commit | None = None
-    """What the attempt had made, if anything, and what from."""
+    """The commit of the attempt, if it made one, and below the commit it was made from."""
     base: Commit = Commit("")
     command: str = ""
     """The check that was red, if one was."""
     agent: str = ""
-    """Who had the attempt."""
+    """Agent of the attempt."""
     left_out: tuple[LeftOut, ...] = ()
     """Files of the attempt that would not have landed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an agent made."""
+    """The change that an agent made."""
 
     attempt: int
     commit: Commit
@@ -54,9 +54,9 @@ class Candidate:
     tree: Tree
     base: Commit
     evidence: Evidence = UNCHECKED
-    """What its checks came to."""
+    """The result of its checks."""
     results: tuple[CheckResult, ...] = ()
-    """What they will have shown of main once it lands."""
+    """Results of its checks, which are those of main once it lands."""
     branch: str = ""
     """The commit that it landed as."""
 
@@ -81,9 +81,9 @@ class Queue:
     """Needs that have not landed yet."""
     paused: bool = False
     held_back: str = ""
-    """Why Interlock itself has paused it."""
+    """The reason why Interlock itself has paused it."""
     ready_since: float = 0.0
-    """When it last became free to start, for ageing."""
+    """Time at which it last became free to start, for ageing."""
     not_before: float = 0.0
     counted_as: str = ""
     """The category it is counted under while it could start; empty: it could not."""
@@ -108,11 +108,11 @@ class Session:
     offered: tuple[str, ...] = ()
     """The lessons that the attempt was given."""
     held_out: tuple[str, ...] = ()
-    """Those that it was not given, to see what they do."""
+    """Lessons that were held back from it, to measure if they help."""
     scope: tuple[str, ...] = ()
-    """What the agent may edit in addition, because it asked."""
+    """Paths that the agent may edit in addition, because it asked."""
     shift: Shift | None = None
-    """When an agent worked on the task last."""
+    """The last time that an agent worked on the task."""
 
 
 @dataclass(slots=True)
@@ -120,15 +120,15 @@ class Talk:
     """Messages between a task's agents and people."""
 
     notes: str = ""
-    """What a person wants the next attempt to know."""
+    """A person's note for the next attempt."""
     said: list[Said] = field(default_factory=list)
-    """What people said to its agents, oldest first; every attempt is told."""
+    """Messages of people to its agents, oldest first; every attempt gets them."""
     permissions: list[Permission] = field(default_factory=list)
-    """What its agent asks leave for, or has asked in this attempt."""
+    """Requests for permission of its agent in this attempt."""
     questions: list[Question] = field(default_factory=list)
-    """What its attempts ended with, oldest first; all but the last are answered."""
+    """Questions that its attempts ended with, oldest first; all but the last are answered."""
     requests: list[ScopeRequest] = field(default_factory=list)
-    """What its agents asked to edit in addition, oldest first, and the answers."""
+    """Requests of its agents for scope, oldest first, with the answers."""
 
 
 @dataclass(slots=True)
@@ -137,11 +137,11 @@ class Change:
 
     work: Work | None = None
     built: Candidate | None = None
-    """What is being checked now, so that others can be checked on top of it."""
+    """The candidate that is being checked now: others can be checked on top of it."""
     ahead: TaskId = TaskId("")
     """The last check is, or was, on top of this task's change, which was not on main yet."""
     on_main_only: bool = False
-    """Such a check came to nothing: the next one is on main itself."""
+    """True if such a check gave no result: the next one is on main itself."""
     candidate: Candidate | None = None
     landed: Candidate | None = None
     found_done: Evidence | None = None
@@ -159,9 +159,9 @@ class Trouble:
     deferrals: int = 0
     """Times in a row that something outside the task was in the way."""
     waits: int = 0
-    """Times in a row that the model could not be had."""
+    """Times in a row that the model was unavailable."""
     closed: dict[str, float] = field(default_factory=dict)
-    """Until when the model of an agent could not be had, as this task found out."""
+    """Time until which the model of an agent is unavailable, as this task found out."""
 
 
 @dataclass(slots=True)

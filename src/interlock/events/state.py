@@ -1,4 +1,4 @@
-"""What the log adds up to: the state of every task and of the run.
+"""State: every task and the run, as the folded log has them.
 
 Mutable on the inside so that a fact costs what it changes and not what there is; only `fold` writes to it.
 """
@@ -22,12 +22,12 @@ from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
 
 OTHER = "other"
-"""The category of a task that nobody has put into one."""
+"""The category of a task that has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many agents may work at once on one kind of work, as the clutch said last."""
+    """The last limit of the clutch on agents at work at once on one kind of work."""
 
     limit: int
     brake: str
@@ -35,13 +35,13 @@ class Limit:
     time: float
     evidence: dict[str, float] = field(default_factory=dict)
     goodput: int = 0
-    """What the goodput brake alone allows; 0: it was not asked."""
+    """The number that the goodput brake alone allows; 0: it was not asked."""
     until: float = 0.0
-    """With no place at all: when that ends."""
+    """End of a limit of 0."""
     landed: int = 0
-    """Since that number is being tried, and with all of them at work."""
+    """Landings with all agents at work, since that number is being tried."""
     troubled: int = 0
-    """The same for conflicts and red checks."""
+    """Conflicts and red checks with all agents at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Warm:
-    """Where an agent worked last on a story."""
+    """The last agent that worked on a story."""
 
     task: TaskId
     agent: str
@@ -81,7 +81,7 @@ class LessonState:
 
     lesson: Lesson
     learned: int = 1
-    """How many landings have shown it."""
+    """Number of landings that have shown it."""
     shown_by: tuple[Commit, ...] = ()
     """The last of these landings."""
     with_tried: float = 0.0
@@ -89,7 +89,7 @@ class LessonState:
     without_tried: float = 0.0
     without_landed: float = 0.0
     retired: str = ""
-    """Why it is not offered any more."""
+    """The reason why it is no longer offered."""
 
     @property
     def is_trusted(self) -> bool:
@@ -105,11 +105,11 @@ class TaskState:
     origin: Origin = field(default_factory=Origin)
     parent: TaskId = TaskId("")
     forecast: Forecast | None = None
-    """What is expected of it; None: only its own definition is known."""
+    """Its forecast; None: only its own definition is known."""
     stage: Stage = Stage.WAITING
     phase_index: int = 0
     since: float = 0.0
-    """When it entered its stage or phase."""
+    """Time at which it entered its stage or phase."""
     attempt: int = 0
     epoch: int = 0
     why: Reason | None = None
@@ -128,12 +128,12 @@ class TaskState:
 
     @property
     def who(self) -> Agent:
-        """Who has its last attempt, or had it; before the first, its first candidate."""
+        """The agent of its last attempt; before the first, its first candidate."""
         return self.spec.agent_named(self.session.agent)
 
     @property
     def has_agent(self) -> bool:
-        """Is an agent at work on it."""
+        """True if an agent is at work on it."""
         return self.stage is Stage.RUNNING and self.phase.kind is PhaseKind.AGENT and not self.session.exited
 
     @property
@@ -143,12 +143,12 @@ class TaskState:
 
     @property
     def expected_seconds(self) -> float:
-        """How long an agent will probably work on it."""
+        """The time that an agent will probably work on it."""
         return self.forecast.seconds if self.forecast else self.spec.estimate_seconds
 
     @property
     def evidence(self) -> Evidence | None:
-        """How well its change is known to work; None: there is none, or none that was not refused."""
+        """The evidence for its change; None: it has no change that was not refused."""
         if self.change.found_done:
             return self.change.found_done
         if made := self.change.landed or self.change.candidate:
@@ -159,7 +159,7 @@ class TaskState:
 
     @property
     def knows_seconds(self) -> bool:
-        """Is `expected_seconds` more than a number to plan with."""
+        """True if `expected_seconds` is more than a number to plan with."""
         return not self.forecast.is_guess if self.forecast else self.spec.has_estimate
 
     @property
@@ -170,12 +170,12 @@ class TaskState:
 
     @property
     def is_over(self) -> bool:
-        """Nothing more happens to it by itself."""
+        """True if nothing more happens to it by itself."""
         return self.stage not in (Stage.WAITING, Stage.RUNNING)
 
     @property
     def must_reconcile(self) -> bool:
-        """It has a tested commit that may be on main, but is no longer on its way there."""
+        """True if it has a tested commit that may be on main, but is no longer on its way there."""
         if self.change.candidate is None or self.stage is Stage.DONE:
             return False
         return self.is_over or self.phase.kind is not PhaseKind.LAND
@@ -197,33 +197,33 @@ class RunState:
     ended_why: str = ""
     sandbox: str = ""
     slots: dict[str, int] = field(default_factory=dict)
-    """How many agents of a role may work at once."""
+    """The most agents of each role at once."""
     brake: Limit | None = None
-    """What the clutch said last of all agents together."""
+    """The last limit of the clutch on all agents together."""
     lane_depth: int = 1
     environment: str = ""
-    """What decides the result of a check besides the tree; empty: checks are not tried on main first."""
+    """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
 
 
 @dataclass(slots=True)
 class State:
-    """Everything that is known."""
+    """Everything that the log says."""
 
     seq: int = 0
     time: float = 0.0
     hash: str = GENESIS
     tasks: dict[TaskId, TaskState] = field(default_factory=dict)
     dependents: dict[TaskId, list[TaskId]] = field(default_factory=dict)
-    """Who needs whom, the other way round."""
+    """The tasks that need each task."""
     running: set[TaskId] = field(default_factory=set)
     train: dict[TaskId, int] = field(default_factory=dict)
     """Tasks whose next phase is a check or a landing, with their place in the queue."""
     reconcile: set[TaskId] = field(default_factory=set)
     """Tasks whose tested commit may be on main although they are no longer on their way there."""
     leftovers: set[TaskId] = field(default_factory=set)
-    """With an attempt that must be ended and archived before anything else."""
+    """Tasks with an attempt that must be ended and archived before anything else."""
     counts: dict[str, int] = field(default_factory=dict)
-    """How many tasks are in each stage."""
+    """Number of tasks in each stage."""
     branch: str = ""
     main: Commit = Commit("")
     main_tree: Tree = Tree("")
@@ -231,41 +231,41 @@ class State:
     pause_why: str = ""
     run: RunState | None = None
     baselines: dict[str, Baseline] = field(default_factory=dict)
-    """How each check ended on main, by command; the last time only."""
+    """The last result of each check on main, by command."""
     check_seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    """By command, how long its last green runs took; a bounded number."""
+    """Times of the last green runs of each command; a bounded number."""
     canaries: dict[str, CanaryResult] = field(default_factory=dict)
-    """What the project's checks said of code that was broken on purpose, by `canary_key`."""
+    """Results of the project's checks on code that was broken on purpose, by `canary_key`."""
     steered: Commit = Commit("")
     """The last landing that edits how checks run. Canaries that were tried before it count no more."""
     noticed_on: Tree = Tree("")
     """The tree of main that a canary was last made of and noticed on."""
     digest: str = ""
-    """Of the task graph that was accepted last."""
+    """Digest of the task graph that was accepted last."""
     source: str = ""
     clutch: dict[str, Limit] = field(default_factory=dict)
-    """By category, over all runs."""
+    """Limits by category, over all runs."""
     provider_limits: dict[str, Limit] = field(default_factory=dict)
-    """How many agents each provider has room for, where that is less than any number."""
+    """The most agents of each provider, where it has a limit."""
     providers: dict[str, Provider] = field(default_factory=dict)
     lessons: dict[str, LessonState] = field(default_factory=dict)
     warm: dict[str, Warm] = field(default_factory=dict)
-    """By story, the latest last; a bounded number."""
+    """The last agent of each story, the latest last; a bounded number."""
     pool: Measured | None = None
-    """How the pool was doing when it was measured last."""
+    """The last figures of the pool."""
     tallies: Tallies = field(default_factory=Tallies)
-    """What is counted over all runs."""
+    """Sums over all runs."""
     overlaps: Overlaps = field(default_factory=Overlaps)
-    """What came of tasks that were started side by side although they overlap."""
+    """Results of tasks that were started side by side although they overlap."""
     elsewhere: Tallies = field(default_factory=Tallies)
-    """What other projects of the same user count, as far as it was heard of."""
+    """Sums of the same user's other projects, as last gathered."""
     exclusive: set[TaskId] = field(default_factory=set)
     """Tasks that hold paths alone while they are under way."""
     to_learn_from: set[TaskId] = field(default_factory=set)
-    """Tasks that landed after a check was red, and that nobody has looked at yet."""
+    """Tasks that landed after a red check, and whose lessons are not worked out yet."""
 
     unknown: Unknown | None = None
-    """Not None: nothing may be decided from this log by this version."""
+    """The fact because of which this version may decide nothing from this log; None: there is none."""
     passed_over: int = 0
     """Facts that this version cannot read and need not know."""
 
@@ -275,5 +275,5 @@ class State:
         return self.noticed_on if self.steered else Tree("")
 
     def is_selected(self, task: TaskId) -> bool:
-        """May the current run work on it."""
+        """True if the current run may work on it."""
         return self.run is None or self.run.selection is None or task in self.run.selection
