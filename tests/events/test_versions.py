@@ -12,7 +12,7 @@ import pytest
 from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.record import Unreadable, decode, encode, seal
-from interlock.events.snapshot import pack, unpack
+from interlock.events.snapshot import pack, sealed, unpack
 from interlock.events.state import State
 from interlock.events.versions import ANY, FIRST, SHAPES, UPCASTS, Unknown, marked, marks_of, newest
 from interlock.model.outcome import ErrorClass
@@ -21,6 +21,8 @@ from interlock.model.task import TaskId
 from tests.events.journal import Journal
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+DIGEST = 32
+"""Bytes of a snapshot before its JSON."""
 RELEASES = sorted(path.parent for path in GOLDEN.glob("*/shapes.json"))
 FAILED = '{"task": "a", "attempt": 1, "phase": "implement", "epoch": 1, "error": "%s"}'
 PIPELINE = '{"task": {"id": "a", "goal": "g", "agent": {"name": "x", "use": "command"}, "pipeline": [%s]}}'
@@ -147,4 +149,6 @@ def test_marks_stand_before_the_fields_and_are_no_fields(monkeypatch: pytest.Mon
 def test_a_snapshot_of_a_version_that_knew_other_kinds_is_not_used() -> None:
     data = pack(State())
     assert unpack(data, State().hash) == State()
-    assert unpack(data.replace(b'["Unpaused",1]', b'["Unpaused",2]'), State().hash) is None
+    other = data[DIGEST:].replace(b'["Unpaused",1]', b'["Unpaused",2]')
+    assert unpack(sealed(data[DIGEST:]), State().hash) == State()
+    assert unpack(sealed(other), State().hash) is None

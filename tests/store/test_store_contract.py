@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from interlock.engine.loading import load_state
 from interlock.events.facts import (
     Fact,
     Landed,
@@ -21,7 +22,9 @@ from interlock.events.facts import (
     TaskAccepted,
     kinds,
 )
+from interlock.events.fold import fold
 from interlock.events.record import GENESIS, seal
+from interlock.events.snapshot import pack
 from interlock.model.claim import CONTROLLER, task_resource
 from interlock.model.errors import BrokenChain, UsageError
 from interlock.model.task import Agent, Commit, Task, TaskId
@@ -216,6 +219,21 @@ def test_a_snapshot_of_a_fact_that_is_not_there_does_not_count(log: Log) -> None
         await one.append([reset("a")], "anna")
         await one.save_snapshot(2, b"from the future")
         assert await two.load_snapshot() is None
+
+    log.play(story)
+
+
+def test_a_snapshot_with_a_changed_byte_is_passed_over_and_the_log_is_folded(log: Log) -> None:
+    """A task counted as done that no fact says has landed."""
+
+    async def story(one: Store, two: Store) -> None:
+        rows = await one.append([TaskAccepted(Task(TaskId("a"), "g", Agent("x", "command")))], "anna")
+        whole = pack(fold(rows))
+        damaged = whole.replace(b'"stage":"waiting"', b'"stage":"done"')
+        assert damaged != whole
+        for data in (damaged, whole[:40], b"", whole + b" "):
+            await one.save_snapshot(1, data)
+            assert await load_state(two) == fold(rows)
 
     log.play(story)
 

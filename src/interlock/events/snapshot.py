@@ -1,8 +1,11 @@
 """State as bytes, so that a long log need not be folded from its beginning.
 
 A snapshot is only a shortcut: it names the fact it was taken at, and one that does not fit the log or this
-version of the code is thrown away.
+version of the code is thrown away. The chain of the log does not cover it, so it begins with a digest of its
+own bytes: no decision may come from a damaged one.
 """
+
+import hashlib
 
 import msgspec
 
@@ -18,13 +21,21 @@ READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 
 def pack(state: State) -> bytes:
     """The state as bytes."""
-    return msgspec.json.encode({"version": VERSION, "reads": READS, "state": state})
+    return sealed(msgspec.json.encode({"version": VERSION, "reads": READS, "state": state}))
+
+
+def sealed(text: bytes) -> bytes:
+    """The bytes after their digest."""
+    return hashlib.sha256(text).digest() + text
 
 
 def unpack(data: bytes, hash: str) -> State | None:
-    """The state again, if it was taken at the fact with this hash by this version."""
+    """The state again, if this version took it at the fact with this hash, and no byte has changed since."""
+    text = data[hashlib.sha256().digest_size :]
+    if data != sealed(text):
+        return None
     try:
-        envelope = msgspec.json.decode(data, type=_Envelope, strict=False)
+        envelope = msgspec.json.decode(text, type=_Envelope, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return None
     fits = (envelope.version, envelope.reads, envelope.state.hash) == (VERSION, READS, hash)
