@@ -45,7 +45,7 @@ class Mischief:
 
     def _after_claim(self, fact: f.PhaseStarted) -> None:
         is_landing = fact.phase == PIPELINE[-1].name
-        if self._dice.random() < (self._chance if is_landing else self._chance / 3):
+        if self._dice.random() < self._chance * (2 if is_landing else 1 / 3):
             self._put_to_sleep(self.incarnations[fact.holder], "before repository.land" if is_landing else "")
             if is_landing:
                 self._interfere(fact.task)
