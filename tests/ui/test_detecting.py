@@ -153,6 +153,16 @@ KINDS = (
         "package.json: scripts.test",
     ),
     Kind(
+        "rehype: a test of several steps",
+        {
+            "package.json": '{"scripts": {"test": "npm run format && npm run test-coverage",'
+            ' "test-api": "node test/index.js", "test-coverage": "c8 npm run test-api"}}'
+        },
+        "npm test",
+        "package.json: scripts.test",
+        others=("npm run test-api", "npm run test-coverage"),
+    ),
+    Kind(
         "jest that says itself what it prints",
         {"package.json": '{"scripts": {"test": "jest --silent"}}'},
         "npm test",

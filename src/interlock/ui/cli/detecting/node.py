@@ -23,6 +23,8 @@ _RUNS_TESTS = re.compile(
 )
 
 _NOT_FOR_CHECKS = re.compile(r"watch|debug|inspect|update|bench|browser|e2e")
+_PART = re.compile(r"(test|unit)[:_-]\w")
+"""Name of a script that is one of several steps of `test`."""
 _LONE = re.compile(r"(?:npx )?(jest|vitest run)(?: [^&|;<>`$()]*)?")
 _REPORTS = re.compile(r"--(?:verbose|silent|reporters?|json|outputFile|watch\w*)\b| -- ")
 
@@ -30,7 +32,8 @@ _REPORTS = re.compile(r"--(?:verbose|silent|reporters?|json|outputFile|watch\w*)
 def node_checks(layout: Layout) -> Iterator[CheckFound]:
     """`scripts.test`, with the project's own package manager; any that is here can run a script.
 
-    Then the scripts that start a test program and that `test` does not run: it may be the linter alone.
+    Then the scripts that start a test program and that `test` does not run: it may be the linter alone. Then
+    its parts: `test` may fail on main for what it does before or after them.
     """
     scripts = {name: text for name, text in table(layout.package, "scripts").items() if isinstance(text, str)}
     script = scripts.get("test", "")
@@ -44,6 +47,12 @@ def node_checks(layout: Layout) -> Iterator[CheckFound]:
         if _RUNS_TESTS.search(text) and not runs_it and not _NOT_FOR_CHECKS.search(f"{name} {text}"):
             command = f"{_alone(text)}{_runner(layout)} run {name}{_naming(layout, text)}"
             yield CheckFound(command, f"package.json: scripts.{name}", ignoring_part(text))
+    for name, text in scripts.items():
+        is_run = re.search(rf"\brun {re.escape(name)}(?![\w:-])", " ".join(scripts.values()))
+        if _PART.match(name) and is_run and not _NOT_FOR_CHECKS.search(f"{name} {text}"):
+            yield CheckFound(
+                f"{_runner(layout)} run {name}", f"package.json: scripts.{name}", ignoring_part(text)
+            )
 
 
 def _alone(script: str) -> str:
