@@ -164,8 +164,8 @@ def _about_a_phase(task: TaskState, kind: int, variant: int) -> f.Fact:
     where = (task.spec.id, task.attempt - (variant == 6), task.phase.name, epoch)
     odd: dict[int, f.Fact] = {
         15: failed(task, "same", 30.0 * (variant % 3)),
-        16: f.PhaseLost(*where, why="gone"),
-        17: f.PhaseDeferred(*where, why="disk full"),
+        16: f.PhaseLost(*where, why=said("gone")),
+        17: f.PhaseDeferred(*where, why=said("disk full")),
         18: f.CandidateStale(*where, main=Commit("m9")) if task.phase.back_to else f.PhaseLost(*where),
         19: f.CandidateDropped(task.spec.id, Commit(f"{task.spec.id}-{task.attempt - variant % 2}")),
         20: f.Landed(*where, commit=Commit(f"{task.spec.id}-{variant}")),

@@ -9,6 +9,7 @@ from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.tallies import DECAY, Goodput, Sums, Tally
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Task, TaskId
 from interlock.model.usage import Usage
 from tests.events.journal import Journal, Move, fact, moves, passed
@@ -156,7 +157,7 @@ def test_the_time_in_which_nobody_was_in_charge_is_not_counted() -> None:
     journal.start("a")
     journal.tell(f.RunStarted("next", "holder", 2, 3), after=100_000.0)
     task = journal.task("a")
-    journal.tell(f.PhaseLost(A, 1, "implement", task.epoch, why="gone"), after=5.0)
+    journal.tell(f.PhaseLost(A, 1, "implement", task.epoch, why=said("gone")), after=5.0)
     assert goodput(journal, 1).wall_seconds == 5.0
 
 

@@ -16,7 +16,7 @@ from interlock.events.snapshot import pack, sealed, unpack
 from interlock.events.state import State
 from interlock.events.versions import ANY, FIRST, SHAPES, UPCASTS, Unknown, marked, marks_of, newest
 from interlock.model.outcome import ErrorClass
-from interlock.model.reason import Reason, said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import TaskId
 from tests.events.journal import Journal
 
@@ -24,6 +24,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 DIGEST = 32
 """Bytes of a snapshot before its JSON."""
 RELEASES = sorted(path.parent for path in GOLDEN.glob("*/shapes.json"))
+DEFERRED = '{"task": "a", "attempt": 1, "phase": "implement", "epoch": 1, "why": "%s"}'
 FAILED = '{"task": "a", "attempt": 1, "phase": "implement", "epoch": 1, "error": "%s"}'
 PIPELINE = '{"task": {"id": "a", "goal": "g", "agent": {"name": "x", "use": "command"}, "pipeline": [%s]}}'
 
@@ -116,6 +117,17 @@ def test_the_shapes_are_compared_by_what_a_reader_can_do_with_them() -> None:
             '{"task":"a","attempt":2,"why":"no use"}',
             f.TaskFailed(TaskId("a"), 2, said("no use")),
         ),
+        (
+            "PhaseDeferred",
+            DEFERRED % "stopped on request",
+            f.PhaseDeferred(TaskId("a"), 1, "implement", 1, Reason(Why.STOPPED)),
+        ),
+        (
+            "PhaseDeferred",
+            DEFERRED % "disk full",
+            f.PhaseDeferred(TaskId("a"), 1, "implement", 1, said("disk full")),
+        ),
+        ("PhaseDeferred", DEFERRED % "", f.PhaseDeferred(TaskId("a"), 1, "implement", 1)),
         (
             "TaskFailed",
             '{"_v":2,"_needs":"0.2.0","task":"a","attempt":2,"why":{"code":"later","fields":{"n":1}}}',

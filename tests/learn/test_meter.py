@@ -8,6 +8,7 @@ from interlock.events.fold import apply
 from interlock.learn import Meter
 from interlock.model.outcome import ErrorClass
 from interlock.model.pool import PoolFigures
+from interlock.model.reason import said
 from interlock.model.task import Agent, Task, TaskId
 from interlock.schedule import Board
 from tests.events.journal import AGENT, Journal
@@ -97,7 +98,7 @@ def test_an_attempt_that_goes_to_another_agent_or_is_begun_again_after_a_loss_is
     log.tell(f.PhaseFailed(A, 1, "implement", 1, ErrorClass.EXIT, "exit 1", "x"))
     log.begin(A, 2, "other")
     assert (log.figures.reassignments, log.figures.retry_rate) == (1, 0.5)
-    log.tell(f.PhaseLost(A, 2, "implement", 2, why="gone"))
+    log.tell(f.PhaseLost(A, 2, "implement", 2, why=said("gone")))
     log.begin(A, 3, "other")
     assert log.figures.reassignments == 2
 

@@ -7,6 +7,7 @@ from interlock.events.fold import fold
 from interlock.events.record import Recorded
 from interlock.learn import Metrics, measure
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.store.log import Head, rows_after
 
@@ -96,7 +97,7 @@ def test_the_time_of_an_agent_ends_when_it_exits_and_a_loss_after_that_still_cou
     metrics = measured(
         (10.0, started(A, 1, 1)),
         (13.0, f.AgentExited(A, 1, "implement", 1)),
-        (19.0, f.PhaseLost(A, 1, "implement", 1, "killed")),
+        (19.0, f.PhaseLost(A, 1, "implement", 1, said("killed"))),
     )
     assert (metrics.agent_seconds, metrics.lost, metrics.landed) == (3.0, 1, 0)
 
@@ -126,7 +127,7 @@ def test_waiting_is_from_being_free_to_the_start() -> None:
 def test_what_stands_twice_or_came_too_late_counts_once() -> None:
     """A write that was repeated after a lost answer leaves its facts twice."""
     way = way_to_main(A, 1, 1, 10.0, agent=2.0, lane=2.0)
-    late = (15.0, f.PhaseLost(A, 1, "implement", 1, "given up"))
+    late = (15.0, f.PhaseLost(A, 1, "implement", 1, said("given up")))
     metrics = measured(way[0], *way, way[-1], late)
     assert (metrics.attempts, metrics.landed, metrics.lost) == (1, 1, 0)
     assert (metrics.agent_seconds, metrics.lane_seconds) == (2.0, 2.0)

@@ -8,6 +8,7 @@ from interlock.events.record import GENESIS, Recorded, seal
 from interlock.events.state import State
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, Task, TaskId
 
 A, B, C = map(TaskId, "abc")
@@ -109,7 +110,7 @@ def test_what_people_said_reaches_every_later_attempt() -> None:
 
 def test_an_attempt_that_left_no_result_is_told_of_with_its_last_words() -> None:
     """W13."""
-    lost = f.PhaseLost(A, 1, "implement", 1, why="gone")
+    lost = f.PhaseLost(A, 1, "implement", 1, why=said("gone"))
     notes = f.NotesSaved(A, 1, "lost", "I was about to rename it", "logs/a/1.notes.json")
     text = told(state_of(*STARTED, lost, notes))
     assert "Its session ended without a result: lost." in text

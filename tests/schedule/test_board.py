@@ -4,6 +4,7 @@ import pytest
 
 from interlock.events import facts as f
 from interlock.model.forecast import Forecast
+from interlock.model.reason import said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
 from tests.events.journal import AGENT, Journal, failed
@@ -205,7 +206,7 @@ def test_deferred_work_in_the_lane_wakes_the_loop_too() -> None:
     floor.carry_on("a")
     floor.start("a")
     now = floor.journal.task("a")
-    floor.tell(f.PhaseDeferred(A, now.attempt, "verify", now.epoch, "disk full", 5))
+    floor.tell(f.PhaseDeferred(A, now.attempt, "verify", now.epoch, said("disk full"), 5))
     assert floor.board.next_wakeup(floor.journal.time) == floor.journal.time + 5
     floor.tell(f.Paused(A))
     assert floor.board.next_wakeup(floor.journal.time) is None

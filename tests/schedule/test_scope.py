@@ -2,6 +2,7 @@
 
 from interlock.events import facts as f
 from interlock.events.snapshot import pack, unpack
+from interlock.model.reason import said
 from interlock.model.task import TaskId
 from tests.schedule.test_board import Floor, task
 
@@ -76,7 +77,7 @@ def test_the_next_attempt_holds_only_what_it_asks_for_itself_but_is_told() -> No
     ask(floor, A, "notes.md")
     answer(floor, A)
     now = floor.journal.task("a")
-    floor.tell(f.PhaseLost(A, now.attempt, now.phase.name, now.epoch, "gone"))
+    floor.tell(f.PhaseLost(A, now.attempt, now.phase.name, now.epoch, said("gone")))
     floor.start("a")
     assert now.session.scope == ()
     assert [(asked.paths, asked.granted) for asked in now.talk.requests] == [(("notes.md",), True)]

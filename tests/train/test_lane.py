@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
+from interlock.model.reason import said
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, Task, TaskId, Tree
 from interlock.train import is_forsaken, moves
@@ -94,7 +95,7 @@ def test_a_deferred_change_is_passed_until_its_time_has_come() -> None:
     journal = finished("a", "b")
     journal.start("a")
     task = journal.task("a")
-    journal.tell(f.PhaseDeferred(A, task.attempt, "verify", task.epoch, "disk full", 5.0))
+    journal.tell(f.PhaseDeferred(A, task.attempt, "verify", task.epoch, said("disk full"), 5.0))
     assert step(journal) == ("b", "verify")
     journal.time = task.queue.not_before
     assert step(journal) == ("a", "verify")
@@ -275,7 +276,7 @@ def test_what_went_wrong_on_top_of_another_is_no_failure_and_is_asked_again_on_m
     journal = in_lane("a", "b", "c")
     build(journal, "a", "m1")
     build(journal, "b", "a-1")
-    journal.tell(f.CandidateStale(*key(journal, "b"), why="red on top of a"))
+    journal.tell(f.CandidateStale(*key(journal, "b"), why=said("red on top of a")))
     task = journal.task("b")
     assert (task.phase.name, task.trouble.failures, task.attempt) == ("verify", [], 1)
     assert steps(journal) == []

@@ -8,6 +8,7 @@ from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
 from interlock.events.lifecycle import Stage
 from interlock.model.outcome import WAITS, ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Task, TaskId
 from interlock.train.retry import (
     MAX_DEFERRALS,
@@ -89,7 +90,7 @@ def test_a_person_who_retries_wipes_the_strike() -> None:
 def lose(journal: Journal) -> tuple[float, f.Paused | None]:
     """The holder of the task disappears: how long it waits now, and the pause if there is one."""
     task = journal.task("a")
-    loss, *held = lost(task, (A, task.attempt, "implement", task.epoch), "killed", "")
+    loss, *held = lost(task, (A, task.attempt, "implement", task.epoch), said("killed"), "")
     journal.tell(loss, *held)
     assert isinstance(loss, f.PhaseLost)
     return loss.retry_after_seconds, next((one for one in held if isinstance(one, f.Paused)), None)
@@ -108,8 +109,8 @@ def test_a_task_whose_holder_keeps_disappearing_waits_longer_and_longer_and_neve
     assert delays[QUICK_LOSSES:] == sorted(delays[QUICK_LOSSES:])
     assert delays[QUICK_LOSSES] > 0 and delays[-1] == MAX_LOSS_SECONDS
     _, held = lose(journal)
-    assert held and "killed" in held.why
-    assert journal.task("a").queue.paused and "killed" in journal.task("a").queue.held_back
+    assert held and "killed" in reason_text(held.reason)
+    assert journal.task("a").queue.paused and "killed" in reason_text(journal.task("a").queue.held_back)
 
 
 def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again() -> None:
@@ -182,20 +183,20 @@ def test_trouble_outside_a_task_defers_it_and_after_twenty_times_in_a_row_counts
     journal, delays = running(), []
     for _ in range(MAX_DEFERRALS):
         task = journal.task("a")
-        fact = deferred(task, (A, task.attempt, "implement", task.epoch), "disk full")
+        fact = deferred(task, (A, task.attempt, "implement", task.epoch), said("disk full"))
         assert fact
         delays.append(fact.retry_after_seconds)
         journal.tell(fact)
         journal.start("a")
     assert delays[:5] == [2, 4, 8, 16, 30] and delays[-1] == 30
-    assert deferred(journal.task("a"), (A, 1, "implement", 99), "disk full") is None
+    assert deferred(journal.task("a"), (A, 1, "implement", 99), said("disk full")) is None
 
 
 def test_a_check_that_wavers_on_main_goes_on_at_once_the_first_time_and_then_waits() -> None:
     journal, delays = running(), []
     for _ in range(3):
         task = journal.task("a")
-        fact = wavered(task, (A, task.attempt, "implement", task.epoch), "red on main")
+        fact = wavered(task, (A, task.attempt, "implement", task.epoch), said("red on main"))
         delays.append(fact.retry_after_seconds)
         journal.tell(fact)
         journal.start("a")

@@ -47,7 +47,12 @@ def test_events_are_followed_until_ctrl_c(lab: Lab) -> None:
     with following(lab, "events", "-f", "--json") as process:
         assert json.loads(line(process))["kind"] == "TaskAccepted"
         lab.write(Paused(None, "lunch"))
-        assert json.loads(line(process))["fact"] == {"task": None, "why": "lunch", "losses": 0}
+        assert json.loads(line(process))["fact"] == {
+            "task": None,
+            "why": "lunch",
+            "losses": 0,
+            "reason": None,
+        }
         process.send_signal(signal.SIGINT)
         assert process.wait() == ExitCode.INTERRUPTED
         assert process.stderr

@@ -106,6 +106,22 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.RESET), "reset by a person"),
     (of(Why.BY_PERSON), "cancelled by a person"),
     (of(Why.NOT_IN_GRAPH), "no longer in the task graph"),
+    (of(Why.HOLDER_GONE, holder="a/b/c/7/e/f"), "its holder (process 7 on a) is gone"),
+    (
+        of(Why.LOST_OFTEN, phase="implement", times=20, cause=said("killed")),
+        "implement was lost 20 times in a row without any result (last: killed)",
+    ),
+    (of(Why.STOPPED), "stopped on request"),
+    (
+        of(Why.MAIN_IN_THE_WAY, command="make test", exit_code=2, unable=False),
+        "`make test` exits 2 on main itself",
+    ),
+    (of(Why.ON_QUEUED, ahead="a", cause=of(Why.CONFLICTS)), "conflicts on top of a (queued)"),
+    (of(Why.CONFLICTS), "conflicts"),
+    (of(Why.CHECK_RED, command="make test"), "`make test` was red"),
+    (of(Why.NOTHING_LEFT), "nothing is left to change"),
+    (of(Why.NOTHING_CHANGED), "nothing was changed"),
+    (of(Why.CHECK_STOPPED), "its check was stopped"),
     (
         of(Why.LEASE_TIMEOUT, cause=of(Why.LEASE, lease="db", kind="uses", tasks=("a",))),
         "its lease_timeout is over: wants db (uses), held by a",

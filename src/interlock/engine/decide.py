@@ -20,7 +20,7 @@ from interlock.engine.slots import free_slots
 from interlock.events.baselines import unseen
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
-from interlock.model.claim import Held, described
+from interlock.model.claim import Held
 from interlock.model.reason import Reason, Why
 from interlock.model.step import (
     PROJECT,
@@ -176,7 +176,7 @@ def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
             task.attempt,
             task.phase.name,
             task.epoch,
-            f"its holder ({described(task.session.holder)}) is gone",
+            Reason(Why.HOLDER_GONE, {"holder": task.session.holder}),
         )
         for task in lost
     ]

@@ -37,6 +37,7 @@ from interlock.model.outcome import (
     Resume,
     Tip,
 )
+from interlock.model.reason import Reason, Why, said
 from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
@@ -182,7 +183,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     merge = await env.repository.merge(base, made.commit, made.base)
     if merge.tree is None:
         main = seen or await arrived(turn)
-        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, "conflicts")]
+        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, Reason(Why.CONFLICTS))]
     if merge.tree == (seen.tree if seen else turn.onto_tree):
         return [await _check_main(env, turn, made, on_main=True)]
     # The commit is made meanwhile: the next change in the lane can be checked on top of it.
@@ -193,7 +194,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     )
     verdict = await verdict_of(env, turn, seen, results)
     if verdict is None:
-        return [stale(turn, f"`{next((r.command for r in results if not r.passed), 'a check')}` was red")]
+        red = next((result.command for result in results if not result.passed), "")
+        return [stale(turn, Reason(Why.CHECK_RED, {"command": red}))]
     if refused := refusal_of(turn, made, verdict):
         return [refused]
     seconds = sum(result.seconds for result in results)
@@ -228,13 +230,13 @@ async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.F
     `on_main`: the agent made a change, and all of it is there already.
     """
     if turn.onto:
-        return stale(turn, "nothing is left to change" if on_main else "nothing was changed")
+        return stale(turn, Reason(Why.NOTHING_LEFT if on_main else Why.NOTHING_CHANGED))
     main = await turn.see_main()
     verdict = _there(await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree)))
     return judged(turn, main, verdict, refusal_of(turn, made, verdict), on_main=on_main)
 
 
-def stale(turn: Turn, what: str) -> f.CandidateStale:
+def stale(turn: Turn, what: Reason) -> f.CandidateStale:
     """Return a stale candidate: a failure on top of a change that is not on main yet proves nothing."""
     return retry.stale(turn.key, turn.ahead, turn.onto, what)
 
@@ -283,7 +285,7 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = await turn.see_main()
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     why = await env.repository.obstacle(landing)
-    return [retry.held_up(turn.task, turn.key, why, is_busy=move is not Move.HELD)]
+    return [retry.held_up(turn.task, turn.key, said(why), is_busy=move is not Move.HELD)]
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:

@@ -12,6 +12,7 @@ from interlock.events.parts import Work
 from interlock.git.protocol import DIFF_BYTES
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
+from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import Commit
 from interlock.train import Verdict, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests
@@ -94,8 +95,12 @@ def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:
 def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
     """Put a change off that cannot be judged while main is like this."""
     first = verdict.blocked[0]
-    how = "cannot run" if first.unable else f"exits {first.exit_code}"
-    return retry.wavered(turn.task, turn.key, f"`{first.command}` {how} on main itself")
+    fields: dict[str, Value] = {
+        "command": first.command,
+        "exit_code": first.exit_code,
+        "unable": bool(first.unable),
+    }
+    return retry.wavered(turn.task, turn.key, Reason(Why.MAIN_IN_THE_WAY, fields))
 
 
 def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:

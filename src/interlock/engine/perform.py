@@ -30,6 +30,8 @@ from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.pace import pace_of
+from interlock.model.reason import Reason, Why
+from interlock.model.reason import said as because
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Tell, Widen
 from interlock.model.task import AttemptKey, PhaseKind, TaskId, Tree
 from interlock.train import retry
@@ -157,7 +159,7 @@ class Performer:
         if turn.task.phase.kind is PhaseKind.AGENT:
             ref = await self._end(turn.task.spec.id, turn.attempt)
         if turn.onto:
-            return [stale(turn, "its check was stopped")]
+            return [stale(turn, Reason(Why.CHECK_STOPPED))]
         return [retry.stopped(turn.key, ref)]
 
     async def end_and_archive(self, step: Archive) -> None:
@@ -281,8 +283,9 @@ def said(problem: Exception) -> str:
 
 
 def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
-    return retry.deferred(turn.task, turn.key, why, archived) or _failure(turn, ErrorClass.ENVIRONMENT, why)
+    put_off = retry.deferred(turn.task, turn.key, because(why), archived)
+    return put_off or _failure(turn, ErrorClass.ENVIRONMENT, why)
 
 
 def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.Fact:
-    return stale(turn, summary) if turn.onto else retry.failed(turn.key, error, summary)
+    return stale(turn, because(summary)) if turn.onto else retry.failed(turn.key, error, summary)

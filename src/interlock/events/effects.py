@@ -134,9 +134,7 @@ def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
 
 def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
     task.change.candidate = None
-    task.why = Reason(
-        Why.RETRYING, {"cause": _said(fact.why) or Reason(Why.MAIN_MOVED, {"commit": fact.main})}
-    )
+    task.why = Reason(Why.RETRYING, {"cause": fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main})})
     task.change.on_main_only = task.change.on_main_only or task.phase.kind is PhaseKind.CHECK
 
 
@@ -195,7 +193,7 @@ def _cut_off(task: TaskState, archived: str) -> None:
 
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.trouble.losses += 1
-    task.why = _said(fact.why)
+    task.why = fact.why
     spend(task, fact.attempt, fact.usage)
     task.queue.ready_since = row.time
     task.queue.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
@@ -204,7 +202,7 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
 
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.trouble.deferrals += 1
-    task.why = _said(fact.why)
+    task.why = fact.why
     spend(task, fact.attempt, fact.usage)
     if fact.archived:
         _cut_off(task, fact.archived)

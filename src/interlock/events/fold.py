@@ -29,6 +29,7 @@ from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded
 from interlock.model.outcome import Baseline, CheckResult
+from interlock.model.reason import said
 from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginKind, PhaseKind, Task, TaskId
 
 _WIRES = ("", *Wire)
@@ -102,10 +103,9 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
     if fact.task not in state.tasks:
         return set()
     task = state.tasks[fact.task]
-    task.queue.paused, task.queue.held_back = (
-        on,
-        fact.why if isinstance(fact, f.Paused) and fact.losses else "",
-    )
+    task.queue.paused, task.queue.held_back = on, None
+    if isinstance(fact, f.Paused) and fact.losses:
+        task.queue.held_back = fact.reason or said(fact.why)
     if not on:
         task.trouble.losses = 0
     return {fact.task}

@@ -6,6 +6,7 @@ from interlock.events.asked import Permission, Question, Said, ScopeRequest, Ses
 from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
@@ -80,7 +81,7 @@ class Queue:
     unmet: int = 0
     """Needs that have not landed yet."""
     paused: bool = False
-    held_back: str = ""
+    held_back: Reason | None = None
     """The reason why Interlock itself has paused it."""
     ready_since: float = 0.0
     """Time at which it last became free to start, for ageing."""

@@ -42,7 +42,9 @@ class Unknown:
     """The oldest Interlock that knows all such facts of the log; empty: none of them says."""
 
 
-SHAPES: Mapping[str, Shape] = {"TaskAccepted": Shape(2, "0.2.0"), "TaskFailed": Shape(2, "0.2.0")}
+SHAPES: Mapping[str, Shape] = dict.fromkeys(
+    ("TaskAccepted", "TaskFailed", "CandidateStale", "PhaseLost", "PhaseDeferred"), Shape(2, "0.2.0")
+)
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 
 
@@ -57,9 +59,18 @@ def _reason_was_a_sentence(body: Body) -> Body:
     return {**body, "why": {"code": "said", "fields": {"text": text}} if text else None}
 
 
+def _stops_were_a_sentence(body: Body) -> Body:
+    """Until version 2 every stop had this one sentence, which is not to be counted as trouble."""
+    is_stop = str(body.get("why")).startswith("stopped on request")
+    return {**body, "why": {"code": "stopped"}} if is_stop else _reason_was_a_sentence(body)
+
+
 UPCASTS: Mapping[tuple[str, int], Upcast] = {
     ("TaskAccepted", 1): _accepted_from_a_graph,
     ("TaskFailed", 1): _reason_was_a_sentence,
+    ("CandidateStale", 1): _reason_was_a_sentence,
+    ("PhaseLost", 1): _reason_was_a_sentence,
+    ("PhaseDeferred", 1): _stops_were_a_sentence,
 }
 """By kind and the version that a row has: the function that makes it one version newer."""
 

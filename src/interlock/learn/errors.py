@@ -15,13 +15,13 @@ from interlock.events.state import State
 from interlock.model.failure import DIGITS, Symptom, normalised, symptom
 from interlock.model.outcome import WAITS
 from interlock.model.provider import provider_of
+from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 
 WAIT, LOST, PUT_OFF = "wait", "lost", "put-off"
 PASSING = frozenset({WAIT, LOST, PUT_OFF})
 """Errors that say nothing about a task; the next phase that succeeds ends them."""
 HAD_AGAIN = "continued by itself"
-STOPPED = "stopped on request"
 OVER = frozenset({Stage.DONE, Stage.CANCELLED, Stage.REMOVED})
 
 
@@ -77,6 +77,8 @@ class Errors:
     """The folded log, at its end."""
     last_run: bool = False
     """Forget what was before the last run."""
+    words: Callable[[Reason], str] = repr
+    """Makes the sentence for a reason."""
     found: dict[str, Trouble] = field(default_factory=dict)
     open: dict[TaskId, list[tuple[Trouble, Case]]] = field(default_factory=dict)
     """Failures that a task still has."""
@@ -141,10 +143,11 @@ def _provider(errors: Errors, task: TaskId) -> str:
 
 
 def _interrupted(errors: Errors, fact: f.PhaseLost | f.PhaseDeferred, time: float) -> None:
-    if not fact.why.startswith(STOPPED):
+    if fact.why is None or fact.why.code != Why.STOPPED:
         error = LOST if isinstance(fact, f.PhaseLost) else PUT_OFF
-        case = Case(fact.task, fact.attempt, fact.phase, time, fact.why)
-        _keep(errors, _named(error, normalised(fact.why), fact.why), error, case)
+        text = errors.words(fact.why) if fact.why else ""
+        case = Case(fact.task, fact.attempt, fact.phase, time, text)
+        _keep(errors, _named(error, normalised(text), text), error, case)
 
 
 def _named(error: str, line: str, example: str) -> Symptom:

@@ -73,6 +73,17 @@ class Why(StrEnum):
     BY_PERSON = "by-person"
     NOT_IN_GRAPH = "not-in-graph"
 
+    HOLDER_GONE = "holder-gone"
+    LOST_OFTEN = "lost-often"
+    STOPPED = "stopped"
+    MAIN_IN_THE_WAY = "main-in-the-way"
+    ON_QUEUED = "on-queued"
+    CONFLICTS = "conflicts"
+    CHECK_RED = "check-red"
+    NOTHING_LEFT = "nothing-left"
+    NOTHING_CHANGED = "nothing-changed"
+    CHECK_STOPPED = "check-stopped"
+
     LEASE_TIMEOUT = "lease-timeout"
     HOPELESS = "hopeless"
     MODEL_UNAVAILABLE = "model-unavailable"

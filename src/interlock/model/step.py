@@ -52,7 +52,7 @@ class Recover:
     attempt: int
     phase: str
     epoch: int
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True, slots=True)

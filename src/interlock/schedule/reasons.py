@@ -118,7 +118,7 @@ def _paused(_: ReasonContext, task: TaskState) -> Reason | None:
     if not task.queue.paused:
         return None
     if task.queue.held_back:
-        return Reason(Why.HELD_BACK, {"task": task.spec.id, "cause": said(task.queue.held_back)})
+        return Reason(Why.HELD_BACK, {"task": task.spec.id, "cause": task.queue.held_back})
     return Reason(Why.PAUSED)
 
 

@@ -62,18 +62,18 @@ def failure_delay(task: TaskState, error: ErrorClass, asked_seconds: float) -> f
     return grown(FAILURE_SECONDS, MAX_FAILURE_SECONDS, len(task.trouble.failures))
 
 
-def lost(task: TaskState, key: PhaseKey, why: str, archived: str) -> list[f.Fact]:
+def lost(task: TaskState, key: PhaseKey, why: Reason, archived: str) -> list[f.Fact]:
     """Return the loss of a phase, and the pause if it is one too many (rule 4)."""
     waits, losses = task.trouble.losses - QUICK_LOSSES, task.trouble.losses + 1
     delay = 0.0 if waits < 0 else grown(LOSS_SECONDS, MAX_LOSS_SECONDS, waits)
     loss = f.PhaseLost(*key, why, archived, delay)
     if losses < MAX_LOSSES:
         return [loss]
-    held = f"{loss.phase} was lost {losses} times in a row without any result (last: {why})"
-    return [loss, f.Paused(loss.task, held, losses)]
+    held = Reason(Why.LOST_OFTEN, {"phase": loss.phase, "times": losses, "cause": why})
+    return [loss, f.Paused(loss.task, losses=losses, reason=held)]
 
 
-def deferred(task: TaskState, key: PhaseKey, why: str, archived: str = "") -> f.PhaseDeferred | None:
+def deferred(task: TaskState, key: PhaseKey, why: Reason, archived: str = "") -> f.PhaseDeferred | None:
     """Return the wait until trouble outside the task is over; None: it counts as a failure now (rule 5)."""
     if task.trouble.deferrals >= MAX_DEFERRALS:
         return None
@@ -83,7 +83,7 @@ def deferred(task: TaskState, key: PhaseKey, why: str, archived: str = "") -> f.
 
 def stopped(key: PhaseKey, archived: str) -> f.PhaseDeferred:
     """Return the end of a phase that was stopped on request: it may go on at once."""
-    return f.PhaseDeferred(*key, why="stopped on request", retry_after_seconds=0.0, archived=archived)
+    return f.PhaseDeferred(*key, why=Reason(Why.STOPPED), retry_after_seconds=0.0, archived=archived)
 
 
 def failed(key: PhaseKey, error: ErrorClass, summary: str) -> f.PhaseFailed:
@@ -93,12 +93,12 @@ def failed(key: PhaseKey, error: ErrorClass, summary: str) -> f.PhaseFailed:
     )
 
 
-def stale(key: PhaseKey, ahead: TaskId, onto: Commit, what: str) -> f.CandidateStale:
+def stale(key: PhaseKey, ahead: TaskId, onto: Commit, what: Reason) -> f.CandidateStale:
     """Return a check that says nothing, as it was on top of a change that is not on main (rule 8)."""
-    return f.CandidateStale(*key, base=onto, why=f"{what} on top of {ahead} (queued)")
+    return f.CandidateStale(*key, base=onto, why=Reason(Why.ON_QUEUED, {"ahead": ahead, "cause": what}))
 
 
-def held_up(task: TaskState, key: PhaseKey, why: str, is_busy: bool) -> f.PhaseDeferred:
+def held_up(task: TaskState, key: PhaseKey, why: Reason, is_busy: bool) -> f.PhaseDeferred:
     """Return the wait of a landing until the next look (rule 6)."""
     delay = held_seconds(BUSY_SECONDS if is_busy else HELD_SECONDS, task.trouble.deferrals)
     return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay)
@@ -111,7 +111,7 @@ def held_seconds(shortest: float, looks: int) -> float:
     return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
 
 
-def wavered(task: TaskState, key: PhaseKey, why: str) -> f.PhaseDeferred:
+def wavered(task: TaskState, key: PhaseKey, why: Reason) -> f.PhaseDeferred:
     """Return the wait of a change that nothing can be said about while main is like this (rule 7)."""
     delay = (
         grown(WAVERING_SECONDS, MAX_WAVERING_SECONDS, task.trouble.deferrals)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from interlock.events.facts.base import Fact
+from interlock.model.reason import Reason
 from interlock.model.task import Origin, Task, TaskId
 
 
@@ -41,6 +42,8 @@ class Paused(Fact):
     why: str = ""
     losses: int = 0
     """Losses in a row, if Interlock itself paused the task because of them; 0: a person paused it."""
+    reason: Reason | None = None
+    """The reason of Interlock itself; a person gives theirs in `why`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,8 +165,8 @@ class CandidateStale(PhaseFact):
 
     base: Commit = Commit("")
     main: Commit = Commit("")
-    why: str = ""
-    """Empty: main moved on after the checks."""
+    why: Reason | None = None
+    """None: main moved on after the checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class PhaseFailed(PhaseFact):
 class PhaseLost(PhaseFact):
     """The holder of the phase is gone or was stopped; it says nothing about the task."""
 
-    why: str = ""
+    why: Reason | None = None
     archived: str = ""
     retry_after_seconds: float = 0.0
     """Grows with losses in a row: the task may be what ends its holders."""
@@ -215,7 +215,7 @@ class PhaseLost(PhaseFact):
 class PhaseDeferred(PhaseFact):
     """Something outside the task is in the way (a full disk, a dirty checkout of main); it is tried again."""
 
-    why: str = ""
+    why: Reason | None = None
     retry_after_seconds: float = 5.0
     archived: str = ""
     usage: Usage | None = None

@@ -15,6 +15,7 @@ from interlock.ui.plain import counted, inert
 from interlock.ui.queries.errors import SHOWN, failure_document, find_failure, next_step
 from interlock.ui.reading import all_rows
 from interlock.ui.words.facts import clock
+from interlock.ui.words.reasons import reason_text
 
 
 @click.command("errors", cls=Command)
@@ -49,7 +50,7 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
 async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble], Path]:
     async with opened(invocation) as project:
         state = (await read(project.store)).state
-        errors = Errors(state, last_run)
+        errors = Errors(state, last_run, reason_text)
         async for row in all_rows(project.store):
             errors.add(row)
         return state, errors.troubles(), project.state_dir

@@ -9,10 +9,12 @@ from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult
+from interlock.model.reason import Reason, Why
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.footprints import drift_document
 from interlock.ui.queries.tasks import Row
+from interlock.ui.words.reasons import reason_text
 
 
 @dataclass(slots=True)
@@ -123,11 +125,13 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     for name in ("log", "base", "archived", "touched", "checks", "left_out"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
-    phase.text = getattr(fact, "summary", "") or getattr(fact, "why", "") or getattr(fact, "text", "")
+    phase.text = getattr(fact, "summary", "") or getattr(fact, "text", "")
     phase.error = getattr(fact, "error", "")
     phase.usage = getattr(fact, "usage", None) or phase.usage
     if isinstance(fact, f.CandidateStale):
-        phase.text = fact.why or f"main moved to {fact.main[:12]} after the checks"
+        phase.text = reason_text(fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main}))
+    elif isinstance(fact, f.PhaseLost | f.PhaseDeferred):
+        phase.text = reason_text(fact.why)
 
 
 def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:

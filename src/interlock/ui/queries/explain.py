@@ -19,7 +19,7 @@ from interlock.ui.reading import Reading
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
-from interlock.ui.words.reasons import as_read, in_words, reason_object
+from interlock.ui.words.reasons import as_read, in_words, reason_object, reason_text
 from interlock.ui.words.remedies import next_command
 
 DEPTH = 8
@@ -124,6 +124,7 @@ def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, 
         fact = row.fact
         if type(fact) in DEEDS:
             why = getattr(fact, "why", "") or getattr(fact, "note", "") or getattr(fact, "text", "")
+            why = why or reason_text(getattr(fact, "reason", None))
             text = f"{clock(row.time)} {row.actor} {DEEDS[type(fact)]}{f': {why}' if why else ''}"
             said.append((row.time, [Cause(1, name, text)]))
     return said

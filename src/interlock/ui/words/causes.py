@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from interlock.model.claim import described
 from interlock.model.reason import Reason, Why
 
 Words = Callable[[Reason, str], str]
@@ -24,6 +25,16 @@ def _commit(reason: Reason) -> str:
     return reason.text("commit")[:12]
 
 
+def _main_in_the_way(reason: Reason, _: str) -> str:
+    how = "cannot run" if reason.fields.get("unable") else f"exits {reason.text('exit_code')}"
+    return f"`{reason.text('command')}` {how} on main itself"
+
+
+def _check_red(reason: Reason, _: str) -> str:
+    command = reason.text("command")
+    return f"{f'`{command}`' if command else 'a check'} was red"
+
+
 CAUSES: Mapping[str, Words] = {
     Why.QUESTION_ASKED: lambda _, __: "its agent asked a question",
     Why.QUESTION_ANSWERED: lambda _, __: "a person answered its question",
@@ -39,6 +50,19 @@ CAUSES: Mapping[str, Words] = {
     Why.RESET: lambda _, __: "reset by a person",
     Why.BY_PERSON: lambda _, __: "cancelled by a person",
     Why.NOT_IN_GRAPH: lambda _, __: "no longer in the task graph",
+    Why.HOLDER_GONE: lambda reason, _: f"its holder ({described(reason.text('holder'))}) is gone",
+    Why.LOST_OFTEN: lambda reason, because: (
+        f"{reason.text('phase')} was lost {reason.text('times')} times in a row without any result "
+        f"(last: {because})"
+    ),
+    Why.STOPPED: lambda _, __: "stopped on request",
+    Why.MAIN_IN_THE_WAY: _main_in_the_way,
+    Why.ON_QUEUED: lambda reason, because: f"{because} on top of {reason.text('ahead')} (queued)",
+    Why.CONFLICTS: lambda _, __: "conflicts",
+    Why.CHECK_RED: _check_red,
+    Why.NOTHING_LEFT: lambda _, __: "nothing is left to change",
+    Why.NOTHING_CHANGED: lambda _, __: "nothing was changed",
+    Why.CHECK_STOPPED: lambda _, __: "its check was stopped",
     Why.LEASE_TIMEOUT: lambda _, because: f"its lease_timeout is over: {because}",
     Why.HOPELESS: lambda _, because: f"no attempt can succeed: {because}",
     Why.MODEL_UNAVAILABLE: lambda reason, because: (

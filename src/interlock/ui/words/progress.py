@@ -40,18 +40,21 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",
-        f"{fact.task}: {fact.why}; retrying on main"
+        f"{fact.task}: {reason_text(fact.why)}; retrying on main"
         if fact.why
         else f"{fact.task}: main moved after the checks; retrying on {fact.main[:12]}",
     ),
     f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
-    f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {fact.why}"),
-    f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} postponed: {fact.why}"),
+    f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {reason_text(fact.why)}"),
+    f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} postponed: {reason_text(fact.why)}"),
     f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {reason_text(fact.why)}"),
     f.TaskCancelled: lambda fact: ("yellow", f"{fact.task}: cancelled{_why(fact.why)}"),
     f.TaskReset: lambda fact: ("yellow", f"{fact.task}: reset by a person{_why(fact.why)}"),
     f.TaskRetried: lambda fact: ("", f"{fact.task}: retried by a person{_why(fact.note)}"),
-    f.Paused: lambda fact: ("yellow", f"{fact.task or 'project'}: paused{_why(fact.why)}"),
+    f.Paused: lambda fact: (
+        "yellow",
+        f"{fact.task or 'project'}: paused{_why(fact.why or reason_text(fact.reason))}",
+    ),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'project'}: unpaused"),
     f.ClutchDecided: lambda fact: (
         _weight(fact),
