@@ -64,6 +64,21 @@ def test_what_matters_and_is_not_known_is_refused_before_a_run(
     assert len(begun.facts()) == seq  # nothing was written
 
 
+def test_a_word_that_no_upgrade_explains_is_called_damaged_or_foreign(begun: Scratch) -> None:
+    """It said: needs Interlock 0.2.0, and this is 0.2.0."""
+    seq = append(begun, "TaskAccepted", f'{{"_v":2,"_needs":"{__version__}",{VALUE[1:]}')
+    refused = begun.interlock("run", code=7)
+    assert f"fact {seq} (TaskAccepted) is damaged or foreign" in refused
+    assert f"{__version__} does not know `review`" in refused
+    assert "install" not in refused
+    assert f"head -n {seq - 1} all.ndjson" in refused
+
+
+def test_a_newer_row_whose_marks_stand_elsewhere_is_refused_before_a_run(begun: Scratch) -> None:
+    seq = append(begun, "Unpaused", '{ "_needs": "0.9.0", "_v": 9, "task": "a"}')
+    assert f"fact {seq} (Unpaused) needs Interlock 0.9.0" in begun.interlock("run", code=7)
+
+
 def test_what_does_not_matter_is_kept_and_passed_over(begun: Scratch) -> None:
     append(begun, "TaskPraised", HARMLESS)
     append(begun, "MessageSaid", FIELD)

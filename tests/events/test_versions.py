@@ -26,6 +26,7 @@ DIGEST = 32
 RELEASES = sorted(path.parent for path in GOLDEN.glob("*/shapes.json"))
 DEFERRED = '{"task": "a", "attempt": 1, "phase": "implement", "epoch": 1, "why": "%s"}'
 FAILED = '{"task": "a", "attempt": 1, "phase": "implement", "epoch": 1, "error": "%s"}'
+NEWER = Unreadable("Unpaused", True, "0.9.0", "version 9 of its kind")
 PIPELINE = '{"task": {"id": "a", "goal": "g", "agent": {"name": "x", "use": "command"}, "pipeline": [%s]}}'
 
 
@@ -95,10 +96,10 @@ def test_the_shapes_are_compared_by_what_a_reader_can_do_with_them() -> None:
 @pytest.mark.parametrize(
     ("kind", "body", "found"),
     [
-        ("TaskSplit", "{}", Unreadable("TaskSplit", is_needed=True)),
-        ("TaskSplit", '{"_v":1,"_needs":"0.9.0"}', Unreadable("TaskSplit", is_needed=True, needs="0.9.0")),
+        ("TaskSplit", "{}", Unreadable("TaskSplit", True, "", "its kind")),
+        ("TaskSplit", '{"_v":1,"_needs":"0.9.0"}', Unreadable("TaskSplit", True, "0.9.0", "its kind")),
         ("TaskSplit", f'{{"_v":1,"_needs":"{ANY}","task":"a"}}', Unreadable("TaskSplit")),
-        ("Unpaused", '{"_v":9,"_needs":"0.9.0","task":"a"}', Unreadable("Unpaused", True, "0.9.0")),
+        ("Unpaused", '{"_v":9,"_needs":"0.9.0","task":"a"}', NEWER),
         ("Unpaused", f'{{"_v":9,"_needs":"{ANY}","task":"a","later":1}}', f.Unpaused(TaskId("a"))),
         ("Unpaused", '{"task": "a", "later": 1}', f.Unpaused(TaskId("a"))),
         (
@@ -109,7 +110,7 @@ def test_the_shapes_are_compared_by_what_a_reader_can_do_with_them() -> None:
         (
             "TaskAccepted",
             PIPELINE % '{"name": "x", "kind": "review"}',
-            Unreadable("TaskAccepted", is_needed=True),
+            Unreadable("TaskAccepted", True, "", "`review`"),
         ),
         ("TaskAccepted", PIPELINE % '{"name": 7}', Unreadable("TaskAccepted")),
         (
@@ -139,6 +140,33 @@ def test_what_a_reader_does_with_a_row_that_it_does_not_know(kind: str, body: st
     assert decode(kind, body) == found
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"_needs":"0.9.0","_v":9,"task":"a"}',
+        '{ "_v":9,"_needs":"0.9.0","task":"a"}',
+        '{"task":"a","_v":9,"_needs":"0.9.0"}',
+        '{"_v": 9, "_needs": "0.9.0", "task": "a"}',
+        '{"_v":9,"task":"a"}',
+        '{"_v":1,"_needs":"0","task":"a","_v":9,"_needs":"0.9.0"}',
+        r'{"\u005fv":9,"_needs":"0.9.0","task":"a"}',
+        '{"_v":10000000,"_needs":"0.9.0","task":"a"}',
+        '{"_v":"9","_needs":"0.9.0","task":"a"}',
+        '{"_v":9,"_needs":" 0","task":"a"}',
+        '{"_v":9,"_needs":"' + "0.9.0-" * 9 + '","task":"a"}',
+    ],
+)
+def test_the_marks_of_a_newer_version_count_wherever_json_allows_them(body: str) -> None:
+    found = decode("Unpaused", body)
+    assert isinstance(found, Unreadable)
+    assert found.is_needed
+
+
+def test_what_looks_like_a_mark_inside_a_value_is_none() -> None:
+    said = f.MessageSaid(TaskId("a"), '{"_v":9,"_needs":"0.9.0"} \x1b')
+    assert decode(*encode(said)) == said
+
+
 def test_a_need_is_remembered_with_the_first_fact_and_the_highest_version() -> None:
     rows = Journal().rows
     for kind, needs in (("Fun", ANY), ("TaskSplit", "0.9.0"), ("TaskSold", "0.10.0"), ("TaskBought", "")):
@@ -146,7 +174,7 @@ def test_a_need_is_remembered_with_the_first_fact_and_the_highest_version() -> N
         row = seal("", len(rows) + 1, 1.0, "later", f.Unpaused())
         rows.append(dataclasses.replace(row, kind=kind, body=body))
     state = fold(rows)
-    assert (state.passed_over, state.unknown) == (1, Unknown(2, "TaskSplit", "0.10.0"))
+    assert (state.passed_over, state.unknown) == (1, Unknown(2, "TaskSplit", "0.10.0", "its kind"))
     assert newest("0.10.0", "0.9.9", "") == "0.10.0"
 
 

@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator
 
 from interlock import __version__
 from interlock.events.fold import apply
-from interlock.events.record import GENESIS, Recorded, UnknownFact, verify_chain
+from interlock.events.record import GENESIS, Recorded, UnknownFact, keep_before, verify_chain
 from interlock.events.snapshot import unpack
 from interlock.events.state import State
+from interlock.events.versions import Unknown, newest
 from interlock.model.garbage import nothing_is_garbage
 from interlock.store.protocol import Store
 
@@ -53,8 +54,18 @@ def unknown_text(state: State) -> str:
     empty: the log has none."""
     if (found := state.unknown) is None:
         return ""
+    if _is_for_us(found):
+        return (
+            f"fact {found.seq} ({found.kind}) is damaged or foreign: it needs Interlock {found.needs}, and "
+            f"{__version__} does not know {found.what}"
+        )
     needs = f"Interlock {found.needs}" if found.needs else "a newer Interlock"
     return f"fact {found.seq} ({found.kind}) needs {needs}, and this is {__version__}"
+
+
+def _is_for_us(found: Unknown) -> bool:
+    """Return True if this version is new enough for the fact, by its own mark: no upgrade helps."""
+    return bool(found.needs) and newest(__version__, found.needs) == __version__
 
 
 def refuse_unknown(state: State) -> None:
@@ -66,6 +77,8 @@ def refuse_unknown(state: State) -> None:
 def unknown_hint(state: State) -> str:
     """The way out."""
     found = state.unknown
+    if found and _is_for_us(found):
+        return f"{keep_before(found.seq)}; `interlock events --since {found.seq - 1}` shows the fact"
     needs = f"Interlock {found.needs} or newer" if found and found.needs else "the newest Interlock"
     since = found.seq - 1 if found else 0
     return (

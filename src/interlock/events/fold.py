@@ -165,7 +165,7 @@ def _unreadable(state: State, fact: Unreadable, row: Recorded) -> set[TaskId]:
     if not fact.is_needed:
         state.passed_over += 1
     elif state.unknown is None:
-        state.unknown = Unknown(row.seq, fact.kind, fact.needs)
+        state.unknown = Unknown(row.seq, fact.kind, fact.needs, fact.what)
     else:
         state.unknown = replace(state.unknown, needs=newest(state.unknown.needs, fact.needs))
     return set()

@@ -21,6 +21,7 @@ from interlock.model.errors import BrokenChain, EnvironmentProblem
 GENESIS = "0" * 64
 _NO_FACT = (msgspec.MsgspecError, ValueError, RecursionError, OverflowError)
 """Raised for a body that does not fit its kind of fact, or is no JSON at all."""
+_WORD_LENGTH = 40
 
 
 class UnknownFact(EnvironmentProblem):
@@ -40,6 +41,8 @@ class Unreadable(Fact):
     """True if a version that does not know this row may decide nothing from the log."""
     needs: str = ""
     """The oldest Interlock that knows it; empty: the row does not say."""
+    what: str = ""
+    """The part that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,10 @@ def decode(kind: str, body: str) -> Fact:
     """Decode a fact that this version or an older one wrote. For any body this returns a fact."""
     decoder, known = _decoder(kind), SHAPES.get(kind, FIRST).version
     marks = marks_of(body)
-    if decoder is None or (marks.version > known and marks.needs != ANY):
-        return _unknown(kind, body)
+    if decoder is None:
+        return _unknown(kind, body, "its kind")
+    if marks.version > known and marks.needs != ANY:
+        return _unknown(kind, body, f"version {marks.version} of its kind")
     try:
         if marks.version < known:
             old = msgspec.json.decode(body, type=dict[str, Any])
@@ -95,11 +100,11 @@ def decode(kind: str, body: str) -> Fact:
         return _readable_part(kind, body)
 
 
-def _unknown(kind: str, body: str) -> Unreadable:
+def _unknown(kind: str, body: str, what: str) -> Unreadable:
     """Represent a row that this version does not know. The row says if that version may go on. A row that
     does not say is needed: to lose its meaning without a message would be worse."""
     needs = marks_of(body).needs
-    return Unreadable(kind) if needs == ANY else Unreadable(kind, is_needed=True, needs=needs)
+    return Unreadable(kind) if needs == ANY else Unreadable(kind, is_needed=True, needs=needs, what=what)
 
 
 def _readable_part(kind: str, body: str) -> Fact:
@@ -117,11 +122,14 @@ def _readable_part(kind: str, body: str) -> Fact:
                         said[field.name], type=hints[field.name], strict=False
                     )
             except _NO_FACT:
-                if _is_required(field) or (matters and _is_new(hints[field.name], _plain(said[field.name]))):
+                if _is_required(field) or (
+                    matters and _new_word(hints[field.name], _plain(said[field.name]))
+                ):
                     raise
         return within_limits(known(**found))
     except (*_NO_FACT, TypeError):
-        return _unknown(kind, body) if _has_new_value(known, body) else Unreadable(kind)
+        word = _new_word(known, _plain(msgspec.Raw(body.encode(errors="replace"))))
+        return _unknown(kind, body, word) if word else Unreadable(kind)
 
 
 # Any: a field of any type.
@@ -136,21 +144,19 @@ def _plain(value: msgspec.Raw) -> object:
         return None
 
 
-def _has_new_value(known: type[Fact], body: str) -> bool:
-    """Return True if the body has a value that is not in this version's list for its field."""
-    return _is_new(known, _plain(msgspec.Raw(body.encode(errors="replace"))))
-
-
 # Any: a value as JSON has it.
-def _is_new(hint: Any, value: Any) -> bool:
+def _new_word(hint: Any, value: Any) -> str:
+    """Quote the first word that is not in this version's list for its field; empty: there is none."""
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return isinstance(value, str) and value not in {member.value for member in hint}
+        is_new = isinstance(value, str) and value not in {member.value for member in hint}
+        return f"`{value[:_WORD_LENGTH]}`" if is_new else ""
     if isinstance(hint, type) and is_dataclass(hint):
         hints = get_type_hints(hint)
-        return isinstance(value, dict) and any(_is_new(hints[k], v) for k, v in value.items() if k in hints)
+        parts = value.items() if isinstance(value, dict) else ()
+        return next(filter(None, (_new_word(hints[k], v) for k, v in parts if k in hints)), "")
     if isinstance(value, list):
-        return any(_is_new(each, item) for item in value for each in get_args(hint)[:1])
-    return any(_is_new(each, value) for each in get_args(hint))
+        return next(filter(None, (_new_word(e, item) for item in value for e in get_args(hint)[:1])), "")
+    return next(filter(None, (_new_word(each, value) for each in get_args(hint))), "")
 
 
 def chain(previous: str, seq: int, time: float, actor: str, kind: str, body: str) -> str:
@@ -170,18 +176,22 @@ def verify_chain(rows: Iterable[Recorded], previous: str = GENESIS, expected: in
     facts there are up to the last of them, or `BrokenChain` naming the first bad one."""
     for row in rows:
         if row.seq != expected:
-            raise _broken(expected, f"is missing or out of order (found {row.seq} {row.kind})")
+            raise broken(expected, f"is missing or out of order (found {row.seq} {row.kind})")
         if row.hash != chain(previous, row.seq, row.time, row.actor, row.kind, row.body):
-            raise _broken(row.seq, f"({row.kind}) was changed, or the one before it was replaced")
+            raise broken(row.seq, f"({row.kind}) was changed, or the one before it was replaced")
         previous, expected = row.hash, expected + 1
     return expected - 1
 
 
-def _broken(seq: int, how: str) -> BrokenChain:
+def broken(seq: int, how: str) -> BrokenChain:
     """Build the error that names the first bad fact, and how to go on without it."""
+    return BrokenChain(f"the log is broken: fact {seq} {how}", keep_before(seq))
+
+
+def keep_before(seq: int) -> str:
+    """Tell how to go on with the facts before this one."""
     keep = f"`interlock events --export all.ndjson` and `head -n {seq - 1} all.ndjson > good.ndjson`"
-    return BrokenChain(
-        f"the log is broken: fact {seq} {how}",
+    return (
         f"to keep the facts before it: {keep}, then move the log away and "
-        "`interlock events --import good.ndjson`; or import your last export",
+        "`interlock events --import good.ndjson`; or import your last export"
     )

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 ANY = "0"
 """Every version may pass over such a row."""
 
@@ -40,6 +42,8 @@ class Unknown:
     kind: str
     needs: str
     """The oldest Interlock that knows all such facts of the log; empty: none of them says."""
+    what: str = ""
+    """The part of the fact that is not known."""
 
 
 SHAPES: Mapping[str, Shape] = dict.fromkeys(
@@ -75,7 +79,11 @@ UPCASTS: Mapping[tuple[str, int], Upcast] = {
 """By kind and the version that a row has: the function that makes it one version newer."""
 
 FIRST = Shape()
-_MARKS = re.compile(r'\{"_v":(\d{1,6}),"_needs":"([\w.+-]{0,40})",?')
+_MARKS = re.compile(r'\{"_v":(\d{1,6}),"_needs":"([\w.+-]{0,40})"[,}]')
+_NO_VERSION = re.compile(r"[^\w.+-]")
+_NEEDS_LENGTH = 40
+_NEWER_THAN_ALL = 10**6
+"""The version of a row whose `_v` is no version: this Interlock does not know it."""
 
 
 def marked(kind: str, body: str) -> str:
@@ -88,9 +96,33 @@ def marked(kind: str, body: str) -> str:
 
 
 def marks_of(body: str) -> Shape:
-    """The version and the need that a row says it has."""
-    found = _MARKS.match(body) if body.startswith('{"_v"') else None
+    """The version and the need that a row says it has.
+
+    Almost every row is told from its text: it has no name that begins with `_`, or only the two marks, where
+    `marked` puts them. Any other row is parsed: in JSON a mark may stand anywhere, twice, or be escaped.
+    """
+    found = _MARKS.match(body)
+    if '"_' in body[found.end() if found else 0 :] or "\\u005" in body:
+        return _parsed_marks(body)
     return Shape(int(found[1]), found[2]) if found else FIRST
+
+
+def _parsed_marks(body: str) -> Shape:
+    try:
+        said = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return FIRST  # no JSON: no fact is made of it
+    version, needs = _plain(said.get("_v"), 1), _plain(said.get("_needs"), "")
+    if type(version) is not int:
+        version = _NEWER_THAN_ALL
+    if not isinstance(needs, str):
+        needs = ""
+    short = _NO_VERSION.sub("", needs)[:_NEEDS_LENGTH]
+    return Shape(version, "" if short == ANY != needs else short)
+
+
+def _plain(value: msgspec.Raw | None, absent: object) -> object:
+    return absent if value is None else msgspec.json.decode(value)
 
 
 def upcast(kind: str, version: int, body: Body) -> Body:

@@ -7,16 +7,17 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from operator import attrgetter
+from typing import Any
 
 from interlock.events.facts import Fact
-from interlock.events.record import GENESIS, Recorded
+from interlock.events.record import GENESIS, Recorded, broken
 from interlock.model.claim import Claim, Held
 from interlock.model.task import TaskId
 from interlock.store.bell import Bell
 from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import another_owner, claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
-from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work
+from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work, raw_rows
 
 POLL_SECONDS = 0.1
 """Interval at which `wait` looks for writes of other processes; a write of this process wakes it at once."""
@@ -37,12 +38,12 @@ class SqliteStore:
         return self._file.notice
 
     async def identify(self, lineage: str) -> None:
-        owner = (await self._file.rows("owner"))[0][0]
-        if not owner and lineage:
+        known = await self._file.rows("owner")
+        if lineage and known in ([], [("",)]):
             await self._file.transaction(lambda db: db.execute(SQL["own"], {"lineage": lineage}))
-            owner = (await self._file.rows("owner"))[0][0]
-        if lineage and owner != lineage:
-            raise another_owner(f"the log {self._file.path}", "store", owner)
+            known = await self._file.rows("owner")
+        if lineage and known != [(lineage,)]:
+            raise another_owner(f"the log {self._file.path}", "store", known[0][0])
 
     async def append(self, facts: Sequence[Fact], actor: str, fences: Sequence[Claim] = ()) -> list[Recorded]:
         def work(db: sqlite3.Connection) -> list[Recorded]:
@@ -52,14 +53,13 @@ class SqliteStore:
         return await self._write(work)
 
     async def read(self, after: int, limit: int = 1000) -> list[Recorded]:
-        rows = await self._file.rows("read", (after, limit))
-        return [Recorded(*row) for row in rows]
+        return _recorded(await self._file.rows("read", (after, limit)))
 
     async def about_task(self, task: TaskId) -> list[Recorded]:
-        return [Recorded(*row) for row in await self._file.rows("about_task", (task,))]
+        return _recorded(await self._file.rows("about_task", (task,)))
 
     async def about_commit(self, prefix: str) -> list[Recorded]:
-        return [Recorded(*row) for row in await self._file.rows("about_commit", (prefix, f"{prefix}~"))]
+        return _recorded(await self._file.rows("about_commit", (prefix, f"{prefix}~")))
 
     async def head(self) -> int:
         return int((await self._file.rows("head"))[0][0])
@@ -157,7 +157,13 @@ class SqliteStore:
         return seq, hash or GENESIS, data
 
     def export(self) -> AsyncIterator[str]:
-        return export_lines(self.read)
+        return export_lines(self._read_damaged)
+
+    async def _read_damaged(self, after: int, limit: int) -> list[Recorded]:
+        """Read facts of a log that may be damaged: an export keeps what is left. The chain shows the damage,
+        because it does not fit what stands in place of bytes that are no text."""
+        rows = await self._file.run(lambda db: raw_rows(db, "read", (after, limit)))
+        return [Recorded(*map(_as_text, row)) for row in rows]
 
     async def restore(self, lines: AsyncIterator[str]) -> int:
         rows = await checked_rows(lines)
@@ -186,6 +192,19 @@ class SqliteStore:
         if rows:
             self._bell.ring()
         return rows
+
+
+# Any: SQLite gives its rows no types.
+def _recorded(rows: list[Any]) -> list[Recorded]:
+    """The rows as facts. One flipped bit can make a number or bytes of a text: such a row is damaged."""
+    for seq, time, *texts in rows:
+        if type(time) is not float or any(type(text) is not str for text in texts):
+            raise broken(seq, "has a value of another type")
+    return [Recorded(*row) for row in rows]
+
+
+def _as_text(cell: Any) -> Any:
+    return cell.decode(errors="replace") if isinstance(cell, bytes) else cell
 
 
 def _key(claim: Claim) -> dict[str, str | int | float]:

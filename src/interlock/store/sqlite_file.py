@@ -16,7 +16,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from interlock.model.errors import EnvironmentProblem, StoreUnavailable
+from interlock.events.record import broken
+from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
 from interlock.store.holder import holder_of
 from interlock.store.problems import lasting, migrated, newer_schema
 from interlock.store.statements import SCHEMA, statements, steps_to
@@ -67,6 +68,8 @@ class SqliteFile:
                     )
                 return work(self._connection)
             except sqlite3.DatabaseError as error:
+                if self._connection and _is_undecodable(error):
+                    raise _damaged_text(self._connection, self.path) from error
                 if not _is_busy(error) or loop.time() >= deadline:
                     raise _explain(error, self.path) from error
             await asyncio.sleep(RETRY_SECONDS)
@@ -256,6 +259,39 @@ def _code(error: sqlite3.DatabaseError) -> int | None:
     """SQLite's primary result code; None if the error came from Python's side."""
     extended: int | None = getattr(error, "sqlite_errorcode", None)
     return None if extended is None else extended & 0xFF
+
+
+def _is_undecodable(error: sqlite3.DatabaseError) -> bool:
+    """Return True for a text that is not UTF-8. The error is Python's own, and has only its message."""
+    return _code(error) is None and "decode to UTF-8" in str(error)
+
+
+def raw_rows(db: sqlite3.Connection, name: str, arguments: Sequence[int]) -> list[Any]:
+    """All rows that the named statement gives, with each text as its bytes."""
+    db.text_factory = bytes
+    try:
+        return db.execute(SQL[name], arguments).fetchall()
+    finally:
+        db.text_factory = str
+
+
+def _damaged_text(db: sqlite3.Connection, path: str) -> BrokenChain:
+    """Name the first fact with a text that is not UTF-8; if there is none, another table has the text."""
+    for row in raw_rows(db, "read", (0, -1)):
+        if any(isinstance(cell, bytes) and not _is_utf8(cell) for cell in row):
+            return broken(row[0], "has a text that is not UTF-8")
+    return BrokenChain(
+        f"the log {path} is damaged: a text is not UTF-8, and no fact has it",
+        "`interlock events --export all`, move the log away, `interlock events --import all`",
+    )
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:

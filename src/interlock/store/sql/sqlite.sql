@@ -63,8 +63,9 @@ SELECT needs FROM project
 -- name: owner — the lineage of the repository that owns the log; empty: none yet
 SELECT lineage FROM project
 
--- name: own — become the owner if there is none
-UPDATE project SET lineage = :lineage WHERE lineage = ''
+-- name: own — become the owner if there is none, also in a damaged log that has lost the row
+INSERT INTO project (one, lineage, needs) VALUES (1, :lineage, '')
+ON CONFLICT (one) DO UPDATE SET lineage = excluded.lineage WHERE project.lineage = ''
 
 -- name: count_tables — a file with tables and no version belongs to another program
 SELECT count(*) FROM sqlite_schema

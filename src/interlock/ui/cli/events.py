@@ -114,7 +114,8 @@ async def _import(invocation: Invocation, path: Path) -> None:
     async with opened(invocation, create=True) as project:
         if await project.store.head():
             raise UsageError("the log is not empty", "import into a fresh clone; two logs are never merged")
-        with path.open(encoding="utf-8") as file:
+        # A byte that is no text is replaced: the chain then names the fact that has it.
+        with path.open(encoding="utf-8", errors="replace") as file:
             count = await project.store.restore(_lines(file))
     note(f"imported {count} facts; the chain is intact")
 
