@@ -9,6 +9,7 @@ import pytest
 
 from interlock import __version__
 from interlock.events.record import chain
+from interlock.store.statements import SCHEMA
 from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = pytest.mark.slow
@@ -114,10 +115,10 @@ def test_a_loop_that_runs_survives_what_it_does_not_know(scratch: Scratch, gate:
 def test_a_schema_of_a_newer_version_is_refused_by_every_command(begun: Scratch) -> None:
     with closing(sqlite3.connect(begun.root / ".git/interlock/log.db", isolation_level=None)) as db:
         db.execute("UPDATE project SET needs = '0.9.0'")
-        db.execute("PRAGMA user_version = 3")
+        db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     for command in (("run",), ("status",), ("explain", "a"), ("events",)):
         said = begun.interlock(*command, code=7)
-        assert f"needs Interlock 0.9.0: it has schema 3, and {__version__} knows 2" in said
+        assert f"needs Interlock 0.9.0: it has schema {SCHEMA + 1}, and {__version__} knows {SCHEMA}" in said
         assert "hint: install Interlock 0.9.0 or newer" in said
 
 
