@@ -405,7 +405,7 @@ def test_an_edit_made_after_the_crash_is_never_lost(world: World) -> None:
     interrupted(world, old, new)
     git(world.root, "update-ref", "refs/heads/main", new, old)
     write(world.root, {"a.txt": "mine\n"})
-    assert "clash" in run(world.repository.settle())
+    assert "conflict" in run(world.repository.settle())
     assert (world.root / "a.txt").read_text() == "mine\n"
     again = world.made({"z.txt": "z\n"}, new)
     assert land(world, again, new) is Move.HELD
