@@ -106,13 +106,11 @@ def advance(state: State, task: TaskState) -> None:
 
 def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
     """The checks of a candidate that passed, as main shows them once it has landed."""
-    stack = [task]
-    while (
-        (below := state.tasks.get(stack[-1].change.ahead)) and below not in stack and _is_on(stack[-1], below)
-    ):
-        stack.append(below)
+    stack, at = {task.spec.id: task}, task
+    while (below := state.tasks.get(at.change.ahead)) and below.spec.id not in stack and _is_on(at, below):
+        stack[below.spec.id] = at = below
     shown = {command: found.result for command, found in state.baselines.items()}
-    for each in reversed(stack):
+    for each in reversed(stack.values()):
         results = each.change.candidate.results if each.change.candidate else ()
         shown = {result.command: _carried_over(shown.get(result.command), result) for result in results}
     return shown

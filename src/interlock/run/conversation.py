@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from interlock.agents import ADAPTERS
-from interlock.agents.adapter import Dialogue, Launch
+from interlock.agents.adapter import Dialogue, Launch, LaunchContext
 from interlock.git.protocol import Workspace
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
@@ -114,10 +114,7 @@ class Conversation:
             self._furnish(place, launch)
             hosts = await stack.enter_async_context(self._options.network.to_hosts(order, launch.hosts))
             ready = self._command(place, launch, (way, hosts, asking))
-            events = self._log.with_suffix(".events.jsonl")
-            reader = self._adapter.reader(context)
-            self._dialogue = reader if isinstance(reader, Dialogue) else None
-            session = Session(reader, events, self._options.clean, order.session, str(place.path))
+            session = self._read(context)
             stack.callback(session.close)
             await self._announce(news, session.id)
             session.on_event.append(lambda event: self._note(event, news))
@@ -132,6 +129,13 @@ class Conversation:
             report = how_it_went(report, order, exited, verdict, way.seen())
             account.ended(report.error, report.summary)
             return report
+
+    def _read(self, context: LaunchContext) -> Session:
+        """Return the session that reads what the program prints."""
+        reader = self._adapter.reader(context)
+        self._dialogue = reader if isinstance(reader, Dialogue) else None
+        events = self._log.with_suffix(".events.jsonl")
+        return Session(reader, events, self._options.clean, self._order.session, context.workspace)
 
     async def _settle(self, hooks: SessionHooks) -> None:
         await hooks.settle()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -151,7 +152,7 @@ class Told:
             "",
             "Next",
             f"  cd {shlex.quote(str(scratch))}",
-            *(f"  interlock explain {fact.task}" for fact in setbacks[-1:]),
+            *(f"  {_own_command()} explain {fact.task}" for fact in setbacks[-1:]),
             "  git log --stat",
         ]
 
@@ -176,6 +177,12 @@ class Told:
             "makespan_seconds": self.metrics.makespan_seconds,
             "one_worker_seconds_estimated": self.one_worker_seconds,
         }
+
+
+def _own_command() -> str:
+    """`interlock` as a person can type it now: `make demo` puts nothing on PATH."""
+    beside = Path(sys.executable).with_name("interlock")
+    return "interlock" if shutil.which("interlock") or not beside.exists() else shlex.quote(str(beside))
 
 
 def _told(fact: f.PhaseFailed) -> str:
