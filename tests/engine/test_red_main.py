@@ -1,8 +1,10 @@
 """On a red main a change lands only if known failing tests explain all of its red, with the real command."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 from tests.engine.test_gate import (
     KNOWN_RED,
     ONE_TASK,
@@ -87,6 +89,22 @@ def test_a_change_that_mends_the_known_failure_lands(red: Scratch) -> None:
     red.graph(ONE_TASK, "sed -i 's/1 == 2/1 == 1/' test_known.py", verify=TAP)
     red.interlock("run")
     assert red.states() == {"t": "done"} and trailer(red) == "verified on the merged tree"
+
+
+def test_a_check_that_a_person_makes_red_during_the_run_is_run_on_main(scratch: Scratch, gate: Path) -> None:
+    """The change is judged by the main that it lands on, whose failing test the log does not know yet."""
+    scratch.write(shapes__py=SHAPES, test_shapes__py=TESTS, tap__py=RUNNER)
+    scratch.graph(ONE_TASK, f"{WAIT.format(gate=gate)}\n{HARMLESS}", verify=TAP)
+    run = scratch.start("run")
+    run.wait_for_line("t: implement started")
+    scratch.write(test_known__py=KNOWN_RED)
+    scratch.commit("A test that fails")
+    theirs = scratch.git("rev-parse", "HEAD^{tree}")
+    gate.touch()
+    assert run.wait() == 0
+    assert trailer(scratch) == "verified on the merged tree, 1 known failing test as on main"
+    (checked,) = [each["fact"] for each in scratch.facts("BaseChecked") if each["fact"]["tree"] == theirs]
+    assert checked["exit_code"] == 1
 
 
 def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:

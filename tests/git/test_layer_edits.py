@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.git.test_layers import Layered
@@ -124,6 +124,8 @@ def twice(tmp_path: Path) -> Twice:
 
 
 @given(edits)
+# Links in the place of a file that is tracked and ignored, and of a folder.
+@example("ln -sf f x.log; rm -r d; ln -s h d; rm h/f; ln -s ../f h/f")
 # One repository serves all examples: each begins with the same commit.
 @settings(
     max_examples=EXAMPLES // 3, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
