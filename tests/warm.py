@@ -73,11 +73,10 @@ def start(
     err: int,
     stdin: int | None = None,
 ) -> Started:
-    """Start `python ...` with these streams; without `stdin` it has nothing to read."""
-    assert argv[0] == sys.executable, argv
+    """Start a program with these streams, `python ...` warm; without `stdin` it has nothing to read."""
     with Path(os.devnull).open() as nothing:
         streams = (nothing.fileno() if stdin is None else stdin, out, err)
-        if IS_COLD:
+        if IS_COLD or argv[0] != sys.executable:
             return subprocess.Popen(argv, cwd=cwd, env=env, stdin=streams[0], stdout=out, stderr=err)
         order = {"words": argv[1:], "folder": str(cwd), "env": dict(os.environ if env is None else env)}
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
