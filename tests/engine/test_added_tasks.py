@@ -17,6 +17,9 @@ def test_an_added_task_survives_runs_and_edits_of_the_graph(scratch: Scratch) ->
     assert "next: interlock run" in scratch.interlock("add", "b", "Write", "b", "--needs", "a")
     said = json.loads(scratch.read("add", "c", "Write c", "--parent", "a", "--json"))
     assert (said["task"]["id"], said["origin"]["kind"], said["parent"]) == ("c", "person", "a")
+    planned = scratch.interlock("plan", "--estimate")
+    assert "task-graph.yaml: 2 tasks and 2 added tasks, 4 to do" in planned and "a -> b" in planned
+    assert '"b"' in scratch.interlock("plan", "--format", "mermaid")
     for wrong in (("b", "again"), ("d", "x", "--needs", "nothing"), ("d", "x", "--touches", "/etc")):
         scratch.interlock("add", *wrong, code=2)
     scratch.interlock("run", "--story", "now", code=None)
@@ -25,6 +28,7 @@ def test_an_added_task_survives_runs_and_edits_of_the_graph(scratch: Scratch) ->
     scratch.graph("  a: {goal: Write, story: now}\n", WRITES)
     scratch.interlock("run", "--no-input")
     assert scratch.states() == {"a": "done", "b": "done", "c": "done"}
+    assert "1 task and 2 added tasks, 0 to do\nno tasks left" in scratch.interlock("plan")
     assert [fact["fact"]["task"] for fact in scratch.facts("TaskRemoved")] == ["old"]
     shown = scratch.interlock("show", "c")
     assert "added by  " in shown

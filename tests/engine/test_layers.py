@@ -244,6 +244,8 @@ def test_what_a_killed_run_left_in_an_upper_layer_is_archived_by_the_next(scratc
     run.wait_for_line("a: implement started")
     scratch.wait_for_output("a", "up")
     run.close()
+    swept = scratch.interlock("gc")
+    assert "/workspaces/a/1: it is in use, or the next `interlock run` archives it" in swept
     scratch.interlock("run", "--no-input")
     assert scratch.states() == {"a": "done"}
     changed = scratch.git("diff", "--name-status", start, "refs/interlock/work/a/1").split("\n")

@@ -59,8 +59,10 @@ def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, de
         note(f"kept {left.path}: it has work that is not in the repository")
     if swept.refused:
         note("to delete it for good: interlock gc --delete-unmerged")
+    for left in swept.in_use:
+        note(f"kept {left.path}: it is in use, or the next `interlock run` archives it")
     if swept.in_use:
-        note(f"{len(swept.in_use)} workspaces are in use, or are archived by the next `interlock run`")
+        note("sizes: interlock workspace list; deleting such a folder by hand loses the work in it")
 
 
 async def _sweep(

@@ -22,7 +22,15 @@ from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.session import opened_fully, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.plan import agents_at_once, analysis_object, dot, foresee_plan, mermaid, standing_of
+from interlock.ui.queries.plan import (
+    agents_at_once,
+    analysis_object,
+    dot,
+    foresee_plan,
+    mermaid,
+    standing_of,
+    with_added,
+)
 from interlock.ui.words.reasons import reason_text
 
 if TYPE_CHECKING:
@@ -60,12 +68,13 @@ def plan_command(
     For example: interlock plan --estimate --max-parallel 8
     """
     flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
-    read, state, many, depth, missing = run_async(_read(flags, graph))
+    written, state, many, depth, missing = run_async(_read(flags, graph))
+    read = with_added(written, state)
     picked = selected(read, chosen)
     limit = agents_at_once(read, state, many)
     standing = standing_of(state, picked)
     analysis = analyse(read.tasks, limit, standing)
-    foreseen = foresee_plan(read, state, (limit, depth), picked) if estimate else None
+    foreseen = foresee_plan(written, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = {
             "graph": read,
@@ -81,7 +90,9 @@ def plan_command(
         tell_warnings(read)
         for lack in (*missing, *missing_programs(_commands(read), invocation.project)):
             note(f"warning: {lack}")
-        for line in _lines(read, analysis, _limit_text(limit, many), waves):
+        for line in _lines(
+            read, len(read.tasks) - len(written.tasks), analysis, _limit_text(limit, many), waves
+        ):
             say(line)
         if foreseen and analysis.order:
             for line in foreseen_lines(foreseen):
@@ -153,8 +164,9 @@ def _next(analysis: Analysis, standing: Standing, agreement: str) -> str:
     return f"interlock retry {given_up}" if given_up else "interlock plan"
 
 
-def _lines(graph: Graph, analysis: Analysis, limit: str, waves: bool) -> Iterator[str]:
-    yield f"{graph.source}: {counted(len(graph.tasks), 'task')}, {len(analysis.order)} to do"
+def _lines(graph: Graph, added: int, analysis: Analysis, limit: str, waves: bool) -> Iterator[str]:
+    beside = f" and {counted(added, 'added task')}" if added else ""
+    yield f"{graph.source}: {counted(len(graph.tasks) - added, 'task')}{beside}, {len(analysis.order)} to do"
     if not analysis.order and not analysis.unscheduled:
         yield "no tasks left"
         return

@@ -1,5 +1,6 @@
 """The plan before anything runs: limits, standing and forecast; and the graph as Mermaid and Graphviz."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -7,13 +8,24 @@ import msgspec
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.learn.categories import category
-from interlock.model.task import TaskId
+from interlock.model.task import OriginKind, TaskId
 from interlock.plan import Analysis, Graph, Standing, changes
 from interlock.ui.words.reasons import reason_object
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
     from interlock.engine.parallel import Parallel
+
+
+def with_added(graph: Graph, state: State) -> Graph:
+    """The graph and the tasks beside it that people, agents or events have added."""
+    known = {task.id for task in graph.tasks}
+    added = (
+        task.spec
+        for name, task in state.tasks.items()
+        if name not in known and task.stage is not Stage.REMOVED and task.origin.kind is not OriginKind.GRAPH
+    )
+    return replace(graph, tasks=(*graph.tasks, *added))
 
 
 def analysis_object(analysis: Analysis) -> dict[str, Any]:
@@ -28,7 +40,12 @@ def mermaid(graph: Graph, analysis: Analysis) -> str:
     numbers = {task.id: f"t{number}" for number, task in enumerate(graph.tasks)}
     lines = ["flowchart LR"]
     lines += [f'    {numbers[task.id]}["{task.id}"]' for task in graph.tasks]
-    lines += [f"    {numbers[need]} --> {numbers[task.id]}" for task in graph.tasks for need in task.needs]
+    lines += [
+        f"    {numbers[need]} --> {numbers[task.id]}"
+        for task in graph.tasks
+        for need in task.needs
+        if need in numbers
+    ]
     if analysis.critical_path:
         lines.append("    classDef critical stroke-width:4px")
         lines.append(f"    class {','.join(numbers[name] for name in analysis.critical_path)} critical")
