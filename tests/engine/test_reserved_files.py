@@ -51,6 +51,7 @@ STEERING = (
     *(".pre-commit-config.yaml", "lefthook.yml", "lefthook-local.yml", ".lefthook.toml", ".husky/pre-commit"),
     *(".lintstagedrc.json", ".overcommit.yml", ".devcontainer.json", "shop.code-workspace"),
     *("mise.local.toml", ".mise/config.toml", ".config/mise.toml", ".Rprofile", ".helix/languages.toml"),
+    *("web/.claude", "web/.vscode", "web/.mise", "web/.config/mise", "api/.config"),  # links to other folders
     *(".idea/startup.xml", ".idea/runConfigurations/x.xml", "web/.husky/pre-push"),
 )
 HARMLESS = (

@@ -27,6 +27,8 @@ AGENT_SETTINGS = re.compile(
 )
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
+FOLDERS = re.compile(r"(.*/)?(\.claude|\.vscode|\.mise|\.config|\.config/mise|\.idea)")
+"""Folders with such settings: a file of this name is a link to a folder with other settings, or of no use."""
 STARTS_UNASKED = re.compile(
     r"(.*/)?(\.pre-commit-config\.ya?ml|\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)|\.lefthook(-local)?(/.*)?"
     r"|\.husky(/.*)?|\.huskyrc.*|husky\.config\..*|\.?simple-git-hooks\..*|\.overcommit\.yml|captainhook\.json"
@@ -81,7 +83,7 @@ class Reserved:
         """Return True for one of these files, or for a file that takes the place of a folder above one."""
         folded = fold(path)
         kept = {fold(name) for name in self.paths}
-        if AGENT_SETTINGS.fullmatch(folded) or STARTS_UNASKED.fullmatch(folded):
+        if any(names.fullmatch(folded) for names in (AGENT_SETTINGS, STARTS_UNASKED, FOLDERS)):
             return True
         if folded.rpartition("/")[2] in GIT_SETTINGS:
             return True
