@@ -5,6 +5,7 @@ An agent here is a shell script in the real sandbox, where the layers are mounte
 
 import asyncio
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -214,6 +215,27 @@ def test_a_new_tree_is_made_when_much_differs_and_the_old_one_goes(layered: Laye
     again = Layered(layered.world)
     again.agent("true", later, 4)
     assert [folder.name for folder in trees.iterdir()] == ["2"]
+
+
+def test_files_are_written_by_the_attributes_of_the_tree_that_is_wanted(layered: Layered) -> None:
+    """A check passed on files that every new checkout has with other line ends."""
+    layered.agent("true")
+    crlf = layered.world.made({".gitattributes": "a.txt eol=crlf\n"}, layered.world.main)
+    workspace, said = layered.agent("od -c a.txt", crlf, 2)
+    assert "\\r" in said
+    assert layered.changes(workspace) == []
+    assert "\\r" not in layered.agent("od -c a.txt", "", 3)[1]
+
+
+def test_folders_with_odd_names_are_gone_only_where_the_tree_has_none(layered: Layered) -> None:
+    odd = ["new\nline", os.fsdecode(b"caf\xe9")]
+    layered.agent("true", layered.world.commit({f"{name}/{file}": "x\n" for name in odd for file in "ab"}), 1)
+    for name in odd:
+        (layered.world.root / name / "a").unlink()
+    shutil.rmtree(layered.world.root / odd[1])
+    workspace, said = layered.agent("ls -b .", layered.world.commit({}), 2)
+    assert "new\\nline" in said and "caf" not in said
+    assert layered.changes(workspace) == []
 
 
 def test_a_submodule_that_is_there_is_shown(tmp_path: Path) -> None:

@@ -93,6 +93,14 @@ class Near:
     later: Sequence[bytes] = ()
     """Paths that are the same there, but were written after the tree took their times."""
 
+    @property
+    def is_far(self) -> bool:
+        """Return True if a new tree is better: much differs, or git writes files of the same content in
+        another way."""
+        if any(each.path.rpartition(b"/")[2] == b".gitattributes" for each in self.differences):
+            return True
+        return len(self.differences) + len(self.later) > FAR
+
 
 HOME, NEW_HOME = Path("node_modules", "trees"), Path("node_modules", "new-trees")
 """Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name; they
@@ -125,7 +133,7 @@ class Trees:
             if found and self._is_new and not await asyncio.to_thread(self._renew, found):
                 found = None
             near = await self._compared(found, tree, timed=timed) if found else None
-            if near is None or len(near.differences) + len(near.later) > FAR:
+            if near is None or near.is_far:
                 near = await self._compared(await self._make(tree), tree, timed=timed)
             self._newest = near.pristine
             self._users[user] = near.pristine.folder
