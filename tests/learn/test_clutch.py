@@ -31,6 +31,11 @@ def test_after_runs_without_the_clutch_it_begins_with_the_number_that_did_best()
     assert "earlier runs did best with 3 agents" in advice.why
 
 
+def test_a_number_of_agents_that_a_wrong_time_made_counts_for_nothing() -> None:
+    advice = beginning(past(w3=seen(20, 2), w1000000000=seen(20)), 16)
+    assert advice.agents == 3
+
+
 def test_what_other_projects_found_is_believed_by_half() -> None:
     elsewhere = {1: seen(5), 8: seen(40, 2)}
     advice = beginning(Past("backend", {}, elsewhere), 16)

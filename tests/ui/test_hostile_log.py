@@ -2,19 +2,20 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from interlock.events.facts import PhaseStarted, TaskAccepted, WorkFinished
+from interlock.events.facts import Landed, MainSeen, PhaseStarted, TaskAccepted, WorkFinished
 from interlock.events.fold import apply
 from interlock.events.record import GENESIS, Recorded, chain, encode
-from interlock.model.task import Agent, Task, TaskId
+from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.ui.cli.exits import ExitCode
 from tests.events.hostile import Villain
 from tests.tiers import rest_at_night
-from tests.ui.conftest import Lab
+from tests.ui.conftest import Lab, git
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +57,18 @@ def hostile_log(seed: int, path: Path) -> Path:
     return path
 
 
+def exported(path: Path, facts: Iterable[tuple[str, str]]) -> Path:
+    """An export of these facts, each with its kind and body."""
+    before = GENESIS
+    with path.open("w") as export:
+        for seq, (kind, body) in enumerate(facts, 1):
+            sealed = chain(before, seq, 5.0 + seq, "old", kind, body)
+            row = Recorded(seq, 5.0 + seq, "old", kind, body, sealed)
+            export.write(json.dumps({key: getattr(row, key) for key in ROW}) + "\n")
+            before = sealed
+    return path
+
+
 @pytest.mark.parametrize("seed", rest_at_night(range(5), by_day=[0]))
 def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: Lab, tmp_path: Path) -> None:
     (lab.root / "task-graph.yaml").write_text(GRAPH)
@@ -78,6 +91,18 @@ def test_an_error_repeats_nothing_that_a_terminal_obeys(form: tuple[str, ...], l
     assert not ACTING.search(done.out + done.err), done
 
 
+def test_a_branch_with_a_line_feed_in_its_name_stops_no_command(lab: Lab, tmp_path: Path) -> None:
+    (lab.root / "task-graph.yaml").write_text(GRAPH)
+    main = Commit(git(lab.root, "rev-parse", "HEAD"))
+    accepted = TaskAccepted(Task(TaskId("a"), "one", Agent("coder", "command", ("true",))))
+    landed = Landed(TaskId("a"), 1, "land", 1, commit=main)
+    facts = (accepted, MainSeen("con\n", main, Tree("")), PhaseStarted(TaskId("a"), 1, "land", 1), landed)
+    assert lab.run("events", "--import", str(exported(tmp_path / "log.ndjson", map(encode, facts)))).code == 0
+    for words in ("status", "status --json", "retry a", "explain a", "run"):
+        done = lab.run(*words.split())
+        assert done.code != ExitCode.INTERNAL, (words, done.err)
+
+
 def test_a_forged_sum_of_tokens_in_an_old_log_stops_no_command(lab: Lab, tmp_path: Path) -> None:
     """One line of an agent's output bricked the project: a sum of tokens below 0 has no logarithm."""
     (lab.root / "task-graph.yaml").write_text(GRAPH)
@@ -86,14 +111,7 @@ def test_a_forged_sum_of_tokens_in_an_old_log_stops_no_command(lab: Lab, tmp_pat
     kind, body = encode(WorkFinished(TaskId("a"), 1, "implement", 1, usage=Usage(1, 1), seconds=1.0))
     forged = body.replace('"input_tokens":1', '"input_tokens":-5000')
     assert forged != body
-    path, before = tmp_path / "log.ndjson", GENESIS
-    with path.open("w") as export:
-        for seq, (name, said) in enumerate((encode(accepted), encode(started), (kind, forged)), 1):
-            row = Recorded(
-                seq, 5.0 + seq, "old", name, said, chain(before, seq, 5.0 + seq, "old", name, said)
-            )
-            export.write(json.dumps({key: getattr(row, key) for key in ROW}) + "\n")
-            before = row.hash
+    path = exported(tmp_path / "log.ndjson", (encode(accepted), encode(started), (kind, forged)))
     assert lab.run("events", "--import", str(path)).code == 0
     for words in ("status", "doctor", "plan --estimate", "show a", "reset a", "run"):
         done = lab.run(*words.split())

@@ -5,6 +5,7 @@ from dataclasses import replace
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import Limit, State
+from interlock.events.tallies import MOST_AGENTS
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import TaskId
 
@@ -14,7 +15,8 @@ TROUBLE = frozenset({ErrorClass.CONFLICT, ErrorClass.CHECK})
 
 def clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[TaskId]:
     """Set the limit of a provider's agents, of a kind of work, or of all together."""
-    said = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {}, fact.goodput, fact.until)
+    goodput = min(fact.goodput, MOST_AGENTS)
+    said = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {}, goodput, fact.until)
     if fact.provider:
         state.provider_limits[fact.provider] = said
     elif fact.category:

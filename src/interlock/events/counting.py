@@ -6,7 +6,7 @@ from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
-from interlock.events.tallies import Gauge, Goodput, Shift, Tallies, Tally
+from interlock.events.tallies import MOST_AGENTS, Gauge, Goodput, Shift, Tallies, Tally
 from interlock.model.outcome import OWN_FAULTS, ErrorClass
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
@@ -81,7 +81,7 @@ def _end_shift(tallies: Tallies, task: TaskState, shift: Shift, time: float) -> 
 def _number(average: float) -> int:
     """Round up: with at most six allowed, the average is between five and six, and that is a result of six.
     Rounded to the nearest, five would be blamed for half of it."""
-    return max(1, math.ceil(average - SLACK))
+    return max(1, math.ceil(min(average, MOST_AGENTS) - SLACK))
 
 
 def _settled(tallies: Tallies, category: str, time: float) -> Gauge:

@@ -13,6 +13,8 @@ from interlock.model.numbers import logarithm
 
 DECAY = 0.98
 """A run. What is fifty runs old counts about a third: enough to forget a model that was replaced."""
+MOST_AGENTS = 1_000
+"""The most agents at once that are counted: a wrong time in a log makes any number."""
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from interlock.events.tallies import Goodput
+from interlock.events.tallies import MOST_AGENTS, Goodput
 from interlock.learn.difficulty import PUBLISHED, UNKNOWN
 
 PRICES = {"hour": 0.2, "dollar": 0.6}
@@ -339,7 +339,7 @@ def _effort(past: Past, w: int, seconds: float, per: str) -> float:
 
 def _tried(numbers: Mapping[int, Goodput]) -> list[int]:
     """The numbers of agents that were at work long enough to say something."""
-    return [w for w, goodput in numbers.items() if _ended(goodput) >= SOME]
+    return [w for w, goodput in numbers.items() if w <= MOST_AGENTS and _ended(goodput) >= SOME]
 
 
 def _ended(goodput: Goodput | None) -> float:
