@@ -24,7 +24,7 @@ from interlock.model.steering import steering
             "sitecustomize.py",
             "CMakeLists.txt",
         ),
-        *("check.sh", "scripts/test"),
+        *("check.sh", "scripts/test", "iniconfig.py", "x/Y.Dist-Info/entry_points.txt", "a/.gitattributes"),
     ],
 )
 def test_what_decides_how_checks_run_is_named(path: str) -> None:

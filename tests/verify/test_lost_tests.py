@@ -17,6 +17,7 @@ def renamed(old: str, new: str) -> str:
 
 
 GONE = part("tests/a.sh", "@@ -1 +0,0 @@", "-test 1", header="deleted file mode 100644")
+BINARY = "diff --git a/tests/a.sh b/tests/a.sh\nBinary files a/tests/a.sh and b/tests/a.sh differ\n"
 LESS = part("tests/b.py", "@@ -1,2 +1 @@", "-assert 1", "-assert 2", "+assert 3")
 
 
@@ -38,6 +39,9 @@ LESS = part("tests/b.py", "@@ -1,2 +1 @@", "-assert 1", "-assert 2", "+assert 3"
         (renamed("a.test.js", "a.js.test"), ("a.test.js",)),
         ("diff --git a/t/a b/t/a\nold mode 100755\nnew mode 100644\n", ("t/a",)),
         ("diff --git a/t/a b/t/a\nold mode 100644\nnew mode 100755\n", ()),
+        (BINARY, ("tests/a.sh",)),
+        (BINARY.replace("a.sh", "a.png"), ()),
+        (BINARY.replace("Binary files a/tests/a.sh", "new file mode 100644\nBinary files /dev/null"), ()),
         (GONE.replace("a/tests/a.sh b/tests/a.sh", '"a/t\\t.sh" "b/t\\t.sh"'), ("t\\t.sh",)),
     ],
 )
@@ -66,4 +70,5 @@ def test_tests_that_a_report_shows_to_be_fewer_are_named_by_that_report() -> Non
 
 
 def test_files_are_tests_by_their_names() -> None:
-    assert files_of_tests(["src/a.py", "tests/a.sh", "test_a.py", "check.sh"]) == ("tests/a.sh", "test_a.py")
+    tests = ("tests/a.sh", "test_a.py", "test-a.sh", "a-test.sh", "t/a.t", "a.bats", "a.spec.ts", "a-spec.js")
+    assert files_of_tests(["src/a.py", *tests, "check.sh", "latest.py", "contest.js"]) == tests

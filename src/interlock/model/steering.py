@@ -13,11 +13,15 @@ _NAMES = re.compile(
     r"|(gnu)?makefile(\.am|\.in)?|.*\.mk|cmakelists\.txt|.*\.cmake|meson\.build|configure\.ac|build\.rs|cargo\.toml"
     r"|justfile|taskfile\.ya?ml|rakefile|(build|settings)\.gradle(\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.travis\.yml"
     r"|\.yarnrc(\.yml)?|\.?pnpmfile\.[cm]?js|rust-toolchain(\.toml)?|\.tool-versions|\.(nvmrc|(python|node|ruby|go)-version)"
-    r"|(flake|shell|default)\.nix|devbox\.json"
+    r"|(flake|shell|default)\.nix|devbox\.json|\.gitattributes"
 )
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
 """Modules of Python that run tests. One of this name in the repository is found before the real one."""
+_USED_BY_RUNNERS = frozenset({"iniconfig", "packaging", "pygments", "exceptiongroup", "tomli", "colorama"})
+"""Modules that these import, if the root of the repository has none of this name."""
+_INSTALLED = (".dist-info", ".egg-info")
+"""Folders of installed packages: a test program loads the plugins that they name."""
 _SHELL_SUFFIXES = ("", ".sh", ".bash")
 _RUNS_A_SCRIPT = re.compile(
     r"(.*/)?(python[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|(ba|da|k|z)?sh|run)"
@@ -63,8 +67,10 @@ def _steers(path: str, named: set[str]) -> bool:
     *folders, name = path.split("/")
     if _NAMES.fullmatch(name.lower()) or path.startswith(_FOLDERS) or path in named:
         return True
+    if any(folder.lower().endswith(_INSTALLED) for folder in folders):
+        return True
     module, _, kind = name.rpartition(".")
     if kind != "py":
         return False
     first = folders[0] if folders else module
-    return first in sys.stdlib_module_names or bool(_RUNNERS & {*folders, module})
+    return first in sys.stdlib_module_names | _USED_BY_RUNNERS or bool(_RUNNERS & {*folders, module})

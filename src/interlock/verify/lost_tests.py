@@ -19,6 +19,7 @@ from interlock.verify.sources import extension, is_source, is_test
 
 MOST_NAMED = 50
 _COMMENT = re.compile(r"\s*(#(?!\[)|//|/?\*|--|$)")
+_TEXT = ("", "sh", "bash", "bats", "t", "txt")
 _START = "diff --git "
 
 
@@ -71,6 +72,10 @@ def _takes_away(path: str, line: str) -> bool:
     """Tell if a line before the text of a file says that it no longer runs as a test."""
     if line.startswith("rename to "):
         return _kind(path) != _kind(line.removeprefix("rename to ").strip('"'))
+    if line.startswith(
+        ("Binary files a/", 'Binary files "a/')
+    ):  # a sign that no text has can hide the lines that are gone
+        return is_source(path) or extension(path) in _TEXT
     return line.startswith(("deleted file mode", "old mode 100755"))
 
 

@@ -10,6 +10,9 @@ _SOURCE = re.compile(
 )
 """Extensions of source files. Shell scripts are not among them: most are helpers that no test runs."""
 _TEST_FOLDER = re.compile(r"tests?|testing|__tests__|specs?|e2e|testdata|fixtures")
+_TEST_NAME = re.compile(
+    r"tests?[_-].*|.*([_-]tests?|\.test|[._-]spec)|tests?|conftest|spec|smoke|selftest|testsuite"
+)
 _OTHER_FOLDER = re.compile(
     r"docs?|examples?|samples?|demos?|bench|benchmarks?|scripts|tools|ci|vendor|third_party|node_modules"
     r"|dist|build|out|target|migrations|site-packages|locale|static|contrib|\..*"
@@ -59,8 +62,7 @@ def is_test(path: str) -> bool:
     stem = pure.name.lower().rsplit(".", 1)[0]
     if any(_TEST_FOLDER.fullmatch(part.lower()) for part in pure.parts[:-1]):
         return True
-    begins, ends = stem.startswith(("test_", "tests_")), stem.endswith(("_test", "_tests", ".test", ".spec"))
-    return begins or ends or stem in ("test", "tests", "conftest", "spec", "smoke", "selftest", "testsuite")
+    return bool(_TEST_NAME.fullmatch(stem)) or extension(path) in ("t", "bats")
 
 
 def is_own_source(path: str) -> bool:
