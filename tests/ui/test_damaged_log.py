@@ -8,6 +8,7 @@ import pytest
 
 from tests.ui.conftest import Lab, task
 
+PAGE_BYTES = 4096
 READERS = ("events --verify", "events", "doctor --no-checks", "run --no-input", "explain b", "show b")
 GRAPH = """
 version: 1
@@ -53,6 +54,22 @@ def test_a_text_that_is_not_utf8_is_named_and_the_facts_before_it_are_kept(
     assert three.run("events", "--import", str(good)).code == 0
     assert three.run("events", "--verify").code == 0
     assert len(three.facts()) == 1
+
+
+def test_a_page_that_is_damaged_beside_such_a_text_is_told(three: Lab) -> None:
+    three.accept(*(task(f"t{number}") for number in range(99)))
+    tamper(three, "UPDATE facts SET body = CAST(x'7bff7d' AS TEXT) WHERE seq = 2")
+    tamper(three, "DELETE FROM snapshot")
+    with closing(sqlite3.connect(three.log)) as db:
+        db.execute("PRAGMA wal_checkpoint(truncate)")
+    damaged = bytearray(Path(three.log).read_bytes())
+    start = damaged.rfind(b'"t98"') // PAGE_BYTES * PAGE_BYTES
+    damaged[start : start + 100] = b"\xee" * 100
+    Path(three.log).write_bytes(damaged)
+    for words in READERS:
+        done = three.run(*words.split())
+        assert done.code == 7 and "damaged" in done.out + done.err, (words, done.code, done.err)
+        assert "the log is intact" not in done.out + done.err
 
 
 def test_bytes_in_place_of_a_text_are_named(three: Lab, tmp_path: Path) -> None:

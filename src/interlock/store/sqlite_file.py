@@ -275,9 +275,13 @@ def raw_rows(db: sqlite3.Connection, name: str, arguments: Sequence[int]) -> lis
         db.text_factory = str
 
 
-def _damaged_text(db: sqlite3.Connection, path: str) -> BrokenChain:
+def _damaged_text(db: sqlite3.Connection, path: str) -> Exception:
     """Name the first fact with a text that is not UTF-8; if there is none, another table has the text."""
-    for row in raw_rows(db, "read", (0, -1)):
+    try:
+        rows = raw_rows(db, "read", (0, -1))
+    except sqlite3.DatabaseError as error:  # a page is damaged too
+        return _explain(error, path)
+    for row in rows:
         if any(isinstance(cell, bytes) and not _is_utf8(cell) for cell in row):
             return broken(row[0], "has a text that is not UTF-8")
     return BrokenChain(
