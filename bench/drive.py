@@ -12,6 +12,7 @@ from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Beside
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from interlock.schedule import Board
 from interlock.train import moves
@@ -74,7 +75,7 @@ class Drive:
             self._claim(choice.task, choice.why, choice.beside) for choice in chosen
         ]
 
-    def _claim(self, name: TaskId, why: str, beside: tuple[Beside, ...] = ()) -> f.PhaseStarted:
+    def _claim(self, name: TaskId, why: Reason, beside: tuple[Beside, ...] = ()) -> f.PhaseStarted:
         task = self.state.tasks[name]
         attempt = task.attempt + (task.phase.kind is PhaseKind.AGENT)
         return f.PhaseStarted(name, attempt, task.phase.name, task.epoch + 1, "bench", why, "", beside)

@@ -118,7 +118,7 @@ class Workshop:
     def _start(self, name: TaskId, board: Board) -> None:
         task = self.state.tasks[name]
         attempt = task.attempt + (task.phase.kind is PhaseKind.AGENT)
-        self._tell(f.PhaseStarted(name, attempt, task.phase.name, task.epoch + 1, "bench", ""), board)
+        self._tell(f.PhaseStarted(name, attempt, task.phase.name, task.epoch + 1, "bench"), board)
 
     def _end(self, name: TaskId, board: Board, result: Result) -> None:
         """The agent is done; its change lands, or is sent back."""

@@ -39,9 +39,12 @@ def test_what_one_agent_fails_at_is_given_to_the_next_without_a_person(scratch: 
     scratch.interlock("run")
     starts = [row["fact"] for row in scratch.facts("PhaseStarted") if row["fact"]["phase"] == "implement"]
     assert [start["agent"] for start in starts] == ["weak", "strong"]
-    assert "weak failed at it in attempt 1" in starts[1]["why"]
+    assert starts[1]["agent_why"]["code"] == "agent-failed"
     assert "given to strong: weak failed at it in attempt 1" in scratch.interlock("explain", "a")
     assert "one of    weak, strong" in scratch.interlock("show", "a")
+    phase = json.loads(scratch.interlock("show", "a", "--json"))["attempts"][1]["phases"][0]
+    assert phase["why"] == f"{phase['reason']['text']}; given to strong: {phase['agent_reason']['text']}"
+    assert (phase["reason"]["code"], phase["agent_reason"]["agent"]) == ("next-in-order", "weak")
     assert scratch.status()["tasks"][0]["agent"] == "strong"
 
 
@@ -116,7 +119,7 @@ def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scra
         row["fact"] for row in rows if row["kind"] == "PhaseStarted" and row["fact"]["phase"] == "implement"
     ]
     assert [start["task"] for start in starts] == ["a", "c", "z", "b"]
-    assert starts[1]["why"].endswith("a little early: a of the same story (login) has just ended")
+    assert starts[1]["why"]["fields"]["story"] == "login"
     # The slot is handed on when its agent has ended, before what that made has landed.
     kinds = [
         (row["kind"], row["fact"]["task"]) for row in rows if row["fact"]["phase"] in ("implement", "land")

@@ -56,7 +56,7 @@ class Journal:
 def started(task: TaskState, phase: str = "") -> f.PhaseStarted:
     attempt = task.attempt + (task.phase.kind is PhaseKind.AGENT)
     return f.PhaseStarted(
-        task.spec.id, attempt, phase or task.phase.name, task.epoch + 1, "holder", "its turn"
+        task.spec.id, attempt, phase or task.phase.name, task.epoch + 1, "holder", said("its turn")
     )
 
 

@@ -130,6 +130,13 @@ def test_the_shapes_are_compared_by_what_a_reader_can_do_with_them() -> None:
         ),
         ("PhaseDeferred", DEFERRED % "", f.PhaseDeferred(TaskId("a"), 1, "implement", 1)),
         (
+            "PhaseStarted",
+            DEFERRED % 'its turn; given to x: good", "agent_why": "good',
+            f.PhaseStarted(
+                TaskId("a"), 1, "implement", 1, why=said("its turn; given to x: good"), agent_why=said("good")
+            ),
+        ),
+        (
             "TaskFailed",
             '{"_v":2,"_needs":"0.2.0","task":"a","attempt":2,"why":{"code":"later","fields":{"n":1}}}',
             f.TaskFailed(TaskId("a"), 2, Reason("later", {"n": 1})),

@@ -40,7 +40,7 @@ class Watched(Journal):
     def begin(self, name: TaskId, attempt: int = 1, agent: str = "scripted", after: float = 1.0) -> None:
         task = self.state.tasks[name]
         self.tell(
-            f.PhaseStarted(name, attempt, "implement", task.epoch + 1, "holder", "why", agent), after=after
+            f.PhaseStarted(name, attempt, "implement", task.epoch + 1, "holder", agent=agent), after=after
         )
 
 
@@ -112,7 +112,7 @@ def test_what_a_person_had_to_do_is_counted() -> None:
 def test_a_fact_that_comes_twice_counts_once() -> None:
     log = Watched(*tasks())
     for _ in range(2):
-        log.tell(f.PhaseStarted(A, 1, "implement", 1, "holder", "why", "scripted"))
+        log.tell(f.PhaseStarted(A, 1, "implement", 1, "holder", agent="scripted"))
     assert log.figures.attempts == 1
 
 

@@ -7,6 +7,7 @@ import pytest
 from interlock.events import facts as f
 from interlock.model.forecast import Forecast, Option
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason, Value, Why, said
 from interlock.model.task import Agent, Task, TaskId
 from interlock.schedule import Board
 from interlock.schedule.agents import Pick, pick_agent
@@ -33,7 +34,7 @@ def pick(journal: Journal) -> Pick:
 def attempt(journal: Journal, error: ErrorClass = ErrorClass.EXIT, wait: float = 0.0) -> str:
     """Let whoever is picked fail."""
     task, agent = journal.task("a"), pick(journal).agent
-    journal.tell(f.PhaseStarted(A, task.attempt + 1, "implement", task.epoch + 1, "holder", "why", agent))
+    journal.tell(f.PhaseStarted(A, task.attempt + 1, "implement", task.epoch + 1, "holder", agent=agent))
     journal.tell(replace(failed(task, f"{task.attempt}", wait), error=error))
     return agent
 
@@ -48,19 +49,18 @@ def forecast(*options: Option, complexity: str = "") -> f.TaskEstimated:
 
 def test_one_candidate_needs_no_reason() -> None:
     journal = Journal(Task(A, "do a", SMALL))
-    assert pick(journal) == Pick("small", "")
+    assert pick(journal) == Pick("small")
 
 
 def test_without_experience_the_order_of_the_graph_decides() -> None:
-    assert pick(shop(LARGE, SMALL)) == Pick("large", "the first choice of 2")
+    assert pick(shop(LARGE, SMALL)) == Pick("large", Reason(Why.FIRST_CHOICE, {"count": 2}))
 
 
 def test_what_earlier_work_says_comes_before_the_order_of_the_graph() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(forecast(Option("small", 120.0, 0.8, 0.02), Option("large", 90.0, 0.9, 0.5)))
-    assert pick(journal) == Pick(
-        "small", "the best of 2 by earlier work", ": $0.02 and 2m an attempt, 80% of which land"
-    )
+    figures = Reason(Why.FORECAST, {"seconds": 120.0, "success": 0.8, "cost_usd": 0.02})
+    assert pick(journal) == Pick("small", Reason(Why.BEST_CHOICE, {"count": 2, "cause": figures}))
 
 
 def test_agents_that_are_expected_to_cost_about_the_same_are_as_good_as_each_other() -> None:
@@ -74,7 +74,7 @@ def test_an_agent_that_has_just_worked_on_the_story_goes_on_with_it_if_it_is_as_
     journal.tell(f.TaskAccepted(Task(TaskId("b"), "do b", SMALL, story="login")))
     journal.tell(f.PhaseStarted(TaskId("b"), 1, "implement", 1, agent="small"))
     journal.tell(f.AgentExited(TaskId("b"), 1, "implement", 1))
-    assert pick(journal) == Pick("small", "it has just worked on b of the same story")
+    assert pick(journal) == Pick("small", Reason(Why.SAME_STORY, {"tasks": ("b",)}))
     journal.tell(forecast(Option("large", 90.0, 0.9, 0.1), Option("small", 90.0, 0.9, 0.2)))
     assert pick(journal).agent == "large"
 
@@ -89,7 +89,9 @@ def test_if_every_provider_is_closed_the_one_that_opens_first_is_taken() -> None
 def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again() -> None:
     journal = shop(LARGE, SMALL)
     journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, "429", until=journal.time + 301.0))
-    assert pick(journal) == Pick("small", "the model of large is closed for another 5m", " (429)")
+    found = pick(journal).why
+    assert found and found.code == Why.MODEL_CLOSED
+    assert (found.text("agent"), found.number("seconds"), found.cause) == ("large", 300.0, said("429"))
     journal.tell(f.MainSeen("main", *2 * ("m",)), after=400.0)  # type: ignore[arg-type]  # any commit
     assert pick(journal).agent == "large"
 
@@ -106,7 +108,8 @@ def test_after_a_failure_of_its_own_another_has_the_next_attempt_and_then_they_t
     assert [attempt(journal) for _ in range(4)] == ["small", "large", "small", "large"]
     journal = shop(SMALL, LARGE)
     attempt(journal)
-    assert pick(journal) == Pick("large", "small failed at it in attempt 1", " (exit 1)")
+    failed_at_it: dict[str, Value] = {"agent": "small", "attempt": 1, "cause": said("exit 1")}
+    assert pick(journal) == Pick("large", Reason(Why.AGENT_FAILED, failed_at_it))
 
 
 @pytest.mark.parametrize("error", [ErrorClass.CONFLICT, ErrorClass.ENVIRONMENT])
@@ -143,19 +146,19 @@ def test_an_agent_that_cannot_work_at_all_ends_the_task_only_if_no_other_is_left
 def test_a_session_that_was_cut_off_goes_on_with_the_agent_that_had_it() -> None:
     journal = shop(SMALL, LARGE)
     attempt(journal)
-    journal.tell(f.PhaseStarted(A, 2, "implement", 9, "holder", "why", "small"))
+    journal.tell(f.PhaseStarted(A, 2, "implement", 9, "holder", agent="small"))
     journal.tell(f.SessionOpened(A, 2, "implement", 9, session="s"), f.PhaseLost(A, 2, "implement", 9))
     assert pick(journal).agent == "small"
     journal = shop(SMALL, LARGE)
-    journal.tell(f.PhaseStarted(A, 1, "implement", 1, "holder", "why", "large"))
+    journal.tell(f.PhaseStarted(A, 1, "implement", 1, "holder", agent="large"))
     journal.tell(f.SessionOpened(A, 1, "implement", 1, session="s"), f.PhaseLost(A, 1, "implement", 1))
-    assert pick(journal) == Pick("large", "its session was cut off, and goes on")
+    assert pick(journal) == Pick("large", Reason(Why.CUT_OFF))
 
 
 def test_what_looks_hard_goes_to_one_that_takes_hard_tasks_unless_the_graph_says_how_hard_it_is() -> None:
     journal = shop(SMALL, LARGE)
     journal.tell(forecast(complexity="high"))
-    assert pick(journal) == Pick("large", "it looks too hard for small, which takes low complexity at most")
+    assert pick(journal) == Pick("large", Reason(Why.TOO_HARD, {"agent": "small", "complexity": "low"}))
     journal = shop(SMALL, LARGE, complexity="low")
     journal.tell(forecast(complexity="high"))
     assert pick(journal).agent == "small"
@@ -165,4 +168,4 @@ def test_a_board_says_who_gets_what_it_chooses() -> None:
     journal = shop(OTHER, LARGE)
     (choice,) = Board(journal.state).choose(1, journal.time)
     assert choice.agent == "other"
-    assert choice.why.endswith("given to other: the first choice of 2")
+    assert choice.agent_why == Reason(Why.FIRST_CHOICE, {"count": 2})

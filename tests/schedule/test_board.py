@@ -4,7 +4,7 @@ import pytest
 
 from interlock.events import facts as f
 from interlock.model.forecast import Forecast
-from interlock.model.reason import said
+from interlock.model.reason import Why, said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
 from tests.events.journal import AGENT, Journal, failed
@@ -175,7 +175,7 @@ def test_rather_than_idle_a_slot_takes_an_overlapping_task_if_redoing_it_is_chea
     floor = Floor(task("a", touches=("src/**",), estimate_seconds=3_600), task("b", touches=("src/x",)))
     floor.start("a")
     (choice,) = floor.board.choose(1, floor.journal.time)
-    assert choice.task == B and "overlap with a" in choice.why
+    assert choice.task == B and (choice.why.code, choice.why.tasks) == (Why.CHEAP_OVERLAP, ("a",))
 
 
 def test_a_slot_idles_if_the_other_one_is_nearly_over_beside_the_rework_at_stake() -> None:

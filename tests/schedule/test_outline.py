@@ -48,8 +48,9 @@ def test_who_only_touches_what_another_wants_alone_stands_in_its_queue() -> None
 
 def test_the_reason_says_that_queues_count() -> None:
     floor = Floor(*LONG, *QUEUE, slots=2)
-    why = {choice.task: choice.why for choice in floor.board.choose(2, floor.journal.time)}
-    assert "3m20s of work and queues for leases behind it" in why[TaskId("queued-0")]
+    starts = {choice.task: choice.why for choice in floor.board.choose(2, floor.journal.time)}
+    why = starts[TaskId("queued-0")]
+    assert (why.number("seconds_behind"), why.fields["queues"]) == (200.0, True)
 
 
 def test_figures_stay_while_tasks_end_and_follow_what_is_learned() -> None:

@@ -68,15 +68,15 @@ def test_a_start_beside_another_names_it_and_says_what_is_at_stake() -> None:
     floor.start("a")
     found = choice(floor)
     assert found.beside == (Beside(A, 1.0),)
-    assert "may overlap with a" in found.why
-    assert f"theta {THETA:g}; a first guess" in found.why
+    assert (found.why.code, found.why.tasks) == (Why.CHEAP_OVERLAP, ("a",))
+    assert (found.why.number("theta"), found.why.number("overlaps")) == (THETA, 0)
 
 
 def test_what_was_learned_is_said_with_its_count() -> None:
     floor = pair()
     floor.journal.state.overlaps.regimes["other"] = Regime(overlaps=31, conflicts=3, exposure=30)
     floor.start("a")
-    assert "learned from 31 overlaps" in choice(floor).why
+    assert choice(floor).why.number("overlaps") == 31
 
 
 def test_where_overlaps_mostly_conflict_a_slot_idles_instead() -> None:

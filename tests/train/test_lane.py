@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
-from interlock.model.reason import said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, Task, TaskId, Tree
 from interlock.train import is_forsaken, moves
@@ -33,7 +33,7 @@ def step(journal: Journal) -> tuple[str, str] | None:
 
 def test_the_first_to_finish_is_the_first_to_be_checked() -> None:
     journal = finished("b", "a")
-    assert moves(journal.state, journal.time) == [Start(B, 1, "verify", "next in the lane")]
+    assert moves(journal.state, journal.time) == [Start(B, 1, "verify", Reason(Why.NEXT_IN_LANE))]
 
 
 def test_there_is_one_change_in_the_lane_at_a_time() -> None:
@@ -195,7 +195,7 @@ def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() ->
     journal.tell(f.CandidateBuilt(*key(journal, "a"), Commit("m1"), Commit("a-1"), Tree("t")))
     (start,) = moves(journal.state, journal.time)
     assert (start.task, start.phase, start.onto, start.ahead) == ("b", "verify", "a-1", "a")
-    assert start.why == "next in the lane, on top of a (queued)"
+    assert start.why == Reason(Why.NEXT_IN_LANE, {"ahead": "a"})
     build(journal, "b", "a-1")
     assert steps(journal) == []  # two at once, not three
 

@@ -179,7 +179,7 @@ class Lab:
                 task_resource(name),
                 "test-holder",
                 60.0,
-                lambda epoch: [PhaseStarted(name, attempt, phase, epoch, "test-holder", why, "coder")],
+                lambda epoch: [PhaseStarted(name, attempt, phase, epoch, "test-holder", said(why), "coder")],
             )
             assert taken
             return taken[0]

@@ -9,6 +9,7 @@ from interlock.events.facts import ClutchDecided, PhaseStarted, TaskEstimated, k
 from interlock.events.record import Recorded, seal
 from interlock.events.state import State
 from interlock.model.forecast import Beside, Forecast
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import TaskId
 from interlock.ui.words.facts import describe
 from interlock.ui.words.progress import PHRASES, sentence
@@ -90,10 +91,12 @@ DB = (Beside(TaskId("db"), 0.5),)
 
 
 def started(
-    beside: tuple[Beside, ...] = DB, agent_why: str = "", phase: str = "implement", agent: str = "steady"
+    beside: tuple[Beside, ...] = DB,
+    agent_why: Reason | None = None,
+    phase: str = "implement",
+    agent: str = "steady",
 ) -> PhaseStarted:
-    # The sentence for `explain` says what another program would take for a separator: nothing reads it.
-    why = "next in order; given to x: (y; given to z: may overlap with q, but"
+    why = Reason(Why.NEXT_IN_ORDER, {"priority": 2})
     return PhaseStarted(TaskId("api"), 2, phase, 1, why=why, agent=agent, beside=beside, agent_why=agent_why)
 
 
@@ -112,13 +115,14 @@ def test_what_is_within_a_fact_is_told_without_the_marks_of_a_program() -> None:
 
 
 def test_a_start_is_told_in_one_short_line_with_what_is_unusual_about_it() -> None:
-    told, failed = "api: implement started, attempt 2 by steady", "quick failed at it in attempt 1"
+    told, text = "api: implement started, attempt 2 by steady", "quick failed at it in attempt 1"
+    failed = Reason(Why.AGENT_FAILED, {"agent": "quick", "attempt": 1, "cause": said("exit 1")})
     for fact, aside in (
         (started(()), ""),
-        (started((), failed), f" ({failed})"),
-        (started(DB, failed), f" (may overlap with db; {failed})"),
+        (started((), failed), f" ({text})"),
+        (started(DB, failed), f" (may overlap with db; {text})"),
     ):
-        said = sentence(in_a_log(fact), State())
-        assert said is not None
-        assert said[1][9:] == told + aside
+        line = sentence(in_a_log(fact), State())
+        assert line is not None
+        assert line[1][9:] == told + aside
     assert sentence(in_a_log(started(phase="verify", agent="")), State()) is None

@@ -48,7 +48,7 @@ def opened() -> ClutchDecided:
 
 
 def started(task: str, attempt: int) -> PhaseStarted:
-    return PhaseStarted(TaskId(task), attempt, "implement", attempt, "h", "next in order", "own")
+    return PhaseStarted(TaskId(task), attempt, "implement", attempt, "h", agent="own")
 
 
 def refused(task: str, attempt: int) -> PhaseFailed:

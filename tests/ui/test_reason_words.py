@@ -19,6 +19,8 @@ def of(code: Why, **fields: Value) -> Reason:
     return Reason(code, fields)
 
 
+FORECAST = of(Why.FORECAST, seconds=120.0, success=0.8, cost_usd=0.02)
+FIGURES = "$0.02 and 2m an attempt, 80% of which land"
 SENTENCES: list[tuple[Reason, str]] = [
     (said("not wanted"), "not wanted"),
     (of(Why.ANSWER, question="Which port?"), "asks: Which port?"),
@@ -136,6 +138,41 @@ SENTENCES: list[tuple[Reason, str]] = [
         "verify failed twice in a row in the same way: exit 1",
     ),
     (of(Why.RETRIES_USED, times=2, retries=1, cause=SAID), "exit 1 (failed 2 times; 1 retry was allowed)"),
+    (
+        of(Why.NEXT_IN_ORDER, priority=2, seconds_behind=60.0, queues=False, tasks=("a",), story="login"),
+        "next in order (priority 2, 1m of work behind it), "
+        "a little early: a of the same story (login) has just ended",
+    ),
+    (
+        of(
+            Why.CHEAP_OVERLAP,
+            tasks=("a",),
+            rework_seconds=60.0,
+            seconds=120.0,
+            conflict=0.5,
+            rework=1.0,
+            theta=0.55,
+            overlaps=3,
+        ),
+        "may overlap with a, but 1m of expected rework against 2m in a slot that would idle "
+        "(conflict 0.50 x rework 1.00, theta 0.55; learned from 3 overlaps)",
+    ),
+    (of(Why.NEXT_IN_LANE, ahead="a"), "next in the lane, on top of a (queued)"),
+    (of(Why.MAY_LAND, verified=True), "passed its checks on top of main"),
+    (of(Why.FIRST_CHOICE, count=2), "the first choice of 2"),
+    (of(Why.BEST_CHOICE, count=2, cause=FORECAST), f"the best of 2 by earlier work: {FIGURES}"),
+    (FORECAST, FIGURES),
+    (of(Why.SAME_STORY, tasks=("a",)), "it has just worked on a of the same story"),
+    (of(Why.CUT_OFF), "its session was cut off, and goes on"),
+    (
+        of(Why.MODEL_CLOSED, agent="quick", seconds=60.0, cause=said("quota")),
+        "the model of quick is closed for another 1m (quota)",
+    ),
+    (of(Why.AGENT_FAILED, agent="quick", attempt=1, cause=SAID), "quick failed at it in attempt 1 (exit 1)"),
+    (
+        of(Why.TOO_HARD, agent="quick", complexity="low"),
+        "it looks too hard for quick, which takes low complexity at most",
+    ),
 ]
 
 

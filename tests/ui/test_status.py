@@ -193,7 +193,7 @@ def test_a_subfolder_and_a_linked_worktree_show_the_same_project(lab: Lab, tmp_p
 
 def test_a_running_task_shows_its_last_words_until_it_gives_no_sign_of_life() -> None:
     state = State()
-    fold = [TaskAccepted(task("api")), PhaseStarted(TaskId("api"), 1, "implement", 1, "h", "first", "coder")]
+    fold = [TaskAccepted(task("api")), PhaseStarted(TaskId("api"), 1, "implement", 1, "h", agent="coder")]
     for row in rows_after(Head(), 100.0, "test", fold):
         apply(state, row)
 

@@ -37,7 +37,7 @@ def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.epoch, task.attempt = fact.epoch, fact.attempt
     task.session.holder, task.queue.not_before = fact.holder, 0.0
-    task.why = _said(fact.why)
+    task.why = fact.why
     task.session.exited = False
     task.change.ahead, task.change.built = fact.ahead, None
     task.talk.permissions = []

@@ -47,7 +47,8 @@ class Unknown:
 
 
 SHAPES: Mapping[str, Shape] = dict.fromkeys(
-    ("TaskAccepted", "TaskFailed", "CandidateStale", "PhaseLost", "PhaseDeferred"), Shape(2, "0.2.0")
+    ("TaskAccepted", "TaskFailed", "CandidateStale", "PhaseStarted", "PhaseLost", "PhaseDeferred"),
+    Shape(2, "0.2.0"),
 )
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 
@@ -58,9 +59,11 @@ def _accepted_from_a_graph(body: Body) -> Body:
 
 
 def _reason_was_a_sentence(body: Body) -> Body:
-    """Until version 2 `why` was a sentence; nothing is read out of it."""
-    text = body.get("why")
-    return {**body, "why": {"code": "said", "fields": {"text": text}} if text else None}
+    """Until version 2 reasons were sentences; nothing is read out of them."""
+    texts = {name: body[name] for name in ("why", "agent_why") if name in body}
+    return body | {
+        name: {"code": "said", "fields": {"text": text}} if text else None for name, text in texts.items()
+    }
 
 
 def _stops_were_a_sentence(body: Body) -> Body:
@@ -73,6 +76,7 @@ UPCASTS: Mapping[tuple[str, int], Upcast] = {
     ("TaskAccepted", 1): _accepted_from_a_graph,
     ("TaskFailed", 1): _reason_was_a_sentence,
     ("CandidateStale", 1): _reason_was_a_sentence,
+    ("PhaseStarted", 1): _reason_was_a_sentence,
     ("PhaseLost", 1): _reason_was_a_sentence,
     ("PhaseDeferred", 1): _stops_were_a_sentence,
 }

@@ -90,6 +90,19 @@ class Why(StrEnum):
     SAME_FAILURE = "same-failure"
     RETRIES_USED = "retries-used"
 
+    NEXT_IN_ORDER = "next-in-order"
+    CHEAP_OVERLAP = "cheap-overlap"
+    NEXT_IN_LANE = "next-in-lane"
+    MAY_LAND = "may-land"
+    FIRST_CHOICE = "first-choice"
+    BEST_CHOICE = "best-choice"
+    FORECAST = "forecast"
+    SAME_STORY = "same-story"
+    CUT_OFF = "cut-off"
+    MODEL_CLOSED = "model-closed"
+    AGENT_FAILED = "agent-failed"
+    TOO_HARD = "too-hard"
+
 
 LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
 """Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""

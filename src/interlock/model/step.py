@@ -14,7 +14,7 @@ class Start:
     task: TaskId
     attempt: int
     phase: str
-    why: str
+    why: Reason
     agent: str = ""
     """The agent chosen for it; '' if the phase has no agent."""
     beside: tuple[Beside, ...] = ()
@@ -23,8 +23,8 @@ class Start:
     """The task whose change, not on main yet, it is to be checked on top of."""
     onto: Commit = Commit("")
     """The commit of that change."""
-    agent_why: str = ""
-    """The reason for the agent, in short; '' if there was no choice."""
+    agent_why: Reason | None = None
+    """The reason for the agent; None if there was no choice."""
 
 
 PROJECT = TaskId("")

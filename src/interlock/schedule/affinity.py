@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from itertools import islice
 
 from interlock.events.state import State
+from interlock.model.reason import Value
 from interlock.model.task import TaskId
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key
@@ -38,8 +39,8 @@ class Stories:
             self._listed.add((story, key))
             heappush(self._heaps.setdefault(story, []), (key, task))
 
-    def related(self, best: TaskId, now: float) -> tuple[TaskId, str]:
-        """Return the task to start and why: one of the same story, or in most cases the first in order."""
+    def related(self, best: TaskId, now: float) -> tuple[TaskId, dict[str, Value]]:
+        """Return the task to start: the first in order, or one of a warm story together with that story."""
         limit = self._lines.key(best)
         for story, warm in islice(reversed(self._state.warm.items()), STORIES_LOOKED_AT):
             if now - warm.time > WARM_SECONDS:
@@ -48,8 +49,8 @@ class Stories:
             if first == best:
                 break
             if first is not None and _is_near(self._lines.key(first), limit):
-                return first, f"{warm.task} of the same story ({story}) has just ended"
-        return best, ""
+                return first, {"tasks": (warm.task,), "story": story}
+        return best, {}
 
     def _first(self, story: str) -> TaskId | None:
         heap = self._heaps.get(story, [])

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interlock.events.state import State, TaskState
-from interlock.model.durations import lasting
 from interlock.model.forecast import Option
 from interlock.model.outcome import HOPELESS, OWN_FAULTS
 from interlock.model.provider import provider_of
+from interlock.model.reason import Reason, Value, Why, said
 from interlock.model.task import COMPLEXITIES, Agent
 from interlock.schedule.affinity import WARM_SECONDS
 
@@ -31,20 +31,16 @@ HOPELESS_WEIGHT = 1_000
 ALIKE = 1.1
 """A forecast is not as exact as this."""
 
-_Reason = tuple[str, str]
-"""A reason, and the detail behind it."""
 _Rank = tuple[float, bool, int, bool, int, bool, int]
 """Rules 1 to 7; the least is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The agent chosen for an attempt, and the reason; '' where there was nothing to choose."""
+    """The agent chosen for an attempt, and the reason; None where there was nothing to choose."""
 
     agent: str
-    why: str = ""
-    detail: str = ""
-    """The figures or the message behind the reason, with their own punctuation."""
+    why: Reason | None = None
 
 
 def pick_agent(state: State, task: TaskState, now: float) -> Pick:
@@ -56,10 +52,10 @@ def pick_agent(state: State, task: TaskState, now: float) -> Pick:
     chosen = min(agents, key=lambda agent: ranks[agent.name])
     usual = min(agents, key=lambda agent: ranks[agent.name][4:])
     if chosen is usual:
-        return Pick(chosen.name, *_as_usual(state, task, chosen, now))
+        return Pick(chosen.name, _as_usual(state, task, chosen, now))
     differs = map(operator.ne, ranks[chosen.name], ranks[usual.name])
     instead = next(rule for rule, decides in zip(_INSTEAD, differs, strict=False) if decides)
-    return Pick(chosen.name, *instead(state, task, usual, now))
+    return Pick(chosen.name, instead(state, task, usual, now))
 
 
 def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
@@ -109,37 +105,39 @@ def _failures(task: TaskState, agent: Agent) -> int:
     return sum(HOPELESS_WEIGHT if e in HOPELESS else e in OWN_FAULTS for e in mine)
 
 
-def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> _Reason:
-    count = len(task.spec.candidates)
+def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> Reason:
     if _warm(state, task, now) == agent.name:
-        return f"it has just worked on {state.warm[task.spec.story].task} of the same story", ""
+        return Reason(Why.SAME_STORY, {"tasks": (state.warm[task.spec.story].task,)})
     options = task.forecast.options if task.forecast else ()
     option = next((option for option in options if option.agent == agent.name), None)
+    count: dict[str, Value] = {"count": len(task.spec.candidates)}
     if option is None or task.forecast is None or not task.forecast.evidence:
-        return f"the first choice of {count}", ""
-    costs = f"${option.cost_usd:.2f} and " if option.cost_usd is not None else ""
-    figures = f"{costs}{lasting(option.seconds)} an attempt, {option.success:.0%} of which land"
-    return f"the best of {count} by earlier work", f": {figures}"
+        return Reason(Why.FIRST_CHOICE, count)
+    costs = {} if option.cost_usd is None else {"cost_usd": option.cost_usd}
+    figures = Reason(Why.FORECAST, {"seconds": option.seconds, "success": option.success} | costs)
+    return Reason(Why.BEST_CHOICE, {**count, "cause": figures})
 
 
-def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> _Reason:
+def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> Reason:
     provider = state.providers.get(provider_of(usual))
-    because = f" ({provider.why})" if provider and provider.until > now else ""
-    left = lasting(_closed_until(state, task, usual) - now)
-    return f"the model of {usual.name} is closed for another {left}", because
+    fields: dict[str, Value] = {"agent": usual.name, "seconds": _closed_until(state, task, usual) - now}
+    if provider and provider.until > now:
+        fields["cause"] = said(provider.why)
+    return Reason(Why.MODEL_CLOSED, fields)
 
 
-def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) -> _Reason:
-    return "its session was cut off, and goes on", ""
+def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) -> Reason:
+    return Reason(Why.CUT_OFF)
 
 
-def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> _Reason:
+def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> Reason:
     last = next(failure for failure in reversed(task.trouble.failures) if failure.agent == usual.name)
-    return f"{usual.name} failed at it in attempt {last.attempt}", f" ({last.summary})"
+    fields: dict[str, Value] = {"agent": usual.name, "attempt": last.attempt, "cause": said(last.summary)}
+    return Reason(Why.AGENT_FAILED, fields)
 
 
-def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> _Reason:
-    return f"it looks too hard for {usual.name}, which takes {usual.complexity} complexity at most", ""
+def _is_too_weak(_state: State, _task: TaskState, usual: Agent, _now: float) -> Reason:
+    return Reason(Why.TOO_HARD, {"agent": usual.name, "complexity": usual.complexity})
 
 
 _INSTEAD = (_is_closed, _was_cut_off, _has_failed, _is_too_weak)

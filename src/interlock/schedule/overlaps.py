@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Regime
 from interlock.events.state import State, TaskState
-from interlock.model.durations import lasting
 from interlock.model.forecast import Beside
+from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule.footprint import held_paths, shared_paths
 from interlock.schedule.holds import DemandKind, Holds
@@ -82,14 +82,19 @@ class Venture:
         return self.rework <= THETA and self.wait_seconds > NEARLY_OVER * self.rework * self.seconds
 
     @property
-    def why(self) -> str:
-        """The numbers, for people."""
-        rework = lasting(self.rework * self.seconds)
-        seen = round(self.outlook.overlaps)
-        source = f"learned from {seen} overlap{'s' * (seen != 1)}" if seen else "a first guess"
-        return (
-            f"{rework} of expected rework against {lasting(self.seconds)} in a slot that would idle "
-            f"(conflict {self.conflict:.2f} x rework {self.outlook.rework:.2f}, theta {THETA:g}; {source})"
+    def why(self) -> Reason:
+        """The numbers."""
+        return Reason(
+            Why.CHEAP_OVERLAP,
+            {
+                "tasks": tuple(each.task for each in self.beside),
+                "rework_seconds": self.rework * self.seconds,
+                "seconds": self.seconds,
+                "conflict": self.conflict,
+                "rework": self.outlook.rework,
+                "theta": THETA,
+                "overlaps": round(self.outlook.overlaps),
+            },
         )
 
 

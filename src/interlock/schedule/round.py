@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from interlock.events.state import State
-from interlock.model.durations import lasting
 from interlock.model.forecast import Beside
+from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
 from interlock.schedule.affinity import Stories
 from interlock.schedule.agents import pick_agent
@@ -20,12 +20,12 @@ class Choice:
     """A task to start now."""
 
     task: TaskId
-    why: str
+    why: Reason
     agent: str = ""
     beside: tuple[Beside, ...] = ()
     """Tasks that it may conflict with."""
-    agent_why: str = ""
-    """The reason for its agent, in short; '' if there was no choice."""
+    agent_why: Reason | None = None
+    """The reason for its agent; None if there was no choice."""
 
 
 Places = tuple[Lines, Stories]
@@ -64,7 +64,7 @@ class Round:
             name, warm = self._stories.related(best[0], self._now)
             if warm and (name in self._blocked or self._is_in_the_way(name)):
                 self._blocked.add(name)
-                name, warm = best[0], ""
+                name, warm = best[0], {}
             if warm or not self._is_in_the_way(name):
                 self._set_aside(name, self._lines.line(name))
                 self._pick(name, self._place_in_order(name, warm))
@@ -80,17 +80,15 @@ class Round:
             self._set_aside(name, line)
             found = venture(self._state, self._holds, self._state.tasks[name], self._now)
             if found.is_worth_it:
-                others = ", ".join(each.task for each in found.beside)
-                self._pick(name, f"may overlap with {others}, but {found.why}", found.beside)
+                self._pick(name, found.why, found.beside)
 
     def _set_aside(self, name: TaskId, line: Demand) -> None:
         self._aside.append((name, self._lines.key(name), line))
         self._lines.drop(name)
 
-    def _pick(self, name: TaskId, why: str, beside: tuple[Beside, ...] = ()) -> None:
+    def _pick(self, name: TaskId, why: Reason, beside: tuple[Beside, ...] = ()) -> None:
         pick = pick_agent(self._state, self._state.tasks[name], self._now)
-        given = f"; given to {pick.agent}: {pick.why}{pick.detail}" if pick.why else ""
-        self._picks[name] = Choice(name, why + given, pick.agent, beside, pick.why)
+        self._picks[name] = Choice(name, why, pick.agent, beside, pick.why)
         self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: LineState) -> bool:
@@ -112,11 +110,10 @@ class Round:
             name, line, LineState.OVERLAPPED
         )
 
-    def _place_in_order(self, name: TaskId, warm: str) -> str:
+    def _place_in_order(self, name: TaskId, warm: dict[str, Value]) -> Reason:
         task = self._state.tasks[name]
-        spec = task.spec
+        fields: dict[str, Value] = {"priority": task.spec.priority}
         hanging = self._outline.seconds(name) - task.expected_seconds
-        what = "work and queues for leases" if self._outline.has_queues else "work"
-        chain = f", {lasting(hanging)} of {what} behind it" if 0 < hanging < float("inf") else ""
-        place = f"next in order (priority {spec.priority}{chain})"
-        return f"{place}, a little early: {warm}" if warm else place
+        if 0 < hanging < float("inf"):
+            fields |= {"seconds_behind": hanging, "queues": self._outline.has_queues}
+        return Reason(Why.NEXT_IN_ORDER, fields | warm)

@@ -27,6 +27,7 @@ from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.parts import Candidate
 from interlock.events.state import State, TaskState
+from interlock.model.reason import Reason, Why
 from interlock.model.steering import steering
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, TaskId
@@ -149,12 +150,12 @@ def _start(task: TaskState) -> Start:
 def _follow(task: TaskState, last: TaskState) -> Start:
     made = _made(last)
     onto, ahead = made.commit if made else Commit(""), last.spec.id
-    why = f"next in the lane, on top of {ahead} (queued)"
+    why = Reason(Why.NEXT_IN_LANE, {"ahead": ahead})
     return Start(task.spec.id, task.attempt, task.phase.name, why, ahead=ahead, onto=onto)
 
 
-def _why(task: TaskState) -> str:
+def _why(task: TaskState) -> Reason:
     if task.phase.kind is PhaseKind.LAND:
         is_verified = task.change.candidate is not None and task.change.candidate.evidence.is_verified
-        return "passed its checks on top of main" if is_verified else "merged onto main (unverified)"
-    return "next in the lane"
+        return Reason(Why.MAY_LAND, {"verified": is_verified})
+    return Reason(Why.NEXT_IN_LANE)

@@ -16,14 +16,14 @@ class PhaseStarted(PhaseFact):
     """The task was claimed for this phase. Written in the same transaction that raised the epoch."""
 
     holder: str = ""
-    why: str = ""
+    why: Reason | None = None
     agent: str = ""
     beside: tuple[Beside, ...] = ()
     """Tasks under way that it may conflict with: it started anyway, because a slot would have idled."""
     ahead: TaskId = TaskId("")
     """The task whose change, not on main yet, it is checked on top of; '': it is checked on main itself."""
-    agent_why: str = ""
-    """The reason for its agent, in short; '' if there was no choice."""
+    agent_why: Reason | None = None
+    """The reason for its agent; None if there was no choice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.footprints import drift_document
 from interlock.ui.queries.tasks import Row
-from interlock.ui.words.reasons import reason_text
+from interlock.ui.words.reasons import reason_object, reason_text, start_text
 
 
 @dataclass(slots=True)
@@ -43,6 +43,10 @@ class PhaseStory:
     """The class of what made it fail."""
     usage: Usage | None = None
     """The usage of its agent; None: unknown."""
+    reason: dict[str, object] | None = None
+    """The reason for its start, as data."""
+    agent_reason: dict[str, object] | None = None
+    """The reason for its agent, as data; None if there was no choice."""
 
 
 @dataclass(slots=True)
@@ -99,7 +103,7 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
         fact = row.fact
         if isinstance(fact, f.PhaseStarted):
             story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
-            story.phases.append(PhaseStory(fact.phase, fact.epoch, row.time, fact.why))
+            story.phases.append(_begin(fact, row.time))
         elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
@@ -111,6 +115,14 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
             phase = stories[fact.attempt].phases[-1]
             phase.archived, phase.usage = fact.ref, fact.usage or phase.usage
     return list(stories.values())
+
+
+def _begin(fact: f.PhaseStarted, time: float) -> PhaseStory:
+    reason = reason_object(fact.why) if fact.why else None
+    agent_reason = reason_object(fact.agent_why) if fact.agent_why else None
+    return PhaseStory(
+        fact.phase, fact.epoch, time, start_text(fact), reason=reason, agent_reason=agent_reason
+    )
 
 
 def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:

@@ -4,9 +4,12 @@ from interlock.events.record import Recorded
 from interlock.model.reason import Reason
 from interlock.ui.words.reasons import reason_object
 
+REASONS = {"why": "reason", "agent_why": "agent_reason"}
+"""Fields of facts, and the names under which their reasons stand beside the fact."""
+
 
 def fact_document(row: Recorded) -> dict[str, object]:
-    """A row as programs get it. The fact goes through untouched, and its reason stands beside it in words."""
+    """A row as programs get it. The fact goes through untouched, and its reasons stand beside it in words."""
     import msgspec
 
     document: dict[str, object] = {
@@ -17,5 +20,7 @@ def fact_document(row: Recorded) -> dict[str, object]:
         "fact": msgspec.Raw(row.body.encode()),
         "hash": row.hash,
     }
-    reason = getattr(row.fact, "why", None) if '"why":{' in row.body else None
-    return document | {"reason": reason_object(reason)} if isinstance(reason, Reason) else document
+    for name, beside in REASONS.items() if 'why":{' in row.body else ():
+        if isinstance(reason := getattr(row.fact, name, None), Reason):
+            document[beside] = reason_object(reason)
+    return document

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from interlock.model.claim import described
+from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
+from interlock.ui.plain import counted
 
 Words = Callable[[Reason, str], str]
 """Makes the sentence for a reason and the sentence for its cause ('' if it has none)."""
@@ -33,6 +35,41 @@ def _main_in_the_way(reason: Reason, _: str) -> str:
 def _check_red(reason: Reason, _: str) -> str:
     command = reason.text("command")
     return f"{f'`{command}`' if command else 'a check'} was red"
+
+
+def _next_in_order(reason: Reason, _: str) -> str:
+    what = "work and queues for leases" if reason.fields.get("queues") else "work"
+    behind = reason.number("seconds_behind")
+    chain = f", {lasting(behind)} of {what} behind it" if behind else ""
+    place = f"next in order (priority {reason.text('priority')}{chain})"
+    warm = f"{', '.join(reason.tasks)} of the same story ({reason.text('story')})"
+    return f"{place}, a little early: {warm} has just ended" if reason.tasks else place
+
+
+def _cheap_overlap(reason: Reason, _: str) -> str:
+    seen = int(reason.number("overlaps"))
+    source = f"learned from {counted(seen, 'overlap')}" if seen else "a first guess"
+    return (
+        f"may overlap with {', '.join(reason.tasks)}, but {lasting(reason.number('rework_seconds'))} of "
+        f"expected rework against {lasting(reason.number('seconds'))} in a slot that would idle "
+        f"(conflict {reason.number('conflict'):.2f} x rework {reason.number('rework'):.2f}, "
+        f"theta {reason.number('theta'):g}; {source})"
+    )
+
+
+def _next_in_lane(reason: Reason, _: str) -> str:
+    ahead = reason.text("ahead")
+    return f"next in the lane, on top of {ahead} (queued)" if ahead else "next in the lane"
+
+
+def _forecast(reason: Reason, _: str) -> str:
+    costs = f"${reason.number('cost_usd'):.2f} and " if "cost_usd" in reason.fields else ""
+    seconds, success = lasting(reason.number("seconds")), reason.number("success")
+    return f"{costs}{seconds} an attempt, {success:.0%} of which land"
+
+
+def _aside(because: str) -> str:
+    return f" ({because})" if because else ""
 
 
 CAUSES: Mapping[str, Words] = {
@@ -72,4 +109,30 @@ CAUSES: Mapping[str, Words] = {
         f"{reason.text('phase')} failed twice in a row in the same way: {because}"
     ),
     Why.RETRIES_USED: _retries_used,
+    Why.NEXT_IN_ORDER: _next_in_order,
+    Why.CHEAP_OVERLAP: _cheap_overlap,
+    Why.NEXT_IN_LANE: _next_in_lane,
+    Why.MAY_LAND: lambda reason, _: (
+        "passed its checks on top of main"
+        if reason.fields.get("verified")
+        else "merged onto main (unverified)"
+    ),
+    Why.FIRST_CHOICE: lambda reason, _: f"the first choice of {reason.text('count')}",
+    Why.BEST_CHOICE: lambda reason, because: (
+        f"the best of {reason.text('count')} by earlier work{f': {because}' if because else ''}"
+    ),
+    Why.FORECAST: _forecast,
+    Why.SAME_STORY: lambda reason, _: f"it has just worked on {', '.join(reason.tasks)} of the same story",
+    Why.CUT_OFF: lambda _, __: "its session was cut off, and goes on",
+    Why.MODEL_CLOSED: lambda reason, because: (
+        f"the model of {reason.text('agent')} is closed for another "
+        f"{lasting(reason.number('seconds'))}{_aside(because)}"
+    ),
+    Why.AGENT_FAILED: lambda reason, because: (
+        f"{reason.text('agent')} failed at it in attempt {reason.text('attempt')}{_aside(because)}"
+    ),
+    Why.TOO_HARD: lambda reason, _: (
+        f"it looks too hard for {reason.text('agent')}, "
+        f"which takes {reason.text('complexity')} complexity at most"
+    ),
 }

@@ -25,7 +25,6 @@ LEFT_OUT = (
     "tail",
     "checks",
     "touched",
-    "agent_why",
 )
 """Said elsewhere in the line, or too long for it."""
 EMPTY: tuple[object, ...] = (None, "", (), {}, [], 0, 0.0, False)

@@ -13,7 +13,7 @@ from interlock.ui.plain import counted, inert
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
-from interlock.ui.words.reasons import reason_text
+from interlock.ui.words.reasons import in_brief, reason_text
 from interlock.ui.words.remedies import after_failure
 
 # Any: each phrase takes the one kind of fact it is listed under.
@@ -111,7 +111,7 @@ def _started(fact: f.PhaseStarted) -> str:
         return ""
     what = f"{fact.task}: {fact.phase} started, attempt {fact.attempt} by {fact.agent}"
     overlap = f"may overlap with {', '.join(each.task for each in fact.beside)}" if fact.beside else ""
-    why = "; ".join(filter(None, (overlap, fact.agent_why)))
+    why = "; ".join(filter(None, (overlap, in_brief(fact.agent_why))))
     return f"{what} ({why})" if why else what
 
 

@@ -1,9 +1,11 @@
 """Reasons in words, with what only a reader knows: the time, the claims, and if a run is alive."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from interlock.events.asked import Permission
 from interlock.events.baselines import obstacle
+from interlock.events.facts import PhaseStarted
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
@@ -84,6 +86,18 @@ def reason_text(reason: Reason | None, depth: int = 1) -> str:
     because = reason_text(reason.cause, depth + 1)
     words = WORDS.get(reason.code, _unknown)
     return inert(words(reason, because))
+
+
+def in_brief(reason: Reason | None) -> str:
+    """The sentence for a reason without the cause behind it."""
+    return reason_text(replace(reason, fields={**reason.fields, "cause": ""})) if reason else ""
+
+
+def start_text(fact: PhaseStarted) -> str:
+    """The reason for a start and for its agent. The sentence of an older version has both."""
+    why = reason_text(fact.why)
+    is_whole = fact.agent_why is None or (fact.why and fact.why.code == Why.SAID)
+    return why if is_whole else f"{why}; given to {fact.agent}: {reason_text(fact.agent_why)}"
 
 
 def reason_object(reason: Reason, text: str = "", depth: int = 1) -> dict[str, object]:
