@@ -1,5 +1,6 @@
 """`interlock workspace new|list|remove`, with real git and main checked out as a person has it (T1)."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,23 @@ def test_a_workspace_with_unsaved_work_is_not_removed(shop: Lab) -> None:
     assert "workspace busy holds 1 uncommitted file" in refused.err
     assert "--archive" in refused.err
     assert (path / "new.py").exists()
+
+
+def test_an_edit_that_git_overlooks_and_a_repository_inside_are_not_lost(shop: Lab) -> None:
+    path = made(shop, "busy")
+    git(path, "update-index", "--skip-worktree", "app.py")
+    assert shop.run("workspace", "list", "--json").json["workspaces"][0]["uncommitted"] == []
+    (path / "app.py").write_text("print(2)\n")
+    assert "holds 1 uncommitted file" in shop.run("workspace", "remove", "busy").err
+    (path / "lib").mkdir()
+    git(path / "lib", "init", "-q")
+    (path / "lib" / "notes.txt").write_text("mine\n")
+    refused = shop.run("workspace", "remove", "busy", "--archive")
+    assert (refused.code, "holds a repository of its own: lib/" in refused.err) == (7, True)
+    assert (path / "lib" / "notes.txt").exists()
+    shutil.move(path / "lib", shop.root.parent / "elsewhere")
+    ref = shop.run("workspace", "remove", "busy", "--archive", "--json").json["archived"]
+    assert git(shop.root, "show", f"{ref}:app.py") == "print(2)"
 
 
 def test_an_archived_workspace_can_be_brought_back(shop: Lab) -> None:

@@ -44,6 +44,11 @@ class Worktree:
     """Size of the folder; None if it has too many files to measure."""
 
     @property
+    def repositories(self) -> tuple[str, ...]:
+        """Folders that are repositories of their own: git can archive none of their files."""
+        return tuple(path for path in self.uncommitted if path.endswith("/"))
+
+    @property
     def is_clean(self) -> bool:
         """True if removing it loses nothing."""
         return not self.uncommitted and not self.unmerged
@@ -110,6 +115,11 @@ class Worktrees:
                 f"commit and merge it; `interlock workspace remove {name} --archive` keeps it, "
                 "--force loses it",
             )
+        if one.repositories and not force:
+            raise UnsavedWork(
+                f"workspace {name} holds a repository of its own: {', '.join(one.repositories)}",
+                "move it to another folder; --force loses it",
+            )
         kept = await self._archive(one) if archive and not one.is_clean else ""
         await self._git.run("worktree", "remove", "--force", str(one.path))
         if one.branch == f"{BRANCHES}{name}":
@@ -119,7 +129,7 @@ class Worktrees:
     async def _look(self, path: Path, branch: str) -> Worktree:
         inside = self._inside(path)
         status, counted, (commit,) = await asyncio.gather(
-            inside.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+            _status(inside),
             inside.run("rev-list", "--count", "HEAD", "--not", self._place.ref),
             inside.names("HEAD"),
         )
@@ -129,7 +139,7 @@ class Worktrees:
             path=path,
             branch=branch,
             commit=commit or "",
-            uncommitted=tuple(item[3:] for item in status.items),
+            uncommitted=status,
             unmerged=int(counted.line),
             age_seconds=max(0.0, time.time() - created),
             size_bytes=await asyncio.to_thread(folder_bytes, path),
@@ -158,6 +168,22 @@ class Worktrees:
         if git_dir.parent != self._place.common_dir / "worktrees":
             raise EnvironmentProblem(f"{path} is not a worktree of this repository", "git worktree list")
         return Git(git_dir, path, as_user=True, variables={"GIT_OPTIONAL_LOCKS": "0"})
+
+
+async def _status(inside: Git) -> tuple[str, ...]:
+    """List the paths that differ from the commit, also those that git was told to overlook."""
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    tagged = (await inside.run("ls-files", "-v", "-z")).items
+    overlooked = {entry[2:] for entry in tagged if entry[0] == "S" or entry[0].islower()}
+    if not overlooked:
+        return tuple(item[3:] for item in (await inside.run(*words)).items)
+    with TemporaryDirectory(dir=inside.git_dir) as folder:
+        apart = inside.having(GIT_INDEX_FILE=str(Path(folder, "index")))
+        await apart.run("read-tree", "HEAD")
+        found = [item[3:] for item in (await apart.run(*words)).items]
+    root = inside.work_tree or Path()
+    # A sparse checkout has files that are overlooked and not there.
+    return tuple(path for path in found if path not in overlooked or os.path.lexists(root / path))
 
 
 def in_words(one: Worktree) -> str:
