@@ -81,6 +81,7 @@ def test_an_edit_that_another_task_has_landed_is_done_without_an_empty_commit(
     assert (rows[other]["state"], rows[other]["landed_commit"]) == ("done", None)
     assert "its change is already on main; its checks pass" in rows[other]["reason"]["text"]
     assert f"{other}: done, its change is already on main" in run.output
+    assert f"{other}  done: its change is already on main" in scratch.interlock("show", other)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["task"] == "c"
     assert scratch.git("log", "--format=%s", "main").splitlines() == [landed, "work to do"]

@@ -61,7 +61,7 @@ async def _look(invocation: Invocation, name: str) -> _Look:
 
 def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
     spec = found.spec
-    yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.text}"
+    yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.text.removeprefix(f'{row.state}: ')}"
     yield f"goal      {inert(spec.goal).strip()}"
     yield f"agent     {found.who.name}: {_program(found.who)}"
     yield from _origin(found)
