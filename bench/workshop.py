@@ -94,7 +94,7 @@ class Workshop:
         for number in range(tasks):
             self._tell(f.TaskAccepted(Task(TaskId(f"r{self._runs}-{number}"), "", AGENT, category=CATEGORY)))
         self._tell(f.RunStarted(f"run{self._runs}", "bench", self._runs, options.max_parallel))
-        self._tell(f.ClutchDecided(options.max_parallel, "max-parallel", ""))
+        self._tell(f.ClutchDecided(options.max_parallel, "max-parallel", None))
         board, clutch, began = Board(self.state, self.now), Clutch(IdleHost(), options), self.now
         result, left = Result(), dict[TaskId, float]()
         while True:

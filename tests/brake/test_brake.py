@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason, Why
 from interlock.proxy.brake import AccountFiles, Brake, CallVerdict, TcpServerCheck
 from interlock.proxy.brake.account_file import look_up
 from interlock.proxy.brake.limit import Ticket
@@ -193,11 +194,11 @@ def test_servers_are_tried_before_any_call_and_are_open_again_when_they_listen()
             assert closed.until > 0
             await reach.check({"up": url, "proxied": "http://models.example.org"})  # not asked past its proxy
             (opened,) = gate.rest()
-            assert (opened.provider, opened.until, opened.why) == ("up", 0.0, "it can be reached again")
+            assert (opened.provider, opened.until, opened.why) == ("up", 0.0, Reason(Why.REACHED))
         await reach.check({"down": other})
         (down,) = gate.rest()
         assert (down.provider, down.closed_by) == ("down", CallVerdict.DOWN)
-        assert down.why.endswith("cannot be reached: connection refused")
+        assert down.why.text("text").endswith("cannot be reached: connection refused")
 
     asyncio.run(story())
 

@@ -8,6 +8,7 @@ import pytest
 
 from interlock.model.outcome import ErrorClass
 from interlock.proxy.brake import AccountFiles, Brake
+from interlock.ui.words.reasons import reason_text
 from tests.engine.scratch import Scratch
 
 ACCOUNT = "login:codex"
@@ -50,7 +51,7 @@ def test_a_program_that_is_turned_away_brakes_its_account_and_nothing_is_lost(
     limits = [fact for fact in decided if fact["provider"] == ACCOUNT]
     assert limits[0]["brake"] == "provider"
     assert limits[0]["limit"] < 3
-    assert "429 Too Many Requests" in limits[0]["why"]
+    assert "429 Too Many Requests" in str(limits[0]["why"])
     (seen,) = json.loads(scratch.interlock("clutch", "--json"))["providers"]
     assert (seen["provider"], seen["refused"], seen["under_way"]) == (ACCOUNT, 3, 0)
 
@@ -109,4 +110,4 @@ def test_a_used_up_quota_closes_the_account_for_all() -> None:
     asyncio.run(attempt())
     (news,) = brake.rest()
     assert news.closed_seconds > 50
-    assert "usage limit" in news.why
+    assert "usage limit" in reason_text(news.why)

@@ -3,6 +3,7 @@
 import pytest
 
 from bench.traffic import Server, simulate
+from interlock.model.reason import said
 from interlock.proxy.brake.account import SILENCE_SECONDS, Account, Member
 from interlock.proxy.brake.account_file import account_of
 from interlock.proxy.brake.limit import COLD, CallLimit, Ticket
@@ -102,7 +103,11 @@ def test_a_server_that_is_down_is_closed_at_the_first_call_and_tried_ever_more_r
     down = Ending(CallVerdict.DOWN, "connection refused")
     throttle.end(0.0, Ticket(0.0, 1), down, held_back=False)
     throttle.end(0.1, Ticket(0.0, 2), down, held_back=False)  # it was under way: no news
-    assert (throttle.until, throttle.closed_by, throttle.why) == (3.0, CallVerdict.DOWN, "connection refused")
+    assert (throttle.until, throttle.closed_by, throttle.why) == (
+        3.0,
+        CallVerdict.DOWN,
+        said("connection refused"),
+    )
     untils = []
     now = 0.0
     for _ in range(6):

@@ -5,6 +5,7 @@ from interlock.engine.host import IdleHost, Reading
 from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Task, TaskId
 from tests.events.journal import AGENT, Journal
 
@@ -76,11 +77,11 @@ def test_it_opens_step_by_step_while_work_lands_and_closes_on_conflicts() -> Non
         story.rounds(story.limit, 2)
         assert [said.limit for said in story.ask()] == [expected]
     story.rounds(4, 3, conflicts=4)
-    (said,) = story.ask()
-    assert said.limit < 4
-    assert "ended in conflicts or red checks" in said.why
-    assert set(said.evidence or ()) == {
-        f"landed_per_hour_at_{w}" for w in range(said.limit - 1, said.limit + 2)
+    (told,) = story.ask()
+    assert told.limit < 4
+    assert told.why and told.why.code == Why.DOES_NOT_PAY
+    assert set(told.evidence or ()) == {
+        f"landed_per_hour_at_{w}" for w in range(told.limit - 1, told.limit + 2)
     }
 
 
@@ -98,18 +99,20 @@ def test_landings_of_fewer_agents_than_were_allowed_open_nothing() -> None:
 def test_a_run_with_a_number_of_its_own_lifts_what_was_learned_and_the_next_goes_on_with_it() -> None:
     story = Story()
     story.ask()
-    story.options = Options(max_parallel=5, limit_why="max_parallel is 5 (--max-parallel)")
+    story.options = Options(
+        max_parallel=5, limit_why=Reason(Why.MAX_PARALLEL, {"limit": 5, "origin": "--max-parallel"})
+    )
     assert [(said.limit, said.brake, said.goodput) for said in story.ask()] == [(5, "max-parallel", 1)]
     assert story.ask() == []
     story.options = AUTO
-    assert [(said.limit, said.why) for said in story.ask()] == [(1, "as learned in earlier runs")]
+    assert [(said.limit, said.why) for said in story.ask()] == [(1, Reason(Why.AS_LEARNED))]
 
 
 def test_a_closed_provider_gives_no_places_until_it_opens_and_then_as_many_as_it_takes() -> None:
     story = Story()
     story.ask()
     until = story.journal.time + 100
-    story.journal.tell(f.ProviderBraked("api.example.org KEY", 2.0, "429", until, 9, 3))
+    story.journal.tell(f.ProviderBraked("api.example.org KEY", 2.0, said("429"), until, 9, 3))
     (closed,) = story.ask()
     assert (closed.limit, closed.until, closed.provider) == (0, until, "api.example.org KEY")
     assert story.ask() == []
@@ -121,7 +124,7 @@ def test_a_closed_provider_gives_no_places_until_it_opens_and_then_as_many_as_it
 def test_a_provider_that_never_turned_anything_away_limits_nobody() -> None:
     story = Story()
     story.ask()
-    story.journal.tell(f.ProviderBraked("api.example.org KEY", 2.0, "nothing is known yet", 0.0, 9, 0))
+    story.journal.tell(f.ProviderBraked("api.example.org KEY", 2.0, Reason(Why.NOTHING_KNOWN), 0.0, 9, 0))
     assert story.ask() == []
 
 

@@ -13,6 +13,7 @@ from interlock.engine.host import (
 )
 from interlock.events.state import Limit
 from interlock.learn.clutch import Brake
+from interlock.model.reason import Reason, Why
 
 TOTAL = 32 << 30
 LOAD = Load(busy=3, most=8, before=None)
@@ -24,7 +25,7 @@ def machine(room: int, **figures: float) -> Reading:
 
 
 def braked(limit: int, time: float = 100.0) -> Limit:
-    return Limit(limit, Brake.HOST, "", time)
+    return Limit(limit, Brake.HOST, None, time)
 
 
 def test_with_room_enough_nothing_changes() -> None:
@@ -35,7 +36,7 @@ def test_no_more_agents_start_than_the_memory_is_enough_for() -> None:
     step = host_step(machine(2), LOAD, 100.0)
     assert step is not None
     assert (step.agents, step.brake) == (5, Brake.HOST)
-    assert step.why == "4.2 GiB of memory are free, enough for 2 agents more"
+    assert (step.why.code, step.why.number("agents")) == (Why.MEMORY_FOR, 2)
 
 
 def test_when_memory_is_short_nobody_new_starts_and_nobody_is_ended() -> None:
@@ -56,7 +57,8 @@ def test_it_is_said_once_and_goes_down_only_if_it_gets_worse() -> None:
 def test_programs_that_wait_for_memory_count_as_much_as_memory_that_is_gone() -> None:
     step = host_step(machine(20, memory_stalled=0.4), LOAD, 100.0)
     assert step is not None
-    assert (step.agents, "waited for memory 40%" in step.why) == (3, True)
+    stalled = Reason(Why.STALLED, {"resource": "memory", "share": 0.4, "seconds": 10})
+    assert (step.agents, step.why.cause) == (3, stalled)
 
 
 def test_busy_processors_count_only_where_nobody_has_said_how_many() -> None:

@@ -140,9 +140,9 @@ def _about_the_run(name: TaskId, variant: int) -> tuple[f.Fact, ...]:
 
 def _clutch(variant: int) -> f.Fact:
     return (
-        f.ClutchDecided(2, "host", "")
+        f.ClutchDecided(2, "host", None)
         if variant < 3
-        else f.ClutchDecided(variant - 3, "goodput", "", "other")
+        else f.ClutchDecided(variant - 3, "goodput", None, "other")
     )
 
 

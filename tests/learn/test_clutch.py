@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from interlock.events.tallies import Goodput
 from interlock.learn.clutch import Brake, Past, Standing, arms, beginning, next_step, outlook
+from interlock.model.reason import Reason, Why
 
 
 def seen(landed: float, troubled: float = 0.0, seconds: float = 300.0) -> Goodput:
@@ -28,7 +29,7 @@ def test_a_kind_of_work_that_nothing_is_known_of_starts_with_one_agent() -> None
 def test_after_runs_without_the_clutch_it_begins_with_the_number_that_did_best() -> None:
     advice = beginning(past(w1=seen(5), w3=seen(20, 2), w6=seen(6, 20)), 16)
     assert (advice.agents, advice.brake) == (3, Brake.GOODPUT)
-    assert "earlier runs did best with 3 agents" in advice.why
+    assert (advice.why.code, advice.why.number("agents")) == (Why.DID_BEST, 3)
 
 
 def test_a_number_of_agents_that_a_wrong_time_made_counts_for_nothing() -> None:
@@ -40,16 +41,13 @@ def test_what_other_projects_found_is_believed_by_half() -> None:
     elsewhere = {1: seen(5), 8: seen(40, 2)}
     advice = beginning(Past("backend", {}, elsewhere), 16)
     assert advice.agents == 4
-    assert "other projects did best with 8 agents" in advice.why
+    assert advice.why == Reason(Why.DID_BEST_ELSEWHERE, {"agents": 8})
 
 
 def test_where_a_person_said_nothing_a_new_kind_of_work_begins_with_the_default() -> None:
     advice = beginning(Past("backend"), 16, cold=3)
     assert (advice.agents, advice.brake) == (3, Brake.COLD_START)
-    assert (
-        advice.why
-        == "no results of this kind of work yet: starting with 3 agents, the default of max_parallel"
-    )
+    assert advice.why == Reason(Why.NO_RESULTS, {"agents": 3})
 
 
 @pytest.mark.property
@@ -100,7 +98,8 @@ def test_a_single_attempt_is_still_known_when_it_has_faded_a_little() -> None:
 def test_it_opens_by_one_after_landings_without_trouble_and_says_what_they_were() -> None:
     advice = next_step(past(w1=seen(2)), Standing(1, landed=2))
     assert advice is not None
-    assert (advice.agents, advice.why[:36]) == (2, "2 landed without trouble with 1 agen")
+    assert (advice.agents, advice.why.code, advice.why.number("agents")) == (2, Why.PAYS, 1)
+    assert (advice.why.number("landed"), advice.why.number("troubled")) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,8 @@ def test_it_closes_when_one_more_brought_less() -> None:
     advice = next_step(past(w4=seen(30, 4), w5=seen(8, 12)), Standing(5, landed=8, troubled=12))
     assert advice is not None
     assert advice.agents == 4
-    assert advice.why.startswith("12 of 20 ended in conflicts or red checks; ")
+    assert (advice.why.code, advice.why.number("troubled")) == (Why.DOES_NOT_PAY, 12)
+    assert (advice.why.number("agents"), advice.why.cause and advice.why.cause.number("agents")) == (5, 4)
 
 
 def test_clear_damage_takes_it_down_by_half_at_once_and_not_further() -> None:

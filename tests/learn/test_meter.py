@@ -86,7 +86,7 @@ def test_what_could_start_and_does_not_is_idle_as_well() -> None:
 def test_a_limit_that_changes_counts_from_then_on() -> None:
     log = Watched(*tasks(), slots=1)
     log.begin(A, after=0.0)
-    log.tell(f.ClutchDecided(4, "host", "more room"), after=10.0)
+    log.tell(f.ClutchDecided(4, "host", None), after=10.0)
     log.tell(f.Unpaused(), after=10.0)
     assert log.figures.slots == 4
     assert log.figures.utilization == pytest.approx(20 / (10 + 40))

@@ -82,13 +82,13 @@ def test_an_agent_that_has_just_worked_on_the_story_goes_on_with_it_if_it_is_as_
 def test_if_every_provider_is_closed_the_one_that_opens_first_is_taken() -> None:
     journal = shop(LARGE, SMALL)
     for provider, seconds in (("api.anthropic.com L", 60.0), ("api.openai.com K", 5.0)):
-        journal.tell(f.ProviderBraked(provider, 1.0, "429", until=journal.time + seconds))
+        journal.tell(f.ProviderBraked(provider, 1.0, said("429"), until=journal.time + seconds))
     assert pick(journal).agent == "small"
 
 
 def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again() -> None:
     journal = shop(LARGE, SMALL)
-    journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, "429", until=journal.time + 301.0))
+    journal.tell(f.ProviderBraked("api.anthropic.com L", 1.0, said("429"), until=journal.time + 301.0))
     found = pick(journal).why
     assert found and found.code == Why.MODEL_CLOSED
     assert (found.text("agent"), found.number("seconds"), found.cause) == ("large", 300.0, said("429"))
@@ -99,7 +99,7 @@ def test_an_agent_whose_provider_is_closed_is_passed_over_until_it_opens_again()
 def test_if_all_are_closed_somebody_has_it_all_the_same() -> None:
     journal = shop(LARGE, SMALL)
     for provider in ("api.anthropic.com L", "api.openai.com K"):
-        journal.tell(f.ProviderBraked(provider, 1.0, "429", until=journal.time + 300.0))
+        journal.tell(f.ProviderBraked(provider, 1.0, said("429"), until=journal.time + 300.0))
     assert pick(journal).agent == "large"
 
 

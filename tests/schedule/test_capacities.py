@@ -1,14 +1,14 @@
 """As many agents at once as the clutch gives each kind of work (K1, K3)."""
 
 from interlock.events import facts as f
-from interlock.model.reason import Why
+from interlock.model.reason import Why, said
 from interlock.model.task import Agent, Task, TaskId, Tree
 from interlock.ui.words.reasons import reason_text
 from tests.schedule.test_board import Floor, task
 
 
 def limit(category: str, places: int, why: str = "two conflicts") -> f.ClutchDecided:
-    return f.ClutchDecided(places, "goodput", why, category)
+    return f.ClutchDecided(places, "goodput", said(why), category)
 
 
 def pages(*names: str) -> Floor:
@@ -97,7 +97,7 @@ def served(*names: str) -> Floor:
 def test_a_provider_that_refused_calls_gets_no_more_agents_than_it_has_room_for() -> None:
     """K7."""
     floor = served("a", "b", "c")
-    floor.tell(f.ClutchDecided(2, "provider", "429 three times", provider=SERVER))
+    floor.tell(f.ClutchDecided(2, "provider", said("429 three times"), provider=SERVER))
     assert floor.choice(9) == ["a", "b", "z"]
     floor.start("a", "b")
     assert floor.choice(9) == ["z"]
@@ -111,7 +111,7 @@ def test_a_provider_that_refused_calls_gets_no_more_agents_than_it_has_room_for(
 def test_while_a_provider_is_closed_its_tasks_wait_and_the_loop_knows_until_when() -> None:
     floor = served("a")
     until = floor.journal.time + 60
-    floor.tell(f.ClutchDecided(0, "provider", "quota until noon", provider=SERVER, until=until))
+    floor.tell(f.ClutchDecided(0, "provider", said("quota until noon"), provider=SERVER, until=until))
     assert floor.choice(9) == ["z"]
     reason = floor.board.reason(TaskId("a"), floor.journal.time)
     assert (reason.code, reason.until) == (Why.PROVIDER_CLOSED, until)
@@ -122,7 +122,7 @@ def test_while_a_provider_is_closed_its_tasks_wait_and_the_loop_knows_until_when
 
 def test_a_closed_provider_that_nobody_waits_for_keeps_no_run_alive() -> None:
     floor = served("a")
-    floor.tell(f.ClutchDecided(0, "provider", "quota", provider=SERVER, until=floor.journal.time + 60))
+    floor.tell(f.ClutchDecided(0, "provider", said("quota"), provider=SERVER, until=floor.journal.time + 60))
     assert floor.choice(9) == ["z"]
     floor.tell(f.TaskCancelled(TaskId("a")))
     assert floor.board.next_wakeup(floor.journal.time) is None
@@ -137,7 +137,7 @@ def test_a_task_with_agents_of_two_providers_waits_only_if_both_are_closed() -> 
     now = floor.journal.time
     closed = [
         f.ClutchDecided(
-            0, "provider", "connection refused", provider=f"127.0.0.1:{port}", until=now + 100 * port
+            0, "provider", said("connection refused"), provider=f"127.0.0.1:{port}", until=now + 100 * port
         )
         for port in (1, 2)
     ]
@@ -153,7 +153,7 @@ def test_a_task_with_agents_of_two_providers_waits_only_if_both_are_closed() -> 
 def test_a_provider_that_stays_closed_for_longer_is_not_decided_about_again() -> None:
     floor = served("a")
     until = floor.journal.time + 60
-    floor.tell(f.ClutchDecided(0, "provider", "connection refused", provider=SERVER, until=until))
-    floor.tell(f.ProviderBraked(SERVER, 1, "connection refused", until + 60))
+    floor.tell(f.ClutchDecided(0, "provider", said("connection refused"), provider=SERVER, until=until))
+    floor.tell(f.ProviderBraked(SERVER, 1, said("connection refused"), until + 60))
     assert floor.choice(9) == ["z"]
     assert floor.board.next_wakeup(floor.journal.time) == until + 60

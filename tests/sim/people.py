@@ -9,6 +9,7 @@ from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.claim import task_resource
+from interlock.model.reason import said
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
@@ -173,7 +174,7 @@ class People:
         closed = dice.choice([0.0, dice.uniform(1.0, 30.0)])
         until = await self.store.now() + closed if closed else 0.0
         limit = dice.uniform(0.5, 4.0)
-        await self.store.append([f.ProviderBraked(PROVIDER, limit, "429", until, 20, 2)], PERSON)
+        await self.store.append([f.ProviderBraked(PROVIDER, limit, said("429"), until, 20, 2)], PERSON)
 
     def _busy_task(self, dice: Random) -> TaskId:
         """Mostly one that something is being done about: that is where people interfere."""

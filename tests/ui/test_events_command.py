@@ -109,7 +109,7 @@ def test_what_is_within_a_fact_is_told_without_the_marks_of_a_program() -> None:
     assert describe(TaskEstimated(TaskId("api"), forecast)) == (
         "TaskEstimated api: docs (declared) by quick, median 12s, 9 of 10 under 1m5s, 85% land"
     )
-    clutch = ClutchDecided(2, "goodput", "it paid", "docs", evidence={"landed_per_hour_at_1": 4.25})
+    clutch = ClutchDecided(2, "goodput", said("it paid"), "docs", evidence={"landed_per_hour_at_1": 4.25})
     assert "evidence=(landed_per_hour_at_1=4.2)" in describe(clutch)
     assert "beside=(task=db paths=0.5)" in describe(started())
 

@@ -9,6 +9,7 @@ from interlock.events.fold import apply
 from interlock.events.record import Recorded, encode
 from interlock.events.state import State
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Agent, Commit, Task, TaskId
 from interlock.ui.words.remedies import login_command
 from interlock.ui.words.run_lines import Telling
@@ -20,6 +21,9 @@ __all__ = ["scratch"]
 
 PROVIDER = "127.0.0.1:9 KEY"
 AGENT = Agent("own", "built-in", url="http://127.0.0.1:9/v1", model="tiny", key_env="KEY")
+
+
+MESSAGE = "HTTP 529: overloaded; try later"
 
 
 class Log:
@@ -40,11 +44,13 @@ class Log:
 
 
 def closed(until: float) -> ClutchDecided:
-    return ClutchDecided(0, "provider", "HTTP 529: overloaded", provider=PROVIDER, until=until)
+    # The message has what another program would take for a separator: nothing reads it.
+    why = Reason(Why.REFUSED, {"at_once": 4, "now_at_once": 2, "cause": said(MESSAGE)})
+    return ClutchDecided(0, "provider", why, provider=PROVIDER, until=until)
 
 
 def opened() -> ClutchDecided:
-    return ClutchDecided(2, "provider", "HTTP 529: overloaded", provider=PROVIDER)
+    return ClutchDecided(2, "provider", said(MESSAGE), provider=PROVIDER)
 
 
 def started(task: str, attempt: int) -> PhaseStarted:
@@ -52,7 +58,7 @@ def started(task: str, attempt: int) -> PhaseStarted:
 
 
 def refused(task: str, attempt: int) -> PhaseFailed:
-    what, error = "HTTP 529: overloaded", ErrorClass.OVERLOADED
+    what, error = MESSAGE, ErrorClass.OVERLOADED
     return PhaseFailed(TaskId(task), attempt, "implement", attempt, error, what, retry_after_seconds=5.0)
 
 
@@ -60,11 +66,11 @@ def test_an_overloaded_provider_is_one_line_however_often_it_refuses() -> None:
     log = Log("a", "b")
     log.add(started("a", 1), started("b", 1))
     (first,) = log.add(closed(100.0))
-    assert "127.0.0.1:9 refuses calls: HTTP 529: overloaded; next try at" in first
+    assert "127.0.0.1:9 refuses calls: HTTP 529: overloaded; try later; next try at" in first
     for n in range(1, 7):
         assert log.add(opened(), closed(100.0 + n), refused("a", n), started("a", n + 1)) == []
     (line,) = log.telling.waiting(60.0)
-    assert line == "127.0.0.1:9: HTTP 529: overloaded (13 refusals in 55s, next try in 46s)"
+    assert line == "127.0.0.1:9: HTTP 529: overloaded; try later (13 refusals in 55s, next try in 46s)"
 
 
 def test_when_it_answers_again_that_is_said_once() -> None:

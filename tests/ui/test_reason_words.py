@@ -20,6 +20,8 @@ def of(code: Why, **fields: Value) -> Reason:
 
 
 FORECAST = of(Why.FORECAST, seconds=120.0, success=0.8, cost_usd=0.02)
+GOODPUT = of(Why.GOODPUT, agents=1, landed_per_hour=4.0, chance=0.8)
+RESULTS = "4.0 landed an hour with 1 agent, 80% of attempts"
 FIGURES = "$0.02 and 2m an attempt, 80% of which land"
 SENTENCES: list[tuple[Reason, str]] = [
     (said("not wanted"), "not wanted"),
@@ -173,6 +175,65 @@ SENTENCES: list[tuple[Reason, str]] = [
         of(Why.TOO_HARD, agent="quick", complexity="low"),
         "it looks too hard for quick, which takes low complexity at most",
     ),
+    (of(Why.MAX_PARALLEL, limit=3, origin="interlock.toml"), "max_parallel is 3 (interlock.toml)"),
+    (
+        of(Why.AUTO, origin="default", room=8),
+        "max_parallel is not set, and earlier runs have landed changes: auto, "
+        "the clutch decides for each kind of work, and the machine has room for 8",
+    ),
+    (
+        of(Why.GOODPUT_OFF, cause=of(Why.MAX_PARALLEL, limit=3, origin="interlock.toml")),
+        "max_parallel is 3 (interlock.toml); the goodput brake is off",
+    ),
+    (
+        of(Why.NO_RESULTS, agents=3),
+        "no results of this kind of work yet: starting with 3 agents, the default of max_parallel",
+    ),
+    (
+        of(Why.DID_BEST, agents=1, landed_per_hour=4.0, chance=0.8),
+        f"earlier runs did best with 1 agent: {RESULTS}",
+    ),
+    (
+        of(Why.DID_BEST_ELSEWHERE, agents=8),
+        "other projects did best with 8 agents; starting with half of that",
+    ),
+    (of(Why.AS_LEARNED), "as learned in earlier runs"),
+    (
+        of(Why.PAYS, landed=2, troubled=0, agents=1, landed_per_hour=4.0, chance=0.8),
+        f"2 landed without trouble with 1 agent; {RESULTS}",
+    ),
+    (
+        of(Why.DOES_NOT_PAY, agents=2, landed_per_hour=3.0, chance=0.3, landed=1, troubled=2, cause=GOODPUT),
+        "2 of 3 ended in conflicts or red checks; 3.0 landed an hour with 2 agents, 30% of attempts, "
+        f"not worth the extra agents: {RESULTS}",
+    ),
+    (GOODPUT, RESULTS),
+    (
+        of(Why.HOST_BUSY, cause=of(Why.STALLED, resource="processor", share=0.97, seconds=60)),
+        "programs waited for a processor 97% of the last minute: no new agents until that improves",
+    ),
+    (
+        of(Why.MEMORY_LOW, free_bytes=2**30, total_bytes=2**34),
+        "only 1.0 GiB of 16.0 GiB of memory are free",
+    ),
+    (
+        of(Why.STALLED, resource="memory", share=0.4, seconds=10),
+        "programs waited for memory 40% of the last 10 s",
+    ),
+    (
+        of(Why.MEMORY_FOR, free_bytes=2**32, agents=2),
+        "4.0 GiB of memory are free, enough for 2 agents more",
+    ),
+    (of(Why.HOST_CALM, seconds=10.0), "room for 10 s: one more agent"),
+    (of(Why.NOTHING_KNOWN), "nothing is known yet"),
+    (of(Why.WENT_WELL, at_once=4), "4 at once went well"),
+    (of(Why.NO_FASTER, at_once=4, now_at_once=3), "4 at once brought no more than 3"),
+    (
+        of(Why.REFUSED, at_once=4, now_at_once=2, cause=said("429 Too Many Requests")),
+        "429 Too Many Requests; from 4 at once to 2",
+    ),
+    (of(Why.BROKE, times=5, cause=said("HTTP 502")), "5 calls in a row broke: HTTP 502"),
+    (of(Why.REACHED), "it can be reached again"),
 ]
 
 
@@ -215,3 +276,9 @@ def test_a_reason_of_a_forged_or_newer_log_never_ends_a_command(
 def test_a_code_that_is_not_known_is_shown_with_its_fields() -> None:
     later = Reason("too-hot", {"degrees": 90, "cause": said("no fan")})
     assert reason_text(later) == "too-hot (degrees=90): no fan"
+
+
+def test_every_text_of_a_reason_can_be_cleaned() -> None:
+    refused = of(Why.REFUSED, at_once=4, now_at_once=2, cause=said("key sk-1 is over its limit"))
+    cleaned = refused.map_text(lambda text: text.replace("sk-1", "***"))
+    assert reason_text(cleaned) == "key *** is over its limit; from 4 at once to 2"

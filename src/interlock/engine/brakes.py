@@ -8,6 +8,7 @@ from interlock.events.facts import ProviderBraked
 from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.provider import own_server, provider_of
+from interlock.model.reason import Reason, Why
 from interlock.proxy.brake import ProviderNews
 
 
@@ -29,7 +30,7 @@ async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
     now, told = await env.store.now(), {fact.provider for fact in facts}
     for name in servers.keys() & state.providers.keys() - told:
         if state.providers[name].until > now:
-            facts.append(ProviderBraked(name, state.providers[name].limit, "it can be reached again"))
+            facts.append(ProviderBraked(name, state.providers[name].limit, Reason(Why.REACHED)))
     return facts
 
 
@@ -45,7 +46,7 @@ async def _facts(env: Env, news: Iterable[ProviderNews]) -> list[ProviderBraked]
         ProviderBraked(
             one.provider,
             one.limit,
-            env.clean(one.why),
+            one.why.map_text(env.clean),
             now + one.closed_seconds if one.closed_seconds > 0 else 0.0,
             one.calls,
             one.refused,

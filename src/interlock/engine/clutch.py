@@ -22,6 +22,7 @@ from interlock.events.state import Limit, Provider, State
 from interlock.events.tallies import Goodput
 from interlock.learn.clutch import Advice, Arm, Brake, Past, Standing, arms, beginning, next_step, outlook
 from interlock.model.provider import is_account
+from interlock.model.reason import Reason, Why
 
 CALLS_TO_AGENTS = 1.5
 """Agents for each call that a provider takes at once: they also read, edit and run checks. Too few would keep
@@ -159,7 +160,7 @@ def _as_before(limit: Limit, most: int) -> Advice | None:
     """The number that was learned, where another one is in force: a person's, of an earlier run."""
     if limit.limit == min(limit.goodput, most):
         return None
-    return Advice(limit.goodput, Brake.GOODPUT, "as learned in earlier runs")
+    return Advice(limit.goodput, Brake.GOODPUT, Reason(Why.AS_LEARNED))
 
 
 def _decided(past: Past, step: Advice, options: Options) -> f.ClutchDecided:
@@ -178,6 +179,6 @@ def _lifted(state: State, options: Options) -> Iterator[f.ClutchDecided]:
     """A person's number holds for every kind of work; what was learned is kept for later."""
     for category, limit in state.clutch.items():
         if limit.limit != options.max_parallel:
-            why = f"{options.limit_why}; the goodput brake is off"
+            why = Reason(Why.GOODPUT_OFF, {"cause": options.limit_why} if options.limit_why else {})
             brake = Brake.MAX_PARALLEL
             yield f.ClutchDecided(options.max_parallel, brake, why, category, goodput=limit.goodput)

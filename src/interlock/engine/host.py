@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol
 
 from interlock.events.state import Limit
-from interlock.learn.clutch import Advice, Brake, counted
+from interlock.learn.clutch import Advice, Brake
+from interlock.model.reason import Reason, Why
 
 SESSION_BYTES = 512 << 20
 """Memory of an agent program with the tools it starts, until it is measured: the usual ones run on Node and
@@ -106,36 +107,32 @@ def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
     if trouble := _trouble(reading, load):
         holds = max(1, load.busy + min(0, reading.room))
         if current > max(1, load.busy) or (settled and holds < current):
-            return Advice(min(holds, current), Brake.HOST, f"{trouble}: no new agents until that improves")
+            return Advice(min(holds, current), Brake.HOST, Reason(Why.HOST_BUSY, {"cause": trouble}))
         return None
     if load.busy + reading.room < current:
-        free = _gib(reading.available_bytes)
-        why = f"{free} of memory are free, enough for {counted(reading.room)} more"
+        why = Reason(Why.MEMORY_FOR, {"free_bytes": reading.available_bytes, "agents": reading.room})
         return Advice(max(1, load.busy + reading.room), Brake.HOST, why)
     if braked and settled and _is_calm(reading, load):
         if current + 1 >= load.most:
-            return Advice(load.most, Brake.MAX_PARALLEL, "the machine has room again")
-        return Advice(current + 1, Brake.HOST, f"room for {SETTLE_SECONDS:.0f} s: one more agent")
+            return Advice(load.most, Brake.MAX_PARALLEL, Reason(Why.HOST_CALM))
+        return Advice(current + 1, Brake.HOST, Reason(Why.HOST_CALM, {"seconds": SETTLE_SECONDS}))
     return None
 
 
-def _trouble(reading: Reading, load: Load) -> str:
+def _trouble(reading: Reading, load: Load) -> Reason | None:
     if reading.room < 1:
-        return f"only {_gib(reading.available_bytes)} of {_gib(reading.total_bytes)} of memory are free"
+        sizes = {"free_bytes": reading.available_bytes, "total_bytes": reading.total_bytes}
+        return Reason(Why.MEMORY_LOW, sizes)
     if reading.memory_stalled > STALLED:
-        return f"programs waited for memory {reading.memory_stalled:.0%} of the last 10 s"
+        return Reason(Why.STALLED, {"resource": "memory", "share": reading.memory_stalled, "seconds": 10})
     if load.is_auto and reading.cpu_stalled > BUSY:
-        return f"programs waited for a processor {reading.cpu_stalled:.0%} of the last minute"
-    return ""
+        return Reason(Why.STALLED, {"resource": "processor", "share": reading.cpu_stalled, "seconds": 60})
+    return None
 
 
 def _is_calm(reading: Reading, load: Load) -> bool:
     is_idle = not load.is_auto or reading.cpu_stalled < CALM_BUSY
     return reading.room >= 2 and reading.memory_stalled < CALM_STALLED and is_idle
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.1f} GiB"
 
 
 def _meminfo() -> dict[str, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from interlock.model.reason import Reason
 from interlock.model.task import TaskId
 
 
@@ -18,7 +19,8 @@ class Options:
     """Then: how many on a kind of work without any history here."""
     clutch_per: str = "hour"
     """Goal of the clutch: landed changes per `hour`, or per `dollar`."""
-    limit_why: str = "the default"
+    limit_why: Reason | None = None
+    """The origin of that number."""
     selection: tuple[TaskId, ...] | None = None
     """Work on these tasks only; None: all."""
     slots: Mapping[str, int] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from typing import Literal
 from interlock.engine.host import Reading, safe_most
 from interlock.events.state import State
 from interlock.events.tallies import Tallies
+from interlock.model.reason import Reason, Why
 
 AUTO: Literal["auto"] = "auto"
 DEFAULT = "default"
@@ -18,7 +19,7 @@ class Parallel:
 
     most: int
     auto: bool
-    why: str
+    why: Reason
     cold_start: int = 1
     """Agents for a kind of work without any history here, where the clutch decides."""
 
@@ -27,18 +28,12 @@ def parallel(said: int | Literal["auto"], origin: str, known: State, reading: Re
     """Choose the number. The user's number holds. Without one the default holds for each kind of work
     until it has history here; the history of other projects never lowers it."""
     most = safe_most(reading)
+    auto = Reason(Why.AUTO, {"origin": origin, "room": most})
     if said == AUTO:
-        return Parallel(most, True, f"max_parallel is auto ({origin}): {_clutch(most)}")
-    if origin != DEFAULT:
-        return Parallel(said, False, f"max_parallel is {said} ({origin})")
-    if _has_history(known.tallies):
-        why = f"max_parallel is not set, and earlier runs have landed changes: auto, {_clutch(most)}"
-        return Parallel(max(most, said), True, why, said)
-    return Parallel(said, False, f"max_parallel is {said} (default, until a run has landed a change)")
-
-
-def _clutch(most: int) -> str:
-    return f"the clutch decides for each kind of work, and the machine has room for {most}"
+        return Parallel(most, True, auto)
+    if origin == DEFAULT and _has_history(known.tallies):
+        return Parallel(max(most, said), True, auto, said)
+    return Parallel(said, False, Reason(Why.MAX_PARALLEL, {"limit": said, "origin": origin}))
 
 
 def _has_history(tallies: Tallies) -> bool:

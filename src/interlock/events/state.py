@@ -31,7 +31,7 @@ class Limit:
 
     limit: int
     brake: str
-    why: str
+    why: Reason | None
     time: float
     evidence: dict[str, float] = field(default_factory=dict)
     goodput: int = 0
@@ -49,7 +49,7 @@ class Provider:
     """A model server or credential, as its brake said last."""
 
     limit: float
-    why: str
+    why: Reason | None
     until: float
     time: float
     calls: int = 0

@@ -47,7 +47,16 @@ class Unknown:
 
 
 SHAPES: Mapping[str, Shape] = dict.fromkeys(
-    ("TaskAccepted", "TaskFailed", "CandidateStale", "PhaseStarted", "PhaseLost", "PhaseDeferred"),
+    (
+        "TaskAccepted",
+        "TaskFailed",
+        "CandidateStale",
+        "PhaseStarted",
+        "PhaseLost",
+        "PhaseDeferred",
+        "ClutchDecided",
+        "ProviderBraked",
+    ),
     Shape(2, "0.2.0"),
 )
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
@@ -73,11 +82,8 @@ def _stops_were_a_sentence(body: Body) -> Body:
 
 
 UPCASTS: Mapping[tuple[str, int], Upcast] = {
+    **dict.fromkeys(((kind, 1) for kind in SHAPES), _reason_was_a_sentence),
     ("TaskAccepted", 1): _accepted_from_a_graph,
-    ("TaskFailed", 1): _reason_was_a_sentence,
-    ("CandidateStale", 1): _reason_was_a_sentence,
-    ("PhaseStarted", 1): _reason_was_a_sentence,
-    ("PhaseLost", 1): _reason_was_a_sentence,
     ("PhaseDeferred", 1): _stops_were_a_sentence,
 }
 """By kind and the version that a row has: the function that makes it one version newer."""

@@ -33,6 +33,7 @@ from enum import StrEnum
 
 from interlock.events.tallies import MOST_AGENTS, Goodput
 from interlock.learn.difficulty import PUBLISHED, UNKNOWN
+from interlock.model.reason import Reason, Value, Why
 
 PRICES = {"hour": 0.2, "dollar": 0.6}
 """The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
@@ -116,7 +117,7 @@ class Advice:
 
     agents: int
     brake: Brake
-    why: str
+    why: Reason
 
 
 def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
@@ -139,16 +140,13 @@ def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice
     nothing is known here. Other projects may say more, never less."""
     if sum(map(_ended, past.own.values())) >= ENOUGH and _tried(past.own):
         best, arm = max(_best(past, per), _best(_alone(past), per), key=lambda found: found[0])
-        why = f"earlier runs did best with {counted(best)}: {_figures(arm)}"
-        return Advice(min(best, most), Brake.GOODPUT, why)
+        return Advice(min(best, most), Brake.GOODPUT, Reason(Why.DID_BEST, _figures(arm)))
     if sum(map(_ended, past.elsewhere.values())) >= ENOUGH and _tried(past.elsewhere):
         best, _ = _best(Past(past.category, past.elsewhere), per)
         if best // 2 > cold:
-            why = f"other projects did best with {counted(best)}; starting with half of that"
+            why = Reason(Why.DID_BEST_ELSEWHERE, {"agents": best})
             return Advice(min(best // 2, most), Brake.GOODPUT, why)
-    first = "1 agent" if cold == 1 else f"{cold} agents, the default of max_parallel"
-    why = f"no results of this kind of work yet: starting with {first}"
-    return Advice(min(cold, most), Brake.COLD_START, why)
+    return Advice(min(cold, most), Brake.COLD_START, Reason(Why.NO_RESULTS, {"agents": cold}))
 
 
 def next_step(past: Past, now: Standing, per: str = "hour") -> Advice | None:
@@ -180,8 +178,8 @@ def _next_step(past: Past, now: Standing, per: str) -> Advice | None:
     here = known[w]
     if _lacking(known, now) > 0 or not now.queued or w >= now.most or known[w + 1].could_be <= here.value:
         return None
-    landed = f"{now.landed} landed" + (f", {now.troubled} troubled" if now.troubled else " without trouble")
-    return Advice(w + 1, Brake.GOODPUT, f"{landed} with {counted(w)}; {_figures(here)}")
+    results = {"landed": now.landed, "troubled": now.troubled}
+    return Advice(w + 1, Brake.GOODPUT, Reason(Why.PAYS, results | _figures(here)))
 
 
 def outlook(past: Past, now: Standing, per: str = "hour") -> str:
@@ -218,9 +216,9 @@ def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
     better = max(tried, key=lambda arm: arm.value, default=here)
     if better.value <= here.value + PATIENCE * here.spread:
         return None
-    trouble = f"{now.troubled} of {now.troubled + now.landed} ended in conflicts or red checks; "
-    why = f"{trouble if now.troubled else ''}{_figures(here)}, not worth the extra agents: {_figures(better)}"
-    return Advice(better.agents, Brake.GOODPUT, why)
+    fields = _figures(here) | {"landed": now.landed, "troubled": now.troubled}
+    fields["cause"] = Reason(Why.GOODPUT, _figures(better))
+    return Advice(better.agents, Brake.GOODPUT, Reason(Why.DOES_NOT_PAY, fields))
 
 
 def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
@@ -230,9 +228,8 @@ def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
     return max(0, math.ceil(needed - now.landed))
 
 
-def _figures(arm: Arm) -> str:
-    with_these = f"{rate(arm.landed_per_hour)} landed an hour with {counted(arm.agents)}"
-    return f"{with_these}, {arm.chance:.0%} of attempts"
+def _figures(arm: Arm) -> dict[str, Value]:
+    return {"agents": arm.agents, "landed_per_hour": arm.landed_per_hour, "chance": arm.chance}
 
 
 def _chances(past: Past, most: int) -> dict[int, float]:

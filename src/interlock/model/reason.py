@@ -9,7 +9,7 @@ Rules:
    a code that it does not know as it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -103,6 +103,28 @@ class Why(StrEnum):
     AGENT_FAILED = "agent-failed"
     TOO_HARD = "too-hard"
 
+    MAX_PARALLEL = "max-parallel"
+    AUTO = "auto"
+    GOODPUT_OFF = "goodput-off"
+    NO_RESULTS = "no-results"
+    DID_BEST = "did-best"
+    DID_BEST_ELSEWHERE = "did-best-elsewhere"
+    AS_LEARNED = "as-learned"
+    PAYS = "pays"
+    DOES_NOT_PAY = "does-not-pay"
+    GOODPUT = "goodput"
+    HOST_BUSY = "host-busy"
+    MEMORY_LOW = "memory-low"
+    STALLED = "stalled"
+    MEMORY_FOR = "memory-for"
+    HOST_CALM = "host-calm"
+    NOTHING_KNOWN = "nothing-known"
+    WENT_WELL = "went-well"
+    NO_FASTER = "no-faster"
+    REFUSED = "refused"
+    BROKE = "broke"
+    REACHED = "reached"
+
 
 LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
 """Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""
@@ -152,6 +174,16 @@ class Reason:
         """Return a field that is a list of words."""
         found = self.fields.get(name, ())
         return found if isinstance(found, tuple) else ()
+
+    def map_text(self, change: Callable[[str], str]) -> "Reason":
+        """Return it with each text changed, also those of the reasons behind it."""
+        fields: dict[str, Value] = {}
+        for name, value in self.fields.items():
+            if isinstance(value, Reason):
+                fields[name] = value.map_text(change)
+            else:
+                fields[name] = change(value) if isinstance(value, str) else value
+        return Reason(self.code, fields)
 
 
 def said(text: str) -> Reason:

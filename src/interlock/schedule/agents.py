@@ -121,8 +121,8 @@ def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> Reason
 def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> Reason:
     provider = state.providers.get(provider_of(usual))
     fields: dict[str, Value] = {"agent": usual.name, "seconds": _closed_until(state, task, usual) - now}
-    if provider and provider.until > now:
-        fields["cause"] = said(provider.why)
+    if provider and provider.why and provider.until > now:
+        fields["cause"] = provider.why
     return Reason(Why.MODEL_CLOSED, fields)
 
 

@@ -8,7 +8,7 @@ shuts one line, so it costs nothing for each task.
 import math
 
 from interlock.events.state import Limit, State
-from interlock.model.reason import Reason, Why, said
+from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
 from interlock.schedule.holds import SEVERAL, Demand, DemandKind
 
@@ -57,12 +57,11 @@ def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
         return Reason(Why.ROLE_SLOTS, {"role": demand[1], "limit": places, "tasks": tasks})
     names = tuple(demand[1].split(SEVERAL))
     limit = min((_limits(state, demand[0])[name] for name in names), key=lambda each: each.until)
+    because: dict[str, Value] = {"cause": limit.why} if limit.why else {}
     if limit.until:
         return Reason(
             Why.PROVIDER_CLOSED,
-            {"providers": names, "tasks": tasks, "until": limit.until, "cause": said(limit.why)},
+            {"providers": names, "tasks": tasks, "until": limit.until, **because},
         )
     kind = "category" if demand[0] is DemandKind.CATEGORY else "provider"
-    return Reason(
-        Why.CLUTCH, {kind: demand[1], "brake": limit.brake, "tasks": tasks, "cause": said(limit.why)}
-    )
+    return Reason(Why.CLUTCH, {kind: demand[1], "brake": limit.brake, "tasks": tasks, **because})

@@ -7,6 +7,7 @@ from interlock.events.tallies import Tallies
 from interlock.model.forecast import Forecast
 from interlock.model.lesson import Lesson
 from interlock.model.pool import PoolFigures
+from interlock.model.reason import Reason
 from interlock.model.task import TaskId
 
 
@@ -33,7 +34,7 @@ class ClutchDecided(Fact):
     limit: int
     brake: str
     """`max-parallel`, `cold-start`, `goodput`, `provider` or `host`."""
-    why: str
+    why: Reason | None
     category: str = ""
     """The kind of work; empty: all together."""
     evidence: dict[str, float] | None = None
@@ -55,7 +56,7 @@ class ProviderBraked(Fact):
     program that has an account of its own."""
     limit: float
     """Calls at once that are let through now; of an account, agents at once."""
-    why: str
+    why: Reason | None
     until: float = 0.0
     """No call goes there before this time; 0: calls may go at once."""
     calls: int = 0

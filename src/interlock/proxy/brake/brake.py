@@ -319,7 +319,8 @@ class Brake:
     def _refusal(self, desk: _ProviderCalls) -> Refused:
         news, now = self._teller.latest(desk.provider), self.account_files.clock()
         if news.until > now:
-            text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({news.why})"
+            message = (news.why.cause or news.why).text("text")
+            text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({message})"
             error = _ERRORS.get(news.closed_by, ErrorClass.RATE_LIMIT)
             return Refused(text, error, news.until - now, news.closed_by is CallVerdict.DOWN)
         text = f"the model takes {news.limit} calls at once, and others were before this one"

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from interlock.model.reason import Reason
 from interlock.proxy.brake.throttle import CallVerdict, Throttle
 
 EVERY_SECONDS = 1.0
@@ -17,7 +18,7 @@ class ProviderNews:
 
     provider: str
     limit: int
-    why: str
+    why: Reason
     until: float = 0.0
     """End of the closing, by this machine's clock; 0: it is open."""
     closed_seconds: float = 0.0

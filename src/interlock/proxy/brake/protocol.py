@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason, Why
 from interlock.proxy.brake.news import ProviderNews
 
 
@@ -30,7 +31,7 @@ class NoBrakes:
 
     def look(self, provider: str, limit: float) -> ProviderNews:
         """Return the given limit for any provider."""
-        return ProviderNews(provider, int(limit), "")
+        return ProviderNews(provider, int(limit), Reason(Why.NOTHING_KNOWN))
 
     async def wait(self) -> list[ProviderNews]:
         """Wait for ever."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.model.backoff import grown
+from interlock.model.reason import Reason, Value, Why, said
 from interlock.proxy.brake.gradient import Gradient
 from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.order import Allowance
@@ -139,7 +140,7 @@ class Throttle:
     until: float = 0.0
     """No call goes before this time."""
     closed_by: CallVerdict = CallVerdict.GOOD
-    why: str = "nothing is known yet"
+    why: Reason = field(default_factory=lambda: Reason(Why.NOTHING_KNOWN))
     strikes: int = 0
     """Refusals in a row."""
     broken: int = 0
@@ -191,7 +192,7 @@ class Throttle:
                 0.0,
                 CallVerdict.GOOD,
                 0,
-                "it can be reached again",
+                Reason(Why.REACHED),
             )
 
     def _went_down(self, now: float, why: str) -> None:
@@ -200,7 +201,7 @@ class Throttle:
             return
         self.broken = max(BREAKS, self.broken + 1)
         self._shut(now, grown(DOWN_SECONDS, MOST_DOWN_SECONDS, self.broken - BREAKS), CallVerdict.DOWN)
-        self.why = why[:WHY_CHARACTERS]
+        self.why = said(why[:WHY_CHARACTERS])
 
     def _good(self, now: float, ticket: Ticket, ending: Ending, held_back: bool) -> None:
         self.strikes = self.broken = 0
@@ -212,9 +213,9 @@ class Throttle:
         elif held_back:
             self.limit.good(now, ticket)
         if self.places > before:
-            self.why = f"{before} at once went well"
+            self.why = Reason(Why.WENT_WELL, {"at_once": before})
         elif self.places < before:
-            self.why = f"{before} at once brought no more than {self.places}"
+            self.why = Reason(Why.NO_FASTER, {"at_once": before, "now_at_once": self.places})
 
     def _refused(self, now: float, ticket: Ticket, ending: Ending) -> None:
         self.refused += 1
@@ -231,15 +232,18 @@ class Throttle:
             backoff = grown(BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.strikes - 1)
             seconds = backoff if self.strikes > 1 else 0.0
         self._shut(now, ending.retry_after_seconds or seconds, ending.answer)
-        cut = f"; from {before} at once to {self.places}" if self.places < before else ""
-        self.why = f"{ending.text[:WHY_CHARACTERS]}{cut}"
+        self.why = said(ending.text[:WHY_CHARACTERS])
+        if self.places < before:
+            cut: dict[str, Value] = {"at_once": before, "now_at_once": self.places, "cause": self.why}
+            self.why = Reason(Why.REFUSED, cut)
 
     def _broke(self, now: float, ending: Ending) -> None:
         self.broken += 1
         if self.broken >= BREAKS:
             seconds = grown(2 * BACKOFF_SECONDS, MOST_BACKOFF_SECONDS, self.broken - BREAKS)
             self._shut(now, seconds, CallVerdict.BROKEN)
-            self.why = f"{self.broken} calls in a row broke: {ending.text[:WHY_CHARACTERS]}"
+            text = ending.text[:WHY_CHARACTERS]
+            self.why = Reason(Why.BROKE, {"times": self.broken, "cause": said(text)})
 
     def _shut(self, now: float, seconds: float, answer: CallVerdict) -> None:
         until = now + min(seconds, MOST_CLOSED_SECONDS)

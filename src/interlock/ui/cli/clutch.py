@@ -27,6 +27,7 @@ from interlock.ui.queries.clutch import (
 )
 from interlock.ui.reading import PAGE
 from interlock.ui.words.facts import clock
+from interlock.ui.words.reasons import reason_text, with_reasons
 
 if TYPE_CHECKING:
     from interlock.proxy.brake import Account
@@ -41,7 +42,7 @@ def clutch_command(invocation: Invocation) -> None:
     """
     view = run_async(_look(invocation))
     if invocation.wants_json():
-        say_json(view)
+        say_json(with_reasons(view))
         return
     if not view.decisions:
         note("the clutch has made no decision yet; next: interlock run --max-parallel auto")
@@ -82,7 +83,7 @@ def _lines(view: ClutchView) -> Iterator[str]:
         running = (
             f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run is active"
         )
-        yield f"{paint('all', 'cyan')}  {running}  {inert(view.why)}"
+        yield f"{paint('all', 'cyan')}  {running}  {reason_text(view.why)}"
     for category in view.categories:
         yield from _category_lines(category)
     for provider in view.providers:
@@ -92,13 +93,13 @@ def _lines(view: ClutchView) -> Iterator[str]:
         yield paint("last decisions", "cyan")
     for decision in view.decisions:
         about = f"{inert(decision.about)}: {decision.limit}"
-        yield f"  {clock(decision.time)}  {about}  {decision.brake}: {inert(decision.why)}"
+        yield f"  {clock(decision.time)}  {about}  {decision.brake}: {reason_text(decision.why)}"
 
 
 def _category_lines(view: CategoryView) -> Iterator[str]:
     limit, name = view.limit, paint(inert(view.category), "cyan")
     running = f"{view.at_work} at work of {limit.limit}, {view.queued} queued"
-    yield f"{name}  {running}  {limit.brake}, since {clock(limit.time)}: {inert(limit.why)}"
+    yield f"{name}  {running}  {limit.brake}, since {clock(limit.time)}: {reason_text(limit.why)}"
     tried = ", ".join(
         f"{counted(arm.agents)} {rate(arm.landed_per_hour)}{'' if arm.is_tried else ' (not tried)'}"
         for arm in view.arms
@@ -117,7 +118,7 @@ def _provider_lines(view: ProviderView) -> Iterator[str]:
     yield f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {refused}"
     if view.why:
         until = f", closed until {clock(view.until)}" if view.until else ""
-        yield f"  {inert(view.why)}{until}"
+        yield f"  {reason_text(view.why)}{until}"
 
 
 def _host(reading: Reading) -> str:

@@ -9,6 +9,7 @@ from interlock.engine.host import Reading as HostReading
 from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
 from interlock.events.state import Limit, Provider
+from interlock.model.reason import Reason
 from interlock.ui.reading import Reading
 
 if TYPE_CHECKING:  # what runs agents takes long to import
@@ -26,7 +27,7 @@ class Decision:
     about: str
     limit: int
     brake: str
-    why: str
+    why: Reason | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class ProviderView:
     """The number that may work; None: no limit."""
     until: float | None
     """The time it opens again; None: it is open."""
-    why: str
+    why: Reason | None
     under_way: int
     """Calls right now, and those that wait for their turn: of all runs of this user."""
     waiting: int
@@ -55,7 +56,7 @@ class ClutchView:
     limit: int
     """Limit of all agents together."""
     brake: str
-    why: str
+    why: Reason | None
     at_work: int
     categories: tuple[CategoryView, ...]
     providers: tuple[ProviderView, ...]
@@ -81,7 +82,7 @@ def clutch_view(
         reading.is_live,
         state.run.limit if state.run else 0,
         brake.brake if brake else "",
-        brake.why if brake else "",
+        brake.why if brake else None,
         agents_at_work(state),
         tuple(category_views(state, clutch_per)),
         tuple(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from interlock.events.state import Limit, State
 from interlock.ui.plain import inert
 from interlock.ui.words.facts import clock
+from interlock.ui.words.reasons import reason_text
 
 
 def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
@@ -19,7 +20,7 @@ def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:
     if run is None or run.ended is not None:
         return
     if run.brake and run.brake.brake == "host":
-        yield f"{run.limit} in all (host: {inert(run.brake.why)})"
+        yield f"{run.limit} in all (host: {reason_text(run.brake.why)})"
     for name, limit in sorted(state.clutch.items()):
         gauge = state.tallies.gauges.get(name)
         if gauge and (gauge.queued or gauge.at_work) and limit.limit < run.limit:

@@ -58,7 +58,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.Unpaused: lambda fact: ("", f"{fact.task or 'project'}: unpaused"),
     f.ClutchDecided: lambda fact: (
         _weight(fact),
-        f"up to {counted(fact.limit, 'agent')} at once{_of_what(fact)}: {fact.why}",
+        f"up to {counted(fact.limit, 'agent')} at once{_of_what(fact)}: {reason_text(fact.why)}",
     ),
     f.StopRequested: lambda fact: (
         "yellow",

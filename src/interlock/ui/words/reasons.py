@@ -1,7 +1,7 @@
 """Reasons in words, with what only a reader knows: the time, the claims, and if a run is alive."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 from interlock.events.asked import Permission
 from interlock.events.baselines import obstacle
@@ -13,6 +13,7 @@ from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why
 from interlock.model.task import PhaseKind
 from interlock.ui.plain import counted, inert
 from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.brakes import BRAKES
 from interlock.ui.words.causes import CAUSES, Words
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import landed_text
@@ -111,6 +112,15 @@ def reason_object(reason: Reason, text: str = "", depth: int = 1) -> dict[str, o
     return {**found, "text": text or reason_text(reason)}
 
 
+def with_reasons(value: object) -> object:
+    """A document for programs, with its reasons as objects that have their sentence."""
+    if isinstance(value, Reason):
+        return reason_object(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: with_reasons(getattr(value, each.name)) for each in fields(value)}
+    return [with_reasons(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
 def in_short(asked: list[Permission]) -> str:
     """The first one, and how many there are besides."""
     first = inert(" ".join((asked[0].tool, asked[0].text)).strip())
@@ -119,8 +129,8 @@ def in_short(asked: list[Permission]) -> str:
 
 def _unknown(reason: Reason, because: str) -> str:
     """A code of a newer version, with its plain fields."""
-    fields = ", ".join(f"{name}={reason.text(name)}" for name in reason.fields if reason.text(name))
-    return f"{reason.code}{f' ({fields})' if fields else ''}{_after(because)}"
+    plain = ", ".join(f"{name}={reason.text(name)}" for name in reason.fields if reason.text(name))
+    return f"{reason.code}{f' ({plain})' if plain else ''}{_after(because)}"
 
 
 def _running(reason: Reason, _: str) -> str:
@@ -271,4 +281,5 @@ WORDS: dict[str, Words] = {
     ),
     Why.NEED_BLOCKED: lambda reason, because: f"blocked: needs {_first(reason)}, which cannot run: {because}",
     **CAUSES,
+    **BRAKES,
 }

@@ -8,10 +8,12 @@ from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.outcome import WAITS
 from interlock.model.provider import provider_of
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import PhaseKind, TaskId
 from interlock.ui.plain import counted, inert
 from interlock.ui.words.facts import clock
 from interlock.ui.words.progress import Line, sentence
+from interlock.ui.words.reasons import reason_text
 
 
 @dataclass(slots=True)
@@ -45,8 +47,8 @@ class Telling:
             return self._refuse(*refused, row)
         if self._is_part_of_waiting(fact):
             return []
-        said = sentence(row, state)
-        return [*self._answered(fact, row, state), *([said] if said else [])]
+        line = sentence(row, state)
+        return [*self._answered(fact, row, state), *([line] if line else [])]
 
     def waiting(self, now: float) -> list[str]:
         """A line for each provider that refuses calls: how often, and when it is asked again."""
@@ -56,7 +58,7 @@ class Telling:
             for provider, one in self._refusing.items()
         ]
 
-    def _refuse(self, provider: str, why: str, next_try: float, row: Recorded) -> list[Line]:
+    def _refuse(self, provider: str, why: Reason | None, next_try: float, row: Recorded) -> list[Line]:
         is_new = provider not in self._refusing
         known = self._refusing.setdefault(provider, Refusals(_cause(why), row.time))
         known.count += 1
@@ -91,20 +93,20 @@ class Telling:
         return [("", f"{clock(row.time)} {_host(provider)} answers again, after {how_often}")]
 
 
-def _refused(fact: f.Fact, state: State) -> tuple[str, str, float] | None:
+def _refused(fact: f.Fact, state: State) -> tuple[str, Reason | None, float] | None:
     """The provider that refused, the reason, and the time of the next try; None for any other fact."""
     if isinstance(fact, f.ClutchDecided) and fact.provider and fact.limit == 0:
         return fact.provider, fact.why, fact.until
     if isinstance(fact, f.PhaseFailed) and fact.error in WAITS and fact.task in state.tasks:
         task = state.tasks[fact.task]
         provider = provider_of(task.who)
-        return (provider, fact.summary, task.queue.not_before) if provider else None
+        return (provider, said(fact.summary), task.queue.not_before) if provider else None
     return None
 
 
-def _cause(why: str) -> str:
+def _cause(why: Reason | None) -> str:
     """The provider's own message, without its effect on the limit."""
-    return inert(why).partition("; ")[0].rstrip(".")
+    return reason_text(why.cause if why and why.code == Why.REFUSED else why).rstrip(".")
 
 
 def _host(provider: str) -> str:
