@@ -37,6 +37,15 @@ def test_what_decides_how_checks_run_is_named(path: str) -> None:
         *("pytest.toml", ".pytest.toml", "vitest.workspace.ts", "e2e/playwright.config.ts", ".babelrc"),
         *(".mvn/jvm.config", ".rspec", "phpunit.xml.dist", "bunfig.toml"),
         *("rust-toolchain.toml", ".tool-versions", ".python-version", "flake.nix", ".yarnrc.yml"),
+        *(
+            "tsconfig.json",
+            "go.mod",
+            "mix.exs",
+            "spec/spec_helper.rb",
+            "jest.setup.js",
+            "Gemfile",
+            "configure",
+        ),
     ],
 )
 def test_settings_of_test_programs_are_known_by_name(path: str) -> None:

@@ -151,6 +151,36 @@ def test_a_moved_test_is_not_removed(before: str, after: str) -> None:
     assert verdict.passed and not verdict.checks[0].vanished and not verdict.checks[0].fewer_passed
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("knows the edge of a square", "likes a square"),
+        ("shape > knows a square", "shape > likes a square"),
+        ("test_x.py::test_a[a/b]", "test_x.py::test_b[b/b]"),
+        ("pkg/shapes TestArea", "pkg/shapes TestEdge"),
+    ],
+)
+def test_another_test_with_the_same_last_word_stands_for_none(before: str, after: str) -> None:
+    main, now = (
+        replace(GREEN, suite=SuiteResult(names, (), 3, 0))
+        for names in (("x", "y", before), ("x", "y", after))
+    )
+    assert against(main, now).checks[0].vanished == (before,)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("one.test.js > add > adds two", "two.test.js > add > adds two"),
+        ("a.B test_x", "c.D test_x"),
+        ("test_x (a.B)", "test_x (c.D)"),
+    ],
+)
+def test_a_test_with_words_in_its_title_may_move(before: str, after: str) -> None:
+    main, now = (replace(GREEN, suite=SuiteResult(names, (), 1, 0)) for names in ((before,), (after,)))
+    assert against(main, now).checks[0].vanished == ()
+
+
 def test_one_new_test_does_not_stand_for_two_of_the_same_title() -> None:
     assert against(ran("a::t b::t c::u"), ran("d::t c::u")).checks[0].vanished == ("b::t",)
 

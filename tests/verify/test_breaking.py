@@ -180,9 +180,11 @@ def test_only_running_the_break_says_the_words_and_its_calm_twin_breaks_nothing(
     subprocess.run([program, path], cwd=tmp_path, check=True)
 
 
-def test_without_tests_that_name_it_a_program_of_a_compiled_language_is_broken_in_main() -> None:
-    texts = {"src/main.rs": "fn other() {\n}\n\nfn main() {\n    other();\n}\n", "run.sh": "./x"}
-    assert places(texts)[0][0] == "main.main"
+def test_a_program_is_broken_in_main_only_if_it_has_no_other_function() -> None:
+    """A test program that tests nothing has a `main` too."""
+    main = "fn main() {\n    other();\n}\n"
+    assert places({"src/main.rs": f"fn other() {{\n}}\n\n{main}", "run.sh": "./x"})[0][0] == "main.other"
+    assert places({"src/main.rs": main, "run.sh": "./x"})[0][0] == "main.main"
 
 
 def test_tests_inside_of_a_file_of_rust_are_heard() -> None:

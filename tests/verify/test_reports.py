@@ -75,6 +75,15 @@ def test_vitest_counts_what_passed_and_names_what_failed_through_its_colours() -
     assert read("vitest") == SuiteResult((), ("one.test.mjs > add > fails on main",), 3, 1)
 
 
+def test_a_suite_of_node_that_vitest_runs_is_no_test() -> None:
+    """node:test prints TAP without a plan there."""
+    node = "TAP version 13\n# Subtest: a\nok 1 - a\n  ---\n  type: 'suite'\n  ...\n"
+    assert read_report(f"{node} Test Files  1 passed (1)\n      Tests  3 passed (3)\n") == SuiteResult(
+        (), (), 3, 0
+    )
+    assert read_report(f"{node}ok 2 - b\n1..2\n") == SuiteResult(("b",), (), 1, 0)
+
+
 def test_jest_and_vitest_name_what_passed_where_they_are_told_to() -> None:
     titles = ("add > adds two", "top", "other > deep > adds two", "other > each 1", "other > each 2")
     for name, one, two in (

@@ -14,6 +14,10 @@ _NAMES = re.compile(
     r"|justfile|taskfile\.ya?ml|rakefile|(build|settings)\.gradle(\.kts)?|pom\.xml|\.gitlab-ci\.yml|\.travis\.yml"
     r"|\.yarnrc(\.yml)?|\.?pnpmfile\.[cm]?js|rust-toolchain(\.toml)?|\.tool-versions|\.(nvmrc|(python|node|ruby|go)-version)"
     r"|(flake|shell|default)\.nix|devbox\.json|\.gitattributes"
+    r"|tsconfig.*\.json|deno\.jsonc?|go\.(mod|work)|nextest\.toml|\.bazelrc|build\.bazel|build\.sbt|mix\.exs|gemfile"
+    r"|spec_helper\.rb|composer\.json|package\.swift|gradle\.properties|sconstruct|build\.xml|turbo\.json|nx\.json"
+    r"|\.swcrc|unittest\.cfg|cmakepresets\.json|configure|(jest|vitest)\.setup\..*|cypress\.config\..*|mocha\.opts"
+    r"|dune-project|stack\.yaml|build\.zig|makefile\.inc|config\.mak"
 )
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})

@@ -167,8 +167,14 @@ def _not_moved(gone: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _title(name: str) -> str:
-    """The test itself, without its file, class or group: `a/test_x.py::TestY::test_z`, `group > test_z`."""
-    return re.split(r"::| > |/", name)[-1].partition(" (")[0].rpartition(" ")[2]
+    """The test itself, without its file, class or group: `a/test_x.py::TestY::test_z`, `group > a title`,
+    `package.Class test_z`, `test_z (module.Class)`."""
+    place, bracket, parameters = name.partition("[")
+    *groups, title = re.split(r"::| > | \u203a ", place)
+    first, _, rest = title.partition(" (")[0].partition(" ")
+    if rest and not groups and re.search(r"[./]", first):
+        title = rest
+    return f"{title.partition(' (')[0]}{bracket}{parameters}"
 
 
 def _is_emptied(result: CheckResult, before: CheckResult | None) -> bool:

@@ -164,12 +164,14 @@ def _best_function(path: str, text: str, voice: _Voice) -> tuple[float, Break] |
 
 
 def _best_name(names: Sequence[str], voice: _Voice, kind: str) -> tuple[float, str]:
-    """The name that tests call most. Where they call none: of a program `main`, else what it calls most."""
+    """The name that tests call most. Where they call none: what the source calls most. It is `main` only
+    if there is nothing else: a test program without a single test would notice that too."""
+    names = [name for name in names if name != "main"] or names
     scored = [(voice.of_function(name), name) for name in names]
     score, name = max(scored, key=lambda one: one[0], default=(0.0, ""))
     if score or kind not in _COMPILED:
         return score, name if score else ""
-    return 0.0, max(names, key=lambda one: (one == "main", voice.within[one]), default="")
+    return 0.0, max(names, key=lambda one: voice.within[one], default="")
 
 
 def _with_line(text: str, function: "_Function", path: str, holds: bool) -> str:

@@ -5,7 +5,8 @@ import re
 from interlock.model.suite import SuiteResult
 from interlock.verify.reports.naming import suite_of
 
-_VERSION = re.compile(r"^TAP version \d+$|^1\.\.\d+\s*$", re.MULTILINE)
+_PLAN = re.compile(r"^1\.\.\d+\b", re.MULTILINE)
+_SUITE = re.compile(r"^ *type: 'suite'$")
 _RESULT = re.compile(r"^( *)(not )?ok\b *(\d+)?(?: -)? *(.*)$")
 _SUBTEST = re.compile(r"^( *)# Subtest: (.+)$")
 _DIRECTIVE = re.compile(r"(?<!\\)# *(skip|todo)\b", re.IGNORECASE)
@@ -14,18 +15,23 @@ INDENT = 4
 
 
 def read_tap(text: str) -> SuiteResult | None:
-    """Tests by name; None if this is no TAP."""
-    if not _VERSION.search(text):
+    """Tests by name; None if this is no TAP, or TAP without its plan: node:test prints that where another
+    test program runs it."""
+    if not _PLAN.search(text):
         return None
     around: list[str] = []
     tests: list[tuple[str, bool]] = []
     groups: set[str] = set()
+    known = 0
     for line in text.splitlines():
         if opened := _SUBTEST.match(line):
             depth = len(opened[1]) // INDENT
             around = [*around[:depth], opened[2].strip()]
         elif result := _RESULT.match(line):
+            known = len(tests)
             _take(result, around, tests, groups)
+        elif _SUITE.match(line):
+            del tests[known:]  # a suite without tests
     return suite_of(tests) if tests else SuiteResult()
 
 
