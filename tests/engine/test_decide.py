@@ -118,7 +118,7 @@ def test_when_the_run_is_stopping_no_agent_starts_but_finished_work_lands() -> N
 
 def test_when_agents_are_to_stop_nothing_starts_and_what_runs_is_stopped() -> None:
     stop = f.StopRequested("r", agents=True)
-    assert steps(state_of(task(A), RUN, *TESTED, stop)) == [End("stopped")]
+    assert steps(state_of(task(A), RUN, *TESTED, stop)) == [End()]
     assert reached(state_of(task(A), RUN, TESTED[0], stop)) == [Stop(A)]
     landing = {A: UnderWay(1, 3, can_stop=False)}
     state = state_of(task(A), RUN, *TESTED, f.PhaseStarted(A, 1, "land", 3), stop)
@@ -173,7 +173,7 @@ def test_a_fact_that_only_a_newer_version_understands_stops_the_run_and_nothing_
 
 def test_the_run_ends_when_nothing_is_possible_without_a_person_but_not_during_a_pause() -> None:
     failed = state_of(task(A), RUN, f.TaskFailed(A, 1, said("no use")))
-    assert steps(failed) == [End("at rest")]
+    assert steps(failed) == [End()]
     paused = state_of(task(A), RUN, f.Paused())
     assert steps(paused) == []
     assert is_held_by_pause(paused) and not is_held_by_pause(failed)

@@ -25,6 +25,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scratch]:
 def test_a_run_can_be_seen_again_from_its_start_to_its_end(done: Scratch) -> None:
     """A19: the list of runs, one run, and any moment of it."""
     [run] = json.loads(done.interlock("replay", "--json"))
+    assert run["ended"] == {"code": "at-rest", "text": "at rest"}
     assert (run["landed"], run["failed"], run["attempts"], run["slots"]) == (3, 0, 3, 1)
     told = done.interlock("replay", "last")
     assert [word for word in ("a: landed", "b: landed", "c: landed") if word not in told] == []

@@ -108,7 +108,9 @@ def test_a_loop_that_runs_survives_what_it_does_not_know(scratch: Scratch, gate:
     assert run.wait() == 3, run.output
     assert scratch.states() == {"a": "done", "b": "waiting"}
     assert len(scratch.facts("AgentExited")) == 1
-    assert "TaskSplit" in scratch.facts("StopRequested")[0]["fact"]["why"]
+    stop = scratch.facts("StopRequested")[0]
+    assert (stop["reason"]["code"], stop["reason"]["kind"]) == ("unknown-fact", "TaskSplit")
+    assert "needs Interlock" in stop["reason"]["text"]
     scratch.interlock("events", "--verify")
 
 

@@ -62,7 +62,7 @@ def test_an_upstream_that_moved_after_we_landed_is_merged_and_built_upon(scratch
     assert (scratch.root / "theirs.txt").exists()
     scratch.git("merge-base", "--is-ancestor", ours, "main")
     scratch.git("merge-base", "--is-ancestor", "origin/main", "main")
-    assert "merged origin/main" in {row["fact"]["why"] for row in scratch.facts("MainSeen")}
+    assert "merged origin/main" in {row["reason"]["text"] for row in scratch.facts("MainSeen")}
     base = scratch.facts("WorkFinished")[-1]["fact"]["base"]
     assert "theirs.txt" in scratch.git("ls-tree", "--name-only", base)
     assert scratch.git("status", "--porcelain") == ""

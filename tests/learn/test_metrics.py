@@ -58,7 +58,7 @@ def measured(*facts: Timed) -> Metrics:
 
 
 def test_a_run_that_did_nothing_has_no_figures() -> None:
-    metrics = measured((15.0, f.RunEnded("r", "at rest")))
+    metrics = measured((15.0, f.RunEnded("r", None)))
     assert (metrics.makespan_seconds, metrics.attempts, metrics.landed, metrics.overlap) == (5.0, 0, 0, 0.0)
 
 
@@ -67,7 +67,7 @@ def test_two_agents_at_once_are_faster_than_one() -> None:
         *way_to_main(A, 1, 1, 10.0, agent=6.0, lane=2.0),
         *way_to_main(B, 1, 1, 10.0, agent=8.0, lane=2.0),
     ]
-    metrics = measured(*sorted(both, key=lambda timed: timed[0]), (20.0, f.RunEnded("r", "at rest")))
+    metrics = measured(*sorted(both, key=lambda timed: timed[0]), (20.0, f.RunEnded("r", None)))
     assert (metrics.landed, metrics.attempts, metrics.retries) == (2, 2, 0)
     assert (metrics.makespan_seconds, metrics.agent_seconds, metrics.lane_seconds) == (10.0, 14.0, 4.0)
     assert metrics.overlap == pytest.approx(1.8)
@@ -135,11 +135,11 @@ def test_what_stands_twice_or_came_too_late_counts_once() -> None:
 
 def test_only_the_last_run_counts_and_its_own_rows_are_enough() -> None:
     before = log(
-        *ACCEPTED, RUN, *way_to_main(A, 1, 1, 10.0, agent=6.0, lane=2.0), (18.0, f.RunEnded("r", ""))
+        *ACCEPTED, RUN, *way_to_main(A, 1, 1, 10.0, agent=6.0, lane=2.0), (18.0, f.RunEnded("r", None))
     )
     end = Head(before[-1].seq, before[-1].hash, before[-1].time)
     second = [(30.0, f.RunStarted("s", "h", 2, 2)), *way_to_main(B, 1, 1, 31.0, agent=3.0, lane=1.0)]
-    after = log(*second, (36.0, f.RunEnded("s", "at rest")), head=end)
+    after = log(*second, (36.0, f.RunEnded("s", None)), head=end)
     metrics = measure([*before, *after])
     assert (metrics.landed, metrics.agent_seconds, metrics.makespan_seconds) == (1, 3.0, 6.0)
     assert measure(after, fold(before)) == metrics

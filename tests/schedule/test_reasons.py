@@ -112,7 +112,7 @@ def test_a_running_task_says_what_and_since_when() -> None:
         (f.TaskCancelled(A, "not wanted"), (Why.CANCELLED, "not wanted")),
         (f.TaskRemoved(A), (Why.REMOVED, "removed: no longer in the task graph")),
         (f.StopRequested("run"), (Why.STOPPING, "the run is stopping and starts nothing new")),
-        (f.RunEnded("run", "done"), (Why.NO_RUN, "no run is active")),
+        (f.RunEnded("run", None), (Why.NO_RUN, "no run is active")),
         (
             f.RunStarted("r", "h", 2, 3, ()),
             (Why.NOT_SELECTED, "it is not among the tasks that this run was told to do"),

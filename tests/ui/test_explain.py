@@ -6,6 +6,7 @@ import pytest
 
 from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried, WorkspaceArchived
 from interlock.model.outcome import CheckResult
+from interlock.model.reason import Reason, Why
 from interlock.model.suite import Unable
 from interlock.model.task import Commit, TaskId
 from tests.ui.conftest import Lab, task
@@ -144,7 +145,7 @@ def test_show_says_where_the_work_of_a_stopped_attempt_is_kept(lab: Lab) -> None
     lab.accept(task("api"))
     lab.start("api")
     lab.run("cancel", "api")
-    lab.write(WorkspaceArchived(TaskId("api"), 1, "refs/interlock/archive/api/1", why="stopped"))
+    lab.write(WorkspaceArchived(TaskId("api"), 1, "refs/interlock/archive/api/1", why=Reason(Why.STOPPED)))
     assert "kept as refs/interlock/archive/api/1" in lab.run("show", "api").out
 
 

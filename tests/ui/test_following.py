@@ -13,6 +13,7 @@ import pytest
 
 from interlock.events.facts import Paused, RunEnded, RunStarted
 from interlock.model.claim import CONTROLLER
+from interlock.model.reason import Reason, Why
 from interlock.ui.cli.exits import ExitCode
 from tests.ui.conftest import Lab, task
 from tests.warm import INTERLOCK, start_on_terminal
@@ -79,7 +80,7 @@ def test_wait_ends_when_the_run_does(lab: Lab) -> None:
     lab.accept(task("a"))
     lab.take_charge(RunStarted("r", "h", 1, 3))
     with following(lab, "wait") as process:
-        lab.write(RunEnded("r", "at rest"))
+        lab.write(RunEnded("r", Reason(Why.AT_REST)))
         lab.release(CONTROLLER)
         assert process.wait() == ExitCode.FAILED
 

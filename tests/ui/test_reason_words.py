@@ -234,6 +234,15 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.BROKE, times=5, cause=said("HTTP 502")), "5 calls in a row broke: HTTP 502"),
     (of(Why.REACHED), "it can be reached again"),
+    (of(Why.AT_REST), "at rest"),
+    (of(Why.RUN_STOPPED), "stopped"),
+    (
+        of(Why.UNKNOWN_FACT, seq=7, kind="TaskSplit", needs="0.9.0", version="0.2.0", what=""),
+        "fact 7 (TaskSplit) needs Interlock 0.9.0, and this is 0.2.0",
+    ),
+    (of(Why.MAIN_FOUND), "found there"),
+    (of(Why.UPSTREAM_MERGED, upstream="origin/main"), "merged origin/main"),
+    (of(Why.TASK_LANDED, tasks=("a",)), "a landed"),
 ]
 
 

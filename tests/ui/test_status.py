@@ -19,6 +19,7 @@ from interlock.events.facts import (
 from interlock.events.fold import apply
 from interlock.events.state import RunState, State
 from interlock.model.claim import CONTROLLER, Claim, Held, task_resource
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.store.log import Head, rows_after
 from interlock.ui.cli.at_work import Watcher
@@ -139,7 +140,7 @@ def test_the_exit_code_tells_running_from_failed_from_done(lab: Lab) -> None:
     lab.take_charge(RunStarted("r", "h", 1, 3))
     assert lab.run("status", "--exit-code").code == 8
     lab.land("a", "e" * 40)
-    lab.write(RunEnded("r", "at rest"))
+    lab.write(RunEnded("r", Reason(Why.AT_REST)))
     lab.release(CONTROLLER)
     assert lab.run("status", "--exit-code").code == 0
 

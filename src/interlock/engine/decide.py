@@ -55,7 +55,7 @@ def decide(state: State, board: Board, now: float, acts: Acts, strict_scope: boo
     first: list[Step] = [*_wind_down(state), *_widen(state, board, acts, strict_scope)]
     steps += [*first, *_one_a_task(_next_steps(state, board, now, acts, may_start=not first))]
     if not steps and not acts and _is_at_rest(state, board, now):
-        return [End("stopped" if state.run and state.run.stopping else "at rest")]
+        return [End()]
     return steps
 
 

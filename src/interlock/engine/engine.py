@@ -30,6 +30,7 @@ from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.pool import PoolFigures
+from interlock.model.reason import Reason, Why
 from interlock.model.step import End, Start
 from interlock.train import retry
 
@@ -141,7 +142,7 @@ class Engine:
         ]
 
     async def _close(self, claim: Claim) -> None:
-        why = "stopped" if self.state.run and self.state.run.stopping else "at rest"
+        why = Reason(Why.RUN_STOPPED if self.state.run and self.state.run.stopping else Why.AT_REST)
         try:
             async with asyncio.timeout(CLOSE_SECONDS if self._stop else None):
                 measured = self._gauges.last(self.state, self._ledger.board, self._ledger.meter)

@@ -277,7 +277,8 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     )
     move = await env.repository.land(landing)
     if move is Move.MOVED:
-        seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, f"{turn.task.spec.id} landed")
+        because = Reason(Why.TASK_LANDED, {"tasks": (turn.task.spec.id,)})
+        seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, because)
         return [landed(turn.task, candidate), seen]
     if move is Move.FENCED:
         raise Fenced("another controller took over this repository: it has raised the fence of the branch")

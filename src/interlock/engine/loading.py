@@ -9,6 +9,7 @@ from interlock.events.snapshot import unpack
 from interlock.events.state import State
 from interlock.events.versions import Unknown, newest
 from interlock.model.garbage import nothing_is_garbage
+from interlock.model.reason import Reason, Value, Why
 from interlock.store.protocol import Store
 
 PAGE = 10_000
@@ -61,6 +62,14 @@ def unknown_text(state: State) -> str:
         )
     needs = f"Interlock {found.needs}" if found.needs else "a newer Interlock"
     return f"fact {found.seq} ({found.kind}) needs {needs}, and this is {__version__}"
+
+
+def unknown_reason(state: State) -> Reason | None:
+    """The same as data."""
+    if (found := state.unknown) is None:
+        return None
+    fields: dict[str, Value] = {"seq": found.seq, "kind": found.kind, "needs": found.needs}
+    return Reason(Why.UNKNOWN_FACT, fields | {"version": __version__, "what": found.what})
 
 
 def _is_for_us(found: Unknown) -> bool:

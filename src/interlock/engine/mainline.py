@@ -11,6 +11,7 @@ from interlock.events.facts import MainSeen
 from interlock.model.claim import Claim
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Tip
+from interlock.model.reason import Reason, Why
 
 
 class Mainline:
@@ -26,7 +27,7 @@ class Mainline:
         self._lock = asyncio.Lock()
         """One look at a time, so that an older answer is never written after a newer one."""
 
-    async def see(self, why: str = "found there") -> Tip:
+    async def see(self, why: Reason | None = None) -> Tip:
         """Look, and write it down if it moved."""
         async with self._lock:
             tip = await self._env.repository.tip()
@@ -34,7 +35,8 @@ class Mainline:
             if (tip.commit, tip.branch) != (state.main, state.branch):
                 lost = await lost_landings(self._env.repository, state, tip.branch)
                 await self._ledger.append(
-                    [MainSeen(tip.branch, tip.commit, tip.tree, why), *lost], self._claim
+                    [MainSeen(tip.branch, tip.commit, tip.tree, why or Reason(Why.MAIN_FOUND)), *lost],
+                    self._claim,
                 )
             return tip
 

@@ -17,7 +17,7 @@ from interlock.engine.env import Env
 from interlock.engine.hands import HANDS, CutShort, landed, notes_of, stale
 from interlock.engine.ledger import Ledger
 from interlock.engine.lessons import Offering, offer_facts
-from interlock.engine.loading import unknown_text
+from interlock.engine.loading import unknown_reason, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.turn import Turn, frozen_copy
@@ -168,7 +168,7 @@ class Performer:
 
     async def _end(self, task: TaskId, attempt: int) -> str:
         ref = await self.env.executor.recover(AttemptKey(task, attempt), "stopped")
-        archived = f.WorkspaceArchived(task, attempt, ref, why="the attempt was stopped")
+        archived = f.WorkspaceArchived(task, attempt, ref, Reason(Why.STOPPED))
         await self._note([*self._paid([archived]), *notes_of(self.env, task, attempt)])
         return ref
 
@@ -236,9 +236,10 @@ class Performer:
 
     async def wind_down(self) -> None:
         """Stop the run for a fact that this version does not understand."""
-        why, run = unknown_text(self.ledger.state), self.ledger.state.run
-        self.ledger.tell(f"{why}: nothing new starts, and the run ends when what runs now is finished")
-        await self._note([f.StopRequested(run.run if run else "", why=why)])
+        state = self.ledger.state
+        text = unknown_text(state)
+        self.ledger.tell(f"{text}: nothing new starts, and the run ends when what runs now is finished")
+        await self._note([f.StopRequested(state.run.run if state.run else "", reason=unknown_reason(state))])
 
     async def give_up(self, step: GiveUp) -> None:
         """Say that a task has waited too long. What it has made so far is kept."""

@@ -14,6 +14,7 @@ from interlock.engine.ledger import Ledger, Tell
 from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Tree
 from interlock.train import judge, retry
 from interlock.verify.protocol import CheckOrder
@@ -31,23 +32,25 @@ class Upstream:
         self._refused = ("", "")
         """The pair of commits that was tried last and did not come together."""
 
-    async def follow(self) -> str:
-        """Fetch and bring main along; why main moved, or nothing."""
+    async def follow(self) -> Reason | None:
+        """Fetch and bring main along; return the reason if main moved."""
         self._tell_once(await self._env.repository.fetch())
         for _ in range(retry.UPSTREAM_TRIES):
             found = await self._env.repository.divergence()
             if found is None or self._refused == (found.main.commit, found.theirs):
-                return ""
+                return None
             if why := await self._take_in(found):
                 return why
-        return ""
+        return None
 
-    async def _take_in(self, found: Divergence) -> str:
+    async def _take_in(self, found: Divergence) -> Reason | None:
         if found.merge.tree is None:
             paths = ", ".join(found.merge.conflicts[:3])
-            return self._refuse(found, f"conflict in {paths}")
+            self._refuse(found, f"conflict in {paths}")
+            return None
         if red := await self._red(found, found.merge.tree):
-            return self._refuse(found, f"merge cleanly, but `{red}` fails on the result")
+            self._refuse(found, f"merge cleanly, but `{red}` fails on the result")
+            return None
         return await self._land(found, found.merge.tree)
 
     async def _red(self, found: Divergence, tree: Tree) -> str:
@@ -72,28 +75,26 @@ class Upstream:
     ) -> Sequence[CheckResult]:
         return await self._env.checker.check(CheckOrder(name, tree, commands, seconds, {}))
 
-    async def _land(self, found: Divergence, tree: Tree) -> str:
+    async def _land(self, found: Divergence, tree: Tree) -> Reason | None:
         main, repository = found.main, self._env.repository
         message = f"Merge {found.upstream} into {main.branch}\n"
         commit = await repository.commit(tree, main.commit, message, found.theirs)
         landing = Landing(main.branch, commit, main.commit, self._claim.epoch, tree)
         move = await repository.land(landing)
         if move is Move.MOVED:
-            why = f"merged {found.upstream}"
-            self._tell(f"{why} into {main.branch} as {commit[:12]}")
-            return why
+            self._tell(f"merged {found.upstream} into {main.branch} as {commit[:12]}")
+            return Reason(Why.UPSTREAM_MERGED, {"upstream": found.upstream})
         if move is Move.HELD:
             self._tell_once(f"{found.upstream} is not merged yet: {await repository.obstacle(landing)}")
-        return ""
+        return None
 
-    def _refuse(self, found: Divergence, why: str) -> str:
+    def _refuse(self, found: Divergence, why: str) -> None:
         self._refused = (found.main.commit, found.theirs)
         branch = found.main.branch
         self._tell(
             f"warning: {branch} and {found.upstream} {why}; continuing with the local {branch}. "
             f"To bring them together: git switch {branch} && git merge {found.upstream}"
         )
-        return ""
 
     def _tell_once(self, text: str) -> None:
         """Tell a message, unless it is the same as a minute ago."""

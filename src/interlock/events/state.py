@@ -194,7 +194,7 @@ class RunState:
     stopping: bool = False
     stop_agents: bool = False
     ended: float | None = None
-    ended_why: str = ""
+    ended_why: Reason | None = None
     sandbox: str = ""
     slots: dict[str, int] = field(default_factory=dict)
     """The most agents of each role at once."""

@@ -56,6 +56,9 @@ SHAPES: Mapping[str, Shape] = dict.fromkeys(
         "PhaseDeferred",
         "ClutchDecided",
         "ProviderBraked",
+        "RunEnded",
+        "MainSeen",
+        "WorkspaceArchived",
     ),
     Shape(2, "0.2.0"),
 )

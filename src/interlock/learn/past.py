@@ -7,6 +7,7 @@ from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.model.reason import Reason
 from interlock.model.task import PhaseKind, TaskId
 
 
@@ -38,8 +39,8 @@ class PastRun:
     selection: tuple[TaskId, ...] | None
     lane_depth: int = 1
     """Number of changes it checked at once."""
-    why: str = ""
-    """The reason of its end; empty: it was cut off, or still goes on."""
+    why: Reason | None = None
+    """The reason of its end; None: it was cut off, or still goes on."""
     landed: int = 0
     failed: int = 0
     attempts: int = 0

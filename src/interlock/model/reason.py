@@ -125,6 +125,13 @@ class Why(StrEnum):
     BROKE = "broke"
     REACHED = "reached"
 
+    AT_REST = "at-rest"
+    RUN_STOPPED = "run-stopped"
+    UNKNOWN_FACT = "unknown-fact"
+    MAIN_FOUND = "main-found"
+    UPSTREAM_MERGED = "upstream-merged"
+    TASK_LANDED = "task-landed"
+
 
 LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
 """Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""

@@ -132,7 +132,6 @@ class WindDown:
 class End:
     """End the run: nothing is under way, and nothing becomes possible without a person."""
 
-    why: str
     task: TaskId = PROJECT
 
 

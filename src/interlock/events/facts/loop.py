@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
 
 
@@ -32,7 +33,7 @@ class RunEnded(Fact):
     """The loop came to rest, or was stopped."""
 
     run: str
-    why: str
+    why: Reason | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class MainSeen(Fact):
     branch: str
     commit: Commit
     tree: Tree
-    why: str = ""
+    why: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,3 +122,5 @@ class StopRequested(Fact):
     run: str
     agents: bool = False
     why: str = ""
+    reason: Reason | None = None
+    """The reason of Interlock itself; a person gives theirs in `why`."""

@@ -240,7 +240,7 @@ class WorkspaceArchived(Fact):
     task: TaskId
     attempt: int
     ref: str
-    why: str = ""
+    why: Reason | None = None
     usage: Usage | None = None
     """Usage, as in PhaseLost. It counts once for each attempt, even if several facts have it."""
 

@@ -27,6 +27,7 @@ from interlock.ui.queries.status import status_document
 from interlock.ui.reading import all_rows
 from interlock.ui.words.facts import line
 from interlock.ui.words.progress import sentence
+from interlock.ui.words.reasons import reason_text
 
 
 @click.command("replay", cls=Command)
@@ -73,7 +74,7 @@ def _list(invocation: Invocation, runs: list[PastRun]) -> None:
         what = (
             f"{counted(run.landed, 'task')} landed, {run.failed} failed, {counted(run.attempts, 'attempt')}"
         )
-        how = run.why or "interrupted"
+        how = reason_text(run.why) or "interrupted"
         say(f"{number:>4}  {began}  {lasting(run.seconds):>7}  {what}, {how}  {run_name(run.run)}")
     note("next: interlock replay last, or interlock replay NUMBER --at FACT")
 

@@ -4,7 +4,7 @@ from interlock.events.record import Recorded
 from interlock.model.reason import Reason
 from interlock.ui.words.reasons import reason_object
 
-REASONS = {"why": "reason", "agent_why": "agent_reason"}
+REASONS = {"why": "reason", "agent_why": "agent_reason", "reason": "reason"}
 """Fields of facts, and the names under which their reasons stand beside the fact."""
 
 
@@ -20,7 +20,7 @@ def fact_document(row: Recorded) -> dict[str, object]:
         "fact": msgspec.Raw(row.body.encode()),
         "hash": row.hash,
     }
-    for name, beside in REASONS.items() if 'why":{' in row.body else ():
+    for name, beside in REASONS.items() if '":{"code"' in row.body else ():
         if isinstance(reason := getattr(row.fact, name, None), Reason):
             document[beside] = reason_object(reason)
     return document

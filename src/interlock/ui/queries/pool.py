@@ -5,6 +5,7 @@ from interlock.events.state import State
 from interlock.model.pool import TARGETS, missed
 from interlock.schedule import Board
 from interlock.ui.reading import Reading
+from interlock.ui.words.reasons import with_reasons
 
 
 def slots_now(reading: Reading, board: Board) -> Slots:
@@ -25,6 +26,6 @@ def pool_object(reading: Reading, board: Board) -> dict[str, object]:
     }
 
 
-def brake_object(state: State) -> dict[str, object]:
+def brake_object(state: State) -> object:
     """The same for programs: every limit there is."""
-    return {"categories": state.clutch, "providers": state.provider_limits}
+    return with_reasons({"categories": state.clutch, "providers": state.provider_limits})

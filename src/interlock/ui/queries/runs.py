@@ -12,6 +12,7 @@ from interlock.model.errors import UsageError
 from interlock.ui.plain import counted
 from interlock.ui.reading import Reading
 from interlock.ui.words.facts import clock
+from interlock.ui.words.reasons import reason_object
 
 LAST = "last"
 
@@ -49,7 +50,7 @@ def run_document(run: PastRun, number: int) -> dict[str, object]:
         "landed": run.landed,
         "failed": run.failed,
         "attempts": run.attempts,
-        "ended": run.why or None,
+        "ended": reason_object(run.why) if run.why else None,
     }
 
 

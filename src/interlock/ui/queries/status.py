@@ -12,6 +12,7 @@ from interlock.schedule import Board
 from interlock.ui.queries.pool import brake_object, pool_object
 from interlock.ui.queries.tasks import rows
 from interlock.ui.reading import Reading
+from interlock.ui.words.reasons import reason_object
 
 
 def red_main_objects(state: State) -> list[dict[str, object]]:
@@ -69,7 +70,7 @@ def status_document(reading: Reading) -> dict[str, object]:
             "seconds_to_go": ETA.seconds(state, reading.now) if reading.is_live else None,
             "started": run.started,
             "ended": run.ended,
-            "ended_why": run.ended_why,
+            "ended_why": reason_object(run.ended_why) if run.ended_why else None,
             "stopping": run.stopping,
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),

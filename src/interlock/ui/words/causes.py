@@ -37,6 +37,13 @@ def _check_red(reason: Reason, _: str) -> str:
     return f"{f'`{command}`' if command else 'a check'} was red"
 
 
+def _unknown_fact(reason: Reason, _: str) -> str:
+    needs = f"Interlock {reason.text('needs')}" if reason.text("needs") else "a newer Interlock"
+    lacks = f", which does not know {reason.text('what')}" if reason.text("what") else ""
+    fact = f"fact {reason.text('seq')} ({reason.text('kind')})"
+    return f"{fact} needs {needs}, and this is {reason.text('version')}{lacks}"
+
+
 def _next_in_order(reason: Reason, _: str) -> str:
     what = "work and queues for leases" if reason.fields.get("queues") else "work"
     behind = reason.number("seconds_behind")
@@ -109,6 +116,12 @@ CAUSES: Mapping[str, Words] = {
         f"{reason.text('phase')} failed twice in a row in the same way: {because}"
     ),
     Why.RETRIES_USED: _retries_used,
+    Why.AT_REST: lambda _, __: "at rest",
+    Why.RUN_STOPPED: lambda _, __: "stopped",
+    Why.UNKNOWN_FACT: _unknown_fact,
+    Why.MAIN_FOUND: lambda _, __: "found there",
+    Why.UPSTREAM_MERGED: lambda reason, _: f"merged {reason.text('upstream')}",
+    Why.TASK_LANDED: lambda reason, _: f"{', '.join(reason.tasks)} landed",
     Why.NEXT_IN_ORDER: _next_in_order,
     Why.CHEAP_OVERLAP: _cheap_overlap,
     Why.NEXT_IN_LANE: _next_in_lane,

@@ -62,7 +62,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.StopRequested: lambda fact: (
         "yellow",
-        f"{'stopping agents' if fact.agents else 'starting no new tasks'}{_why(fact.why)}",
+        f"{'stopping agents' if fact.agents else 'starting no new tasks'}"
+        f"{_why(fact.why or reason_text(fact.reason))}",
     ),
     f.CanaryTried: lambda fact: (
         "" if fact.noticed else "red",

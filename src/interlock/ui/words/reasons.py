@@ -118,6 +118,8 @@ def with_reasons(value: object) -> object:
         return reason_object(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: with_reasons(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, dict):
+        return {name: with_reasons(each) for name, each in value.items()}
     return [with_reasons(each) for each in value] if isinstance(value, (tuple, list)) else value
 
 
