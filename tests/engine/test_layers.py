@@ -271,3 +271,12 @@ def test_the_persons_own_test_run_does_not_find_interlocks_copies(scratch: Scrat
         [node, "--test", "--test-reporter=tap"], cwd=scratch.root, capture_output=True, text=True, check=True
     )
     assert "# tests 1\n" in done.stdout
+
+
+def test_a_repository_that_was_moved_is_checked_at_its_new_place(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: a}\n", verify="test -e task-graph.yaml")
+    scratch.interlock("run", "--no-input")
+    scratch.root = scratch.root.rename(scratch.root.with_name("moved"))
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", verify="test -e task-graph.yaml")
+    scratch.interlock("run", "--no-input")
+    assert scratch.states() == {"a": "done", "b": "done"}

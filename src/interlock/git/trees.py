@@ -215,6 +215,8 @@ class Trees:
             with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
                 noted = json.loads((folder / _NOTE).read_text())
                 found = Pristine(folder, str(noted["tree"]), tuple(noted["filled"]))
+                if noted["objects"] != str(self._place.objects):
+                    continue  # the repository was moved: git would search for objects at the old place
                 self._lock(folder)
                 if (folder / _NOTE).exists():  # else it was removed before it was locked
                     return found
@@ -238,7 +240,8 @@ class Trees:
             await git.run("read-tree", "--reset", "-u", tree)
             await self._age(fresh)
             filled = await lfs.fill(self._place, fresh.files, tree)
-            (fresh.folder / _NOTE).write_text(json.dumps({"tree": tree, "filled": filled}))
+            note = {"tree": tree, "filled": filled, "objects": borrows[0]}
+            (fresh.folder / _NOTE).write_text(json.dumps(note))
             made = Pristine(self._home / str(number), tree, tuple(filled))
             fresh.folder.rename(made.folder)
         except BaseException:
