@@ -61,3 +61,7 @@ def test_nothing_to_quote_is_nothing_at_all() -> None:
 def test_a_text_in_a_sentence_is_one_short_line() -> None:
     assert one_line("a\n\n# b ```c", 100) == "a # b '''c"
     assert len(one_line("x" * 500, 100)) == 100
+
+
+def test_colours_leave_nothing_behind() -> None:
+    assert "\n✓ adds two\n" in quoted("x", "\x1b[32m✓\x1b[39m adds two", 100)

@@ -1,7 +1,8 @@
 """What can happen to a log behind a connection: a server that is gone, sessions that are cut (I1)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, LiteralString
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from interlock.events.record import GENESIS, chain
 from interlock.model.errors import EnvironmentProblem, StoreUnavailable, UsageError
 from interlock.store import Store, open_store
 from interlock.store.postgres import PostgresStore
@@ -38,6 +40,21 @@ async def ask(url: str, question: LiteralString) -> list[tuple[Any, ...]]:
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         answer = await connection.execute(question)
         return await answer.fetchall() if answer.description else []
+
+
+def test_a_nul_that_postgres_cannot_store_is_told(postgres_url: str) -> None:
+    async def story(store: Store) -> None:
+        body = '{"task":"a","why":"\0"}'
+        fact = {"seq": 1, "time": 5.0, "actor": "x", "kind": "TaskReset", "body": body}
+        row = {**fact, "hash": chain(GENESIS, 1, 5.0, "x", "TaskReset", body)}
+
+        async def lines() -> AsyncIterator[str]:
+            yield json.dumps(row)
+
+        with pytest.raises(EnvironmentProblem, match="Postgres cannot store this"):
+            await store.restore(lines())
+
+    use(postgres_url, story)
 
 
 OTHERS: LiteralString = "FROM pg_stat_activity WHERE application_name = 'interlock'"

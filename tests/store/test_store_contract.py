@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -97,6 +98,16 @@ def test_a_log_from_a_clock_that_was_ahead_goes_on_at_its_last_time(log: Log) ->
         later = await one.append([reset("now")], "anna")
         assert later[0].time == 9e9
         await whole_log(one)
+
+    log.play(story)
+
+
+def test_a_name_that_is_too_long_for_an_index_is_kept(log: Log) -> None:
+    long = reset("".join(uuid4().hex for _ in range(300)))
+
+    async def story(one: Store, _: Store) -> None:
+        await one.restore(lines_of([exported(1, 5.0, long)]))
+        assert [row.fact for row in await whole_log(one)] == [long]
 
     log.play(story)
 

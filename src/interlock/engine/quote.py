@@ -6,6 +6,8 @@ The fence is longer than any run of backticks in the text, so nothing in the tex
 import re
 from typing import Literal
 
+from interlock.model.failure import ESCAPE
+
 SOURCE_CHARS = 200
 _RUNS = re.compile(r"`+")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -26,7 +28,8 @@ def quoted(source: str, text: str, limit: int, keep: Literal["start", "end"] = "
 
 
 def fit(text: str) -> str:
-    """Text without the characters that no prompt may hold."""
+    """Text without colours and the characters that no prompt may hold."""
+    text = re.sub(ESCAPE, "", text) if "\x1b" in text else text
     return _UNFIT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 

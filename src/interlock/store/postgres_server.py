@@ -100,6 +100,8 @@ class PostgresServer:
                 f"this role may not use the log at {self.where}: {text}",
                 "use another role, or let the owner run `GRANT CREATE ON DATABASE ... TO ...`",
             )
+        if isinstance(error, psycopg.DataError):  # a NUL, which SQLite can store
+            return lasting(f"Postgres cannot store this: {text}", "keep such a log in a file of SQLite")
         if isinstance(error, psycopg.OperationalError | psycopg.InternalError):
             is_full = (error.sqlstate or "").startswith("53")
             hint = "make room on the server" if is_full else "start the server or correct its address"

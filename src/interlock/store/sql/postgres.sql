@@ -81,13 +81,13 @@ ALTER TABLE interlock.version ADD COLUMN needs text NOT NULL DEFAULT '0.2.0'
 -- name: to_3_by_task — finds the facts that name a task without a look at all others; a body need not be JSON
 CREATE INDEX facts_by_task ON interlock.facts (
     project,
-    (substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]+)"'))
+    (substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]{1,200})"'))
 )
 
 -- name: to_3_by_commit — finds the facts about a commit: made, tested, landed
 CREATE INDEX facts_by_commit ON interlock.facts (
     project,
-    (substring(body from '"commit":"([0-9a-f]+)"')) COLLATE "C"
+    (substring(body from '"commit":"([0-9a-f]{1,64})"')) COLLATE "C"
 )
 
 -- name: set_schema_version — in the transaction that makes the tables
@@ -144,7 +144,7 @@ ORDER BY seq LIMIT %(limit)s
 SELECT seq, time, actor, kind, body, hash FROM interlock.facts
 WHERE
     project = %(project)s
-    AND substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]+)"')
+    AND substring(body from '^\{(?:"_v":[0-9]+,"_needs":"[^"]*",)?"task":(?:\{"id":)?"([a-z0-9._-]{1,200})"')
     = %(task)s
 ORDER BY seq
 
@@ -152,7 +152,7 @@ ORDER BY seq
 SELECT seq, time, actor, kind, body, hash FROM interlock.facts
 WHERE
     project = %(project)s
-    AND substring(body from '"commit":"([0-9a-f]+)"') COLLATE "C"
+    AND substring(body from '"commit":"([0-9a-f]{1,64})"') COLLATE "C"
     BETWEEN %(first)s AND %(last)s
 ORDER BY seq
 

@@ -20,7 +20,7 @@ INSTEAD = {
     ): "is waiting and starts by itself; `interlock explain {0}` says what it waits for",
     (TaskRetried, Stage.DONE): "has landed; add a new task to the graph for the rest of the work",
     (TaskReset, Stage.DONE): "has landed; add a new task to the graph for the rest of the work",
-    (TaskCancelled, Stage.DONE): "has landed and cannot be cancelled",
+    (TaskCancelled, Stage.DONE): "is done and cannot be cancelled",
     (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
 }
 
