@@ -96,6 +96,7 @@ def test_an_agent_asks_for_a_file_in_a_line_and_others_are_kept_from_it(scratch:
     running.wait()
     assert scratch.facts("ScopeRequested")[0]["fact"]["paths"] == ["notes.md"]
     assert footprints(scratch, "a")["scope"] == ["notes.md"]
+    assert footprints(scratch, "a")["requests"][0]["answer"]["code"] == "scope-free"
     assert footprints(scratch, "a")["drift"]["surprises"] == []
     assert "attempt 1 asked for notes.md (the change belongs there): granted" in scratch.interlock(
         "show", "a"

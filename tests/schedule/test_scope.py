@@ -2,7 +2,7 @@
 
 from interlock.events import facts as f
 from interlock.events.snapshot import pack, unpack
-from interlock.model.reason import said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import TaskId
 from tests.schedule.test_board import Floor, task
 
@@ -27,7 +27,7 @@ def test_what_nobody_holds_is_granted_and_is_then_in_the_way_of_others() -> None
     assert floor.choice(2) == ["b", "c"]
     ask(floor, A, "notes.md")
     told = answer(floor, A)
-    assert (told.granted, told.why) == (True, "no other task works on it")
+    assert (told.granted, told.why) == (True, Reason(Why.SCOPE_FREE))
     assert floor.journal.task("a").session.scope == ("notes.md",)
     assert floor.choice(1) == ["c"]
 
@@ -38,7 +38,7 @@ def test_what_another_task_holds_alone_is_refused_by_name() -> None:
     ask(floor, A, "fine.py", "db/schema.sql")
     told = answer(floor, A)
     assert not told.granted
-    assert told.why == "b holds db/schema.sql alone until its change has landed"
+    assert told.why == Reason(Why.SCOPE_HELD, {"tasks": (B,), "path": "db/schema.sql"})
     assert floor.journal.task("a").session.scope == ()
 
 
@@ -58,7 +58,7 @@ def test_what_another_is_expected_to_edit_is_granted_unless_the_run_is_strict() 
     ask(floor, A, "src/x.py")
     assert floor.board.answer(A, floor.journal.task("a").talk.requests[0], strict=True).granted is False
     told = answer(floor, A)
-    assert (told.granted, told.why) == (True, "b may edit it too, and both changes will be merged")
+    assert (told.granted, told.why) == (True, Reason(Why.SCOPE_SHARED, {"tasks": (B,)}))
 
 
 def test_a_task_that_wants_alone_what_was_granted_waits_until_it_has_landed() -> None:
@@ -91,7 +91,7 @@ def test_late_requests_and_second_answers_change_nothing() -> None:
     assert (floor.journal.task("a").talk.requests, floor.journal.task("b").talk.requests) == ([], [])
     ask(floor, A, "x.py")
     first = answer(floor, A)
-    floor.tell(f.ScopeAnswered(A, 1, first.paths, False, "no after all", first.request))
+    floor.tell(f.ScopeAnswered(A, 1, first.paths, False, said("no after all"), first.request))
     assert [(asked.granted, asked.answer) for asked in floor.journal.task("a").talk.requests] == [
         (True, first.why)
     ]

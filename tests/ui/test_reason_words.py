@@ -243,6 +243,16 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.MAIN_FOUND), "found there"),
     (of(Why.UPSTREAM_MERGED, upstream="origin/main"), "merged origin/main"),
     (of(Why.TASK_LANDED, tasks=("a",)), "a landed"),
+    (
+        of(Why.SCOPE_HELD, tasks=("a",), path="src/x"),
+        "a holds src/x alone until its change has landed",
+    ),
+    (
+        of(Why.SCOPE_EXPECTED, tasks=("a",), path="src/x"),
+        "a is expected to edit src/x, and this run is strict",
+    ),
+    (of(Why.SCOPE_SHARED, tasks=("a",)), "a may edit it too, and both changes will be merged"),
+    (of(Why.SCOPE_FREE), "no other task works on it"),
 ]
 
 

@@ -20,6 +20,7 @@ from interlock.engine.lessons import Offering, offer_facts
 from interlock.engine.loading import unknown_reason, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
+from interlock.engine.scope_words import scope_text
 from interlock.engine.turn import Turn, frozen_copy
 from interlock.events import facts as f
 from interlock.events.baselines import on_main, shown_by
@@ -230,9 +231,9 @@ class Performer:
 
     async def widen(self, step: Widen) -> None:
         """Answer a request for scope; an agent that takes no messages reads it in its next prompt."""
-        answer = (step.paths, step.granted, step.why)
-        await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.request)])
-        self.env.executor.widen(AttemptKey(step.task, step.attempt), *answer)
+        answer = (step.paths, step.granted)
+        await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.why, step.request)])
+        self.env.executor.widen(AttemptKey(step.task, step.attempt), *answer, scope_text(step.why))
 
     async def wind_down(self) -> None:
         """Stop the run for a fact that this version does not understand."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from interlock.engine.lessons import told as lesson_part
 from interlock.engine.quote import fit, one_line, quoted
+from interlock.engine.scope_words import scope_text
 from interlock.engine.template import fill
 from interlock.events.parts import Failure
 from interlock.events.state import State, TaskState
@@ -107,7 +108,7 @@ def _asked(task: TaskState) -> Iterator[str]:
     """Yield the requests of earlier attempts, with the last answer for each path."""
     answers = {path: asked for asked in task.talk.requests if asked.is_answered for path in asked.paths}
     for path, asked in list(answers.items())[-GLOBS_SHOWN:]:
-        told = "granted" if asked.granted else f"refused, because {asked.answer}"
+        told = "granted" if asked.granted else f"refused, because {scope_text(asked.answer)}"
         yield f"- {one_line(path, GOAL_CHARS)} (attempt {asked.attempt} asked for it: {told})"
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from interlock.model.reason import Reason
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -47,7 +49,7 @@ class ScopeRequest:
     why: str = ""
     granted: bool | None = None
     """The answer; None while there is none."""
-    answer: str = ""
+    answer: Reason | None = None
 
     @property
     def is_answered(self) -> bool:

@@ -59,6 +59,7 @@ SHAPES: Mapping[str, Shape] = dict.fromkeys(
         "RunEnded",
         "MainSeen",
         "WorkspaceArchived",
+        "ScopeAnswered",
     ),
     Shape(2, "0.2.0"),
 )

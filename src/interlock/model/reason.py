@@ -132,6 +132,11 @@ class Why(StrEnum):
     UPSTREAM_MERGED = "upstream-merged"
     TASK_LANDED = "task-landed"
 
+    SCOPE_HELD = "scope-held"
+    SCOPE_EXPECTED = "scope-expected"
+    SCOPE_SHARED = "scope-shared"
+    SCOPE_FREE = "scope-free"
+
 
 LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
 """Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""

@@ -118,7 +118,7 @@ class Widen:
     """Its position in the log."""
     paths: tuple[str, ...]
     granted: bool
-    why: str
+    why: Reason
 
 
 @dataclass(frozen=True, slots=True)

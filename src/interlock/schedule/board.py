@@ -24,7 +24,7 @@ from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
-from interlock.model.reason import LEASES, Reason
+from interlock.model.reason import LEASES, Reason, Why
 from interlock.model.step import Widen
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule.affinity import Stories
@@ -63,23 +63,19 @@ def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool
     return Widen(task, asked.attempt, asked.seq, asked.paths, granted, why)
 
 
-def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, str]:
+def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, Reason]:
     shared: set[TaskId] = set()
     for path in paths:
         want = (DemandKind.TOUCH, path)
         if alone := holds.hard(want, task):
-            return False, f"{_named(alone)} holds {path} alone until its change has landed"
+            return False, Reason(Why.SCOPE_HELD, {"tasks": tuple(sorted(alone)), "path": path})
         others = holds.soft(want, task) or set()
         if strict and others:
-            return False, f"{_named(others)} is expected to edit {path}, and this run is strict"
+            return False, Reason(Why.SCOPE_EXPECTED, {"tasks": tuple(sorted(others)), "path": path})
         shared |= others
     if shared:
-        return True, f"{_named(shared)} may edit it too, and both changes will be merged"
-    return True, "no other task works on it"
-
-
-def _named(tasks: set[TaskId]) -> str:
-    return ", ".join(sorted(tasks))
+        return True, Reason(Why.SCOPE_SHARED, {"tasks": tuple(sorted(shared))})
+    return True, Reason(Why.SCOPE_FREE)
 
 
 class LeaseTimeouts:

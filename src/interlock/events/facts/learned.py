@@ -113,7 +113,7 @@ class ScopeAnswered(Fact):
     attempt: int
     paths: tuple[str, ...]
     granted: bool
-    why: str = ""
+    why: Reason | None = None
     request: int = 0
     """The position of the request in the log."""
 

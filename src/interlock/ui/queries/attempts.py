@@ -14,7 +14,7 @@ from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.footprints import drift_document
 from interlock.ui.queries.tasks import Row
-from interlock.ui.words.reasons import reason_object, reason_text, start_text
+from interlock.ui.words.reasons import reason_object, reason_text, start_text, with_reasons
 
 
 @dataclass(slots=True)
@@ -172,6 +172,6 @@ def task_document(
         "attempts": stories,
         "landed": found.change.landed,
         "drift": drift_document(drift_of(found)),
-        "requests": found.talk.requests,
+        "requests": with_reasons(found.talk.requests),
         "questions": found.talk.questions,
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from interlock.events.state import TaskState
 from interlock.learn.drift import Drift, drift_of, forecast_of
+from interlock.ui.words.reasons import with_reasons
 
 
 def drift_document(drift: Drift | None) -> dict[str, object] | None:
@@ -29,7 +30,7 @@ def footprint_document(task: TaskState) -> dict[str, object]:
         "forecast": forecast_of(task),
         "touched": task.change.work.touched if task.change.work else None,
         "scope": task.session.scope,
-        "requests": task.talk.requests,
+        "requests": with_reasons(task.talk.requests),
         "drift": drift_document(drift_of(task)),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from interlock.engine.scope_words import SCOPE_WORDS, scope_text
 from interlock.model.claim import described
 from interlock.model.durations import lasting
 from interlock.model.reason import Reason, Why
@@ -122,6 +123,7 @@ CAUSES: Mapping[str, Words] = {
     Why.MAIN_FOUND: lambda _, __: "found there",
     Why.UPSTREAM_MERGED: lambda reason, _: f"merged {reason.text('upstream')}",
     Why.TASK_LANDED: lambda reason, _: f"{', '.join(reason.tasks)} landed",
+    **dict.fromkeys(SCOPE_WORDS, lambda reason, _: scope_text(reason)),
     Why.NEXT_IN_ORDER: _next_in_order,
     Why.CHEAP_OVERLAP: _cheap_overlap,
     Why.NEXT_IN_LANE: _next_in_lane,

@@ -3,6 +3,7 @@
 from interlock.events.asked import ScopeRequest
 from interlock.learn.drift import Drift
 from interlock.ui.plain import counted, inert
+from interlock.ui.words.reasons import reason_text
 
 NAMED = 3
 """Surprises that are named in a line of their task."""
@@ -11,7 +12,7 @@ NAMED = 3
 def request_line(asked: ScopeRequest) -> str:
     """A request of an agent to edit more paths, and the answer."""
     verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
-    answer = f": {asked.answer}" if asked.answer else ""
+    answer = f": {reason_text(asked.answer)}" if asked.answer else ""
     why = f" ({inert(asked.why)})" if asked.why else ""
     return f"  attempt {asked.attempt} asked for {inert(', '.join(asked.paths))}{why}: {verdict}{answer}"
 

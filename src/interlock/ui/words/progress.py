@@ -72,7 +72,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",
         f"{fact.task}: {'may also edit' if fact.granted else 'may not edit'} "
-        f"{', '.join(fact.paths)}: {fact.why}",
+        f"{', '.join(fact.paths)}: {reason_text(fact.why)}",
     ),
     f.QuestionAsked: lambda fact: (
         "yellow",
