@@ -1,13 +1,19 @@
 """Reasons are built from codes and values, never from prose: sentences are made in `ui/words` only."""
 
 import ast
-from collections.abc import Iterator
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import make_dataclass
 from pathlib import Path
 
 import pytest
 
+from interlock.events.facts import kinds
+
 SOURCE = Path(__file__).parents[1] / "src" / "interlock"
-PACKAGES = ("model", "events", "plan", "schedule", "train", "engine")
+PACKAGES = ("model", "events", "plan", "schedule", "train", "learn", "proxy", "engine")
+WORDS_OF_OTHERS = {"Paused", "TaskReset", "TaskCancelled", "StopRequested", "LessonRetired", "ScopeRequested"}
+"""Facts whose `why` is what a person or an agent said. Interlock gives its own reason in another field."""
 
 
 def prose(tree: ast.AST) -> Iterator[int]:
@@ -30,6 +36,21 @@ def test_no_module_builds_a_reason_with_prose(package: str) -> None:
         for line in prose(ast.parse(path.read_text()))
     ]
     assert found == []
+
+
+def sentences(kinds: Mapping[str, type]) -> set[str]:
+    """The facts that hold a reason as text."""
+    hints = {kind: typing.get_type_hints(fact) for kind, fact in kinds.items()}
+    return {kind for kind, names in hints.items() if str in (names.get("why"), names.get("agent_why"))}
+
+
+def test_no_fact_holds_a_reason_of_interlock_as_text() -> None:
+    assert sentences(kinds()) == WORDS_OF_OTHERS
+
+
+def test_a_fact_with_a_sentence_is_seen() -> None:
+    made = {name: make_dataclass(name, [(name, str)]) for name in ("why", "agent_why", "note")}
+    assert sentences(made) == {"why", "agent_why"}
 
 
 def test_prose_is_seen_where_it_is() -> None:

@@ -15,7 +15,7 @@ from interlock.learn.lessons import FIRST_TRIALS, MOST_OFFERED, lesson_of, offer
 from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse, retirements, useless
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckResult, ErrorClass
-from interlock.model.reason import said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.train.retry import give_up
 from tests.events.journal import AGENT, Journal
@@ -118,7 +118,7 @@ def test_a_check_that_is_no_longer_one_of_the_task_s_was_not_seen_green() -> Non
     journal.work("a")
     assert journal.state.to_learn_from == {A}
     assert worth_learning(journal.task("a")) == []
-    journal.tell(f.NothingLearned(A, 2, "why"))
+    journal.tell(f.NothingLearned(A, 2, Reason(Why.CHECK_GONE)))
     assert journal.state.to_learn_from == set()
 
 
@@ -241,17 +241,18 @@ def known(with_tried: int, with_landed: int, without_tried: int, without_landed:
 
 def test_a_lesson_that_misleads_is_retired_after_a_few_attempts_with_its_figures() -> None:
     bad = known(2, 0, 2, 2)
-    assert useless(bad).startswith("it misleads: 0 of 2 attempts landed with it, 2 of 2 without")
+    figures = {"with_landed": 0, "with_tried": 2, "without_landed": 2, "without_tried": 2}
+    assert useless(bad) == Reason(Why.MISLEADS, figures)
     state = State(lessons={LESSON.id: bad})
     assert [fact.lesson for fact in retirements(state)] == [LESSON.id]
-    bad.retired = "gone"
+    bad.retired = said("gone")
     assert retirements(state) == []
 
 
 def test_a_lesson_that_makes_no_difference_is_retired_and_one_that_helps_stays() -> None:
-    assert useless(known(20, 13, 10, 8)).startswith("it makes no difference")
-    assert useless(known(ENOUGH, ENOUGH, 5, 1)) == ""
-    assert useless(known(4, 4, 2, 2)) == ""  # too early to say
+    assert (gone := useless(known(20, 13, 10, 8))) and gone.code == Why.NO_HELP
+    assert useless(known(ENOUGH, ENOUGH, 5, 1)) is None
+    assert useless(known(4, 4, 2, 2)) is None  # too early to say
 
 
 def test_what_a_person_wrote_is_not_retired_by_figures() -> None:

@@ -77,7 +77,8 @@ def test_a_lesson_that_helps_stays_and_one_that_misleads_is_retired_by_its_figur
     assert helps["without"]["landed"] < helps["without"]["tried"]
     assert (helps["state"], misleads["state"]) == ("in use", "retired")
     assert misleads["with"]["landed"] == 0
-    assert misleads["retired_why"].startswith("it misleads: 0 of ")
+    assert misleads["retired_why"]["code"] == "misleads"
+    assert misleads["retired_why"]["text"].startswith("it misleads: 0 of ")
     # What it cost is bounded: nobody was lost to it.
     assert set(scratch.states().values()) == {"done"}
 

@@ -253,6 +253,24 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.SCOPE_SHARED, tasks=("a",)), "a may edit it too, and both changes will be merged"),
     (of(Why.SCOPE_FREE), "no other task works on it"),
+    (of(Why.CHECK_GONE), "no check that was red is still one of its checks"),
+    (
+        of(Why.NO_FIX_SEEN),
+        "the change that landed and the one that failed are the same, or one of them is gone",
+    ),
+    (
+        of(Why.MISLEADS, with_landed=0.0, with_tried=3.0, without_landed=2.0, without_tried=2.0, harm=0.93),
+        "it misleads: 0 of 3 attempts landed with it, 2 of 2 without, so it does harm with probability 0.93",
+    ),
+    (
+        of(Why.NO_HELP, with_landed=6.0, with_tried=12.0, without_landed=3.0, without_tried=6.0),
+        "it makes no difference: 6 of 12 attempts landed with it, 3 of 6 without",
+    ),
+    (
+        of(Why.CROWDED_OUT, limit=200),
+        "there are more than 200 lessons, and this is one of the least proven",
+    ),
+    (of(Why.RETIRED_BY, actor="anna"), "retired by anna"),
 ]
 
 

@@ -17,6 +17,7 @@ from interlock.learn.lessons import Offer, lesson_of, offer, worth_learning
 from interlock.learn.usefulness import retirements
 from interlock.model.errors import InterlockError
 from interlock.model.lesson import Lesson
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit, PhaseKind, TaskId
 
 PLACE = "lessons"
@@ -38,11 +39,10 @@ async def _learned(env: Env, task: TaskState) -> Sequence[f.Fact]:
     """Return the facts that one landing teaches; at least one, or it would be looked at again and again."""
     name, failures = task.spec.id, worth_learning(task)
     if not failures:
-        return [f.NothingLearned(name, task.attempt, "no check that was red is still one of its checks")]
+        return [f.NothingLearned(name, task.attempt, Reason(Why.CHECK_GONE))]
     lessons = [lesson for failure in failures[:MOST_LESSONS] if (lesson := await _lesson(env, task, failure))]
     if not lessons:
-        why = "the change that landed and the one that failed are the same, or one of them is gone"
-        return [f.NothingLearned(name, task.attempt, why)]
+        return [f.NothingLearned(name, task.attempt, Reason(Why.NO_FIX_SEEN))]
     return [f.LessonLearned(lesson) for lesson in lessons]
 
 

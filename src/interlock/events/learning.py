@@ -10,6 +10,7 @@ from interlock.events.record import Recorded
 from interlock.events.scope import scope_answered, scope_requested
 from interlock.events.state import LessonState, Measured, Provider, State, TaskState
 from interlock.model.outcome import OWN_FAULTS
+from interlock.model.reason import said
 from interlock.model.task import TaskId
 
 LANDINGS_KEPT = 8
@@ -50,7 +51,7 @@ def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[Tas
     if known is None:
         state.lessons[new.id] = LessonState(new, shown_by=(new.commit,))
     elif new.author:
-        known.retired = ""
+        known.retired = None
     elif new.commit and new.commit not in known.shown_by:  # a fact may stand twice in the log
         known.learned += 1
         known.shown_by = (*known.shown_by[1 - LANDINGS_KEPT :], new.commit)
@@ -101,7 +102,7 @@ def _lessons_offered(state: State, fact: f.LessonsOffered, _: Recorded) -> set[T
 
 def _lesson_retired(state: State, fact: f.LessonRetired, _: Recorded) -> set[TaskId]:
     if lesson := state.lessons.get(fact.lesson):
-        lesson.retired = fact.why
+        lesson.retired = fact.reason or said(fact.why)
     return set()
 
 

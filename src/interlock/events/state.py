@@ -88,7 +88,7 @@ class LessonState:
     with_landed: float = 0.0
     without_tried: float = 0.0
     without_landed: float = 0.0
-    retired: str = ""
+    retired: Reason | None = None
     """The reason why it is no longer offered."""
 
     @property

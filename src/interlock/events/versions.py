@@ -60,6 +60,7 @@ SHAPES: Mapping[str, Shape] = dict.fromkeys(
         "MainSeen",
         "WorkspaceArchived",
         "ScopeAnswered",
+        "NothingLearned",
     ),
     Shape(2, "0.2.0"),
 )

@@ -7,6 +7,7 @@ from math import exp, log
 
 from interlock.events.facts import LessonRetired
 from interlock.events.state import LessonState, State
+from interlock.model.reason import Reason, Value, Why
 
 MOST_ACTIVE = 200
 """Every start looks at all of them."""
@@ -45,33 +46,35 @@ def retirements(state: State) -> list[LessonRetired]:
     found = {name: why for name, known in active.items() if (why := useless(known))}
     if len(active) - len(found) > MOST_ACTIVE:
         found |= _crowded_out(active, active.keys() - found)
-    return [LessonRetired(name, why) for name, why in found.items()]
+    return [LessonRetired(name, reason=why) for name, why in found.items()]
 
 
-def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict[str, str]:
+def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict[str, Reason]:
     ranked = sorted(left, key=lambda name: (-is_better(active[name]), -active[name].learned, name))
-    why = f"there are more than {MOST_ACTIVE} lessons, and this is one of the least proven"
-    return dict.fromkeys(ranked[MOST_ACTIVE:], why)
+    return dict.fromkeys(ranked[MOST_ACTIVE:], Reason(Why.CROWDED_OUT, {"limit": MOST_ACTIVE}))
 
 
-def useless(known: LessonState) -> str:
-    """Return the reason why a lesson should go; '' while it should stay."""
+def useless(known: LessonState) -> Reason | None:
+    """Return the reason why a lesson should go; None while it should stay."""
     lost = known.with_tried - 2 * known.with_landed
     if lost >= LOST and _mean(_with(known)) < _mean(_without(known)):
-        return f"it misleads: {figures(known)}"
+        return Reason(Why.MISLEADS, figures(known))
     if known.with_tried >= LEAST_TRIED and is_worse(known) >= HARM:
-        return f"it misleads: {figures(known)}, so it does harm with probability {is_worse(known):.2f}"
+        return Reason(Why.MISLEADS, figures(known) | {"harm": is_worse(known)})
     tried_enough = known.with_tried >= ENOUGH and known.without_tried >= ENOUGH_WITHOUT
     if tried_enough and _exceeds(_with(known), _without(known), MARGIN) <= LITTLE_HOPE:
-        return f"it makes no difference: {figures(known)}"
-    return ""
+        return Reason(Why.NO_HELP, figures(known))
+    return None
 
 
-def figures(known: LessonState) -> str:
-    """Describe the attempts with it and without it."""
-    told, untold = round(known.with_tried), round(known.without_tried)
-    given = f"{known.with_landed:.0f} of {told} attempts landed with it" if told else "none tried with it yet"
-    return f"{given}, {f'{known.without_landed:.0f} of {untold}' if untold else 'none tried'} without"
+def figures(known: LessonState) -> dict[str, Value]:
+    """Return the numbers of attempts with it and without it."""
+    return {
+        "with_landed": known.with_landed,
+        "with_tried": known.with_tried,
+        "without_landed": known.without_landed,
+        "without_tried": known.without_tried,
+    }
 
 
 Shape = tuple[float, float]

@@ -137,6 +137,13 @@ class Why(StrEnum):
     SCOPE_SHARED = "scope-shared"
     SCOPE_FREE = "scope-free"
 
+    CHECK_GONE = "check-gone"
+    NO_FIX_SEEN = "no-fix-seen"
+    MISLEADS = "misleads"
+    NO_HELP = "no-help"
+    CROWDED_OUT = "crowded-out"
+    RETIRED_BY = "retired-by"
+
 
 LEASES = (Why.LEASE, Why.KEPT_FREE, Why.HELD_ALONE)
 """Codes of a task that waits for what another one holds: `lease_timeout` limits that time."""

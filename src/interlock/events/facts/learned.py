@@ -77,7 +77,7 @@ class NothingLearned(Fact):
 
     task: TaskId
     attempt: int
-    why: str
+    why: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,10 @@ class LessonRetired(Fact):
     """A lesson is not offered any more."""
 
     lesson: str
-    why: str
-    """The reason with its figures; or a person's words."""
+    why: str = ""
+    """A person's words."""
+    reason: Reason | None = None
+    """The reason of Interlock itself; a person gives theirs in `why`."""
 
 
 @dataclass(frozen=True, slots=True)

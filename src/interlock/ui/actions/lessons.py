@@ -6,8 +6,10 @@ from interlock.events.facts import LessonLearned, LessonRetired
 from interlock.events.state import LessonState
 from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
+from interlock.model.reason import Reason, Why
 from interlock.model.redact import Redactor
 from interlock.store.protocol import Store
+from interlock.ui.words.reasons import reason_text
 
 MOST_CHARS = 2_000
 """Length of a lesson, which goes into many prompts."""
@@ -33,5 +35,9 @@ async def retire_lesson(store: Store, known: LessonState, why: str, actor: str) 
     """Tell no attempt of it any more."""
     name = known.lesson.id
     if known.retired:
-        raise UsageError(f"{name} is retired already: {known.retired}", f"interlock lessons {name}")
-    await store.append([LessonRetired(name, why or f"retired by {actor}")], actor)
+        raise UsageError(
+            f"{name} is retired already: {reason_text(known.retired)}", f"interlock lessons {name}"
+        )
+    await store.append(
+        [LessonRetired(name, why, None if why else Reason(Why.RETIRED_BY, {"actor": actor}))], actor
+    )

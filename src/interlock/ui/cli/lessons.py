@@ -13,6 +13,8 @@ from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.lessons import find_lesson, lesson_document
+from interlock.ui.words.causes import lesson_figures
+from interlock.ui.words.reasons import reason_text
 
 
 class Lessons(CommandGroup):
@@ -121,7 +123,7 @@ def _list(invocation: Invocation, everything: bool) -> None:
         lesson = known.lesson
         state = paint("retired", "red") if known.retired else paint("in use", "green")
         say(f"{lesson.id}  {state}  {inert(lesson.mechanism or lesson.text)}")
-        say(f"  {_scope(lesson)}; {known.retired or _worth(known)}")
+        say(f"  {_scope(lesson)}; {reason_text(known.retired) or _worth(known)}")
     if not lessons:
         note(
             "no lessons yet: a lesson needs a check that fails on one attempt and passes on a later"
@@ -137,7 +139,7 @@ def _worth(known: LessonState) -> str:
     if known.lesson.author:
         landed = f"{known.with_landed:.0f} of {known.with_tried:.0f} attempts landed with it"
         return f"by {known.lesson.author}; {landed}"
-    return f"{figures(known)}; probably helps: {is_better(known):.0%}"
+    return f"{lesson_figures(figures(known))}; probably helps: {is_better(known):.0%}"
 
 
 def _scope(lesson: Lesson) -> str:
@@ -149,7 +151,7 @@ def _scope(lesson: Lesson) -> str:
 
 def _full(known: LessonState) -> Iterator[str]:
     lesson = known.lesson
-    yield f"{lesson.id}  {'retired: ' + known.retired if known.retired else 'in use'}"
+    yield f"{lesson.id}  {f'retired: {reason_text(known.retired)}' if known.retired else 'in use'}"
     yield f"scope     {_scope(lesson)}"
     if lesson.author:
         yield f"from      {lesson.author}"

@@ -3,6 +3,7 @@
 from interlock.events.state import LessonState
 from interlock.learn.usefulness import is_better
 from interlock.model.errors import UsageError
+from interlock.ui.words.reasons import reason_object
 
 
 def find_lesson(lessons: dict[str, LessonState], name: str) -> LessonState:
@@ -18,7 +19,7 @@ def lesson_document(known: LessonState) -> dict[str, object]:
     return {
         "id": lesson.id,
         "state": "retired" if known.retired else "in use",
-        "retired_why": known.retired or None,
+        "retired_why": reason_object(known.retired) if known.retired else None,
         "mechanism": lesson.mechanism,
         "symptom": lesson.symptom,
         "text": lesson.text,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from interlock.engine.scope_words import SCOPE_WORDS, scope_text
 from interlock.model.claim import described
 from interlock.model.durations import lasting
-from interlock.model.reason import Reason, Why
+from interlock.model.reason import Reason, Value, Why
 from interlock.ui.plain import counted
 
 Words = Callable[[Reason, str], str]
@@ -43,6 +43,21 @@ def _unknown_fact(reason: Reason, _: str) -> str:
     lacks = f", which does not know {reason.text('what')}" if reason.text("what") else ""
     fact = f"fact {reason.text('seq')} ({reason.text('kind')})"
     return f"{fact} needs {needs}, and this is {reason.text('version')}{lacks}"
+
+
+def lesson_figures(fields: Mapping[str, Value]) -> str:
+    """The attempts with a lesson and without it."""
+    known = Reason("", fields)
+    told, untold = round(known.number("with_tried")), round(known.number("without_tried"))
+    landed, others = (f"{known.number(name):.0f}" for name in ("with_landed", "without_landed"))
+    given = f"{landed} of {told} attempts landed with it" if told else "none tried with it yet"
+    return f"{given}, {f'{others} of {untold}' if untold else 'none tried'} without"
+
+
+def _misleads(reason: Reason, _: str) -> str:
+    harm = reason.number("harm")
+    so = f", so it does harm with probability {harm:.2f}" if harm else ""
+    return f"it misleads: {lesson_figures(reason.fields)}{so}"
 
 
 def _next_in_order(reason: Reason, _: str) -> str:
@@ -124,6 +139,16 @@ CAUSES: Mapping[str, Words] = {
     Why.UPSTREAM_MERGED: lambda reason, _: f"merged {reason.text('upstream')}",
     Why.TASK_LANDED: lambda reason, _: f"{', '.join(reason.tasks)} landed",
     **dict.fromkeys(SCOPE_WORDS, lambda reason, _: scope_text(reason)),
+    Why.CHECK_GONE: lambda _, __: "no check that was red is still one of its checks",
+    Why.NO_FIX_SEEN: lambda _, __: (
+        "the change that landed and the one that failed are the same, or one of them is gone"
+    ),
+    Why.MISLEADS: _misleads,
+    Why.NO_HELP: lambda reason, _: f"it makes no difference: {lesson_figures(reason.fields)}",
+    Why.CROWDED_OUT: lambda reason, _: (
+        f"there are more than {reason.text('limit')} lessons, and this is one of the least proven"
+    ),
+    Why.RETIRED_BY: lambda reason, _: f"retired by {reason.text('actor')}",
     Why.NEXT_IN_ORDER: _next_in_order,
     Why.CHEAP_OVERLAP: _cheap_overlap,
     Why.NEXT_IN_LANE: _next_in_lane,
