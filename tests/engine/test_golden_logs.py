@@ -1,12 +1,17 @@
 """Logs that released versions wrote, with tasks in every stage, opened by this version: nothing is lost."""
 
+import asyncio
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from interlock.events.snapshot import pack
+from interlock.events.state import State
+from interlock.store import open_store
 from interlock.store.statements import SCHEMA
 from tests.engine.scratch import Scratch
 
@@ -89,3 +94,69 @@ def test_the_export_of_a_release_fills_an_empty_log(scratch: Scratch, release: s
     assert scratch.states() == STATES
     again = [json.loads(line) for line in scratch.read("events", "--export", "-").splitlines()]
     assert again == [json.loads(line) for line in export.read_text().splitlines()]
+
+
+SAID = (
+    "status --all",
+    "status --json",
+    "errors --all",
+    "footprints",
+    "show landed",
+    "show red-then-green --json",
+    "explain landed",
+    "explain {commit}",
+    "wait landed",
+    "prompt landed",
+    "retry landed",
+    "reset paid",
+    "cancel paid",
+    "metrics",
+    "replay last --at 100",
+    "plan",
+    "gc",
+)
+
+
+def test_commands_and_runs_treat_a_task_that_was_done_long_ago_like_any_other(scratch: Scratch) -> None:
+    """A log of which State keeps no task that is done, beside the same log of which it keeps them all."""
+    opened(scratch, RELEASES[0])
+    landed = scratch.facts("Landed")[0]["fact"]["commit"]
+    before = [_said(scratch, words, landed) for words in SAID]
+    asyncio.run(_keep_none(scratch.root / ".git/interlock/log.db"))
+    for words, told in zip(SAID, before, strict=True):
+        assert _said(scratch, words, landed) == told, words
+
+    (scratch.gates / "go").touch()
+    scratch.interlock("add", "more", "make it", "--needs", "landed")
+    scratch.interlock("run", "--no-input", code=1)
+    ended = STATES | dict.fromkeys(("half-implementing", "half-verifying", "waits", "leased", "more"), "done")
+    assert scratch.states() == ended
+    scratch.interlock("add", "last", "make it", "--needs", "more")
+    assert "and 2 added tasks" in scratch.interlock("plan")
+    scratch.git("reset", "-q", "--soft", f"{landed}~")
+    scratch.git("rm", "-q", "-f", "landed*", "more*")
+    scratch.git("commit", "-q", "-m", "everything but landed and more, in one commit")
+    assert "no longer on main" in scratch.interlock("status")
+    assert set(scratch.states().values()) == {"failed", "waiting", "cancelled"}
+    scratch.interlock("retry", "landed")
+    scratch.interlock("reset", "more")
+    assert "waits for landed" in scratch.interlock("explain", "more")
+    scratch.interlock("run", "--yes", code=1)
+    again = scratch.states()
+    assert (again["landed"], again["more"]) == ("done", "done")
+    scratch.interlock("events", "--verify")
+
+
+async def _keep_none(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM snapshot")
+    db.close()
+    store = open_store(str(path), "")
+    await store.save_snapshot(0, pack(State(kept=0)))
+    await store.close()
+
+
+def _said(scratch: Scratch, words: str, commit: str) -> str:
+    """What a command prints, without what depends on the time of day."""
+    said = scratch.interlock(*words.format(commit=commit[:12]).split(), code=None)
+    return re.sub(r'"(time|now|seconds)":[ 0-9.]+|\bfor [0-9hms.]+', "", said)

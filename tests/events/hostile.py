@@ -55,9 +55,10 @@ T = TypeVar("T")
 class Villain:
     """Writes rows of a log that is folded into `state`."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, kept: int = 100) -> None:
+        """`kept`: the number of tasks that stay in State when they are done; 0: each is packed at once."""
         self.dice = random.Random(seed)
-        self.state = State()
+        self.state = State(kept=kept)
         self._seq, self._time, self._careless = 0, 1_000.0, False
 
     def tell(self) -> Recorded:

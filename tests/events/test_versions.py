@@ -196,6 +196,6 @@ def test_marks_stand_before_the_fields_and_are_no_fields(monkeypatch: pytest.Mon
 def test_a_snapshot_of_a_version_that_knew_other_kinds_is_not_used() -> None:
     data = pack(State())
     assert unpack(data, State().hash) == State()
-    other = data[DIGEST:].replace(b'["Unpaused",1]', b'["Unpaused",2]')
+    other = data[DIGEST:].replace(b"Unpaused\x01", b"Unpaused\x02")
     assert unpack(sealed(data[DIGEST:]), State().hash) == State()
     assert unpack(sealed(other), State().hash) is None

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded
+from interlock.events.snapshot import pack
+from interlock.events.state import State
 from interlock.model.claim import Claim, Held
 from interlock.model.task import TaskId
 from interlock.store.bell import Bell
@@ -32,12 +34,15 @@ class _Row:
 class MemoryStore:
     """A Store whose clock is an argument; `ticks` is the steady clock beside it (default: the same)."""
 
-    def __init__(self, clock: Callable[[], float], ticks: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, clock: Callable[[], float], ticks: Callable[[], float] | None = None, begin: State | None = None
+    ) -> None:
+        """`begin`: the state that an engine begins to fold from, if it is not the usual one."""
         self._clock = clock
         self._log_clock = LogClock(ticks or clock)
         self._log: list[Recorded] = []
         self._claims: dict[str, _Row] = {}
-        self._snapshot: tuple[int, bytes] | None = None
+        self._snapshot: tuple[int, bytes] | None = (0, pack(begin)) if begin else None
         self._bell = Bell()
         self._owner = ""
 

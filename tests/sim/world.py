@@ -15,6 +15,7 @@ from interlock.engine.env import Env
 from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
+from interlock.events.state import State
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
 from interlock.store.protocol import Store
@@ -28,7 +29,7 @@ from tests.sim.memory_store import MemoryStore
 from tests.sim.mischief import Mischief
 from tests.sim.moody_host import MoodyHost
 from tests.sim.people import PERSON, DatabaseClock, People
-from tests.sim.rest import check_rest
+from tests.sim.rest import KEPT, check_rest
 from tests.sim.witness import WatchedStore
 
 STALE_SECONDS = 60.0
@@ -81,7 +82,10 @@ class World:
         self.invariants = Invariants(simulation, self.graph, self.repository, self.machine)
         self.clock = DatabaseClock(simulation)
         self.watched = WatchedStore(
-            MemoryStore(self.clock, simulation.now), self.clock, self.invariants, self._is_dead
+            MemoryStore(self.clock, simulation.now, State(kept=KEPT)),
+            self.clock,
+            self.invariants,
+            self._is_dead,
         )
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)

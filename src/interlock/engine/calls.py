@@ -35,7 +35,7 @@ class Calls:
         state, names = await load_state(self.store), list(tasks)
         try:
             async with asyncio.timeout(timeout_seconds):
-                while not all(state.tasks[name].is_over for name in names):
+                while not all(state.is_done(name) or state.tasks[name].is_over for name in names):
                     if not await self.is_running():
                         return False
                     await self.store.wait(state.seq, 1.0)

@@ -103,7 +103,9 @@ def _stops(state: State, acts: Acts) -> Iterator[Stop]:
 def _is_unwanted(state: State, name: TaskId, act: UnderWay) -> bool:
     if name == PROJECT:  # what it finds out is of use only to starts
         return state.run is not None and state.run.stopping
-    task = state.tasks[name]
+    task = state.tasks.get(name)
+    if task is None:  # done long ago
+        return True
     # Until its PhaseStarted is folded the task looks older than the act.
     is_taken_away = (
         act.epoch > 0
@@ -114,7 +116,7 @@ def _is_unwanted(state: State, name: TaskId, act: UnderWay) -> bool:
 
 
 def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay]]:
-    return ((state.tasks[name], act) for name, act in acts.items() if act.has_agent)
+    return ((task, act) for name, act in acts.items() if act.has_agent and (task := state.tasks.get(name)))
 
 
 def _tells(state: State, acts: Acts) -> Iterator[Tell]:

@@ -79,7 +79,7 @@ class Estimates:
         known = sum(tally.attempts for tally in state.tallies.kinds.values())
         accepted, self._accepted = self._accepted, set()
         if self._known is not None and known < max(FIRST_AGAIN, AGAIN_AFTER * self._known):
-            return sorted(accepted)
+            return sorted(accepted & state.tasks.keys())
         self._known = known
         return state.tasks.keys()
 

@@ -88,8 +88,8 @@ class GraphWatch:
 def _counted(state: State, facts: Sequence[Fact]) -> str:
     accepted = [fact.task.id for fact in facts if isinstance(fact, TaskAccepted)]
     groups: dict[str, list[TaskId]] = {
-        "new": [name for name in accepted if name not in state.tasks],
-        "changed": [name for name in accepted if name in state.tasks],
+        "new": [name for name in accepted if not state.knows(name)],
+        "changed": [name for name in accepted if state.knows(name)],
         "removed": [fact.task for fact in facts if isinstance(fact, TaskRemoved)],
     }
     said = [

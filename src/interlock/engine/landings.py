@@ -18,10 +18,11 @@ class _Looks(Protocol):
 async def lost_landings(repository: _Looks, state: State, branch: str) -> list[Fact]:
     """Tasks that are done although their commit is not on the branch any more."""
     landed = {
-        name: task.change.landed.commit
-        for name, task in state.tasks.items()
-        if task.stage is Stage.DONE and task.change.landed and task.change.landed.branch == branch
+        name: task.commit for name, task in state.finished.items() if task.commit and task.branch == branch
     }
+    for name in state.recent:
+        if (found := state.tasks[name].change.landed) and found.branch == branch:
+            landed[name] = found.commit
     gone = await repository.missing(set(landed.values()))
     return [LandingLost(name, commit) for name, commit in landed.items() if commit in gone]
 

@@ -74,7 +74,9 @@ class Offering:
         if not takes_lessons(env.template, task):
             return Offer()
         self._started = {
-            name: pair for name, pair in self._started.items() if state.tasks[name].attempt < pair[0]
+            name: pair
+            for name, pair in self._started.items()
+            if name in state.tasks and state.tasks[name].attempt < pair[0]
         }
         starting = {name: ids for name, (_, ids) in self._started.items()}
         made = offer(state, task, attempt, env.lesson_hold_out, starting)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from interlock.engine.rehearsal import Fate, Script
 from interlock.events import facts as f
+from interlock.events.finished import all_tasks
 from interlock.events.fold import fold
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
@@ -50,4 +51,4 @@ def with_agent(state: State, agent: Agent) -> State:
 
 def agents_of(state: State) -> dict[str, Agent]:
     """Every agent that a task of the log names."""
-    return {agent.name: agent for task in state.tasks.values() for agent in task.spec.candidates}
+    return {agent.name: agent for task in all_tasks(state) for agent in task.spec.candidates}

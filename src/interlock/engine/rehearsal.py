@@ -5,7 +5,7 @@ in a real run. Nothing is written anywhere.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 from interlock.engine.decide import decide
@@ -88,12 +88,14 @@ class Copies:
 
     def __init__(self, state: State) -> None:
         self._hash = state.hash
-        self._packed = pack(state)
+        self._packed = pack(replace(state, finished={}))
+        self._finished = state.finished.copy()  # a packed one never changes
 
     def next(self) -> State:
         """Another one."""
         copy = unpack(self._packed, self._hash)
         assert copy is not None  # noqa: S101 - packed by the same version, with the same hash
+        copy.finished = self._finished.copy()
         return copy
 
 
@@ -101,6 +103,7 @@ def unfinished(state: State) -> State:
     """Return a copy without the tasks that are over: no task waits for them. Limits and tallies stay."""
     copy = copied(state)
     copy.tasks = {name: task for name, task in copy.tasks.items() if not task.is_over}
+    copy.finished, copy.recent = {}, {}
     copy.dependents = {
         name: [other for other in others if other in copy.tasks]
         for name, others in copy.dependents.items()
@@ -130,6 +133,7 @@ class Rehearsal:
         if state.run:  # how checks end on main is for the real run to find out
             state.run.environment = ""
         state.baselines = {}
+        state.kept = len(state.tasks)  # to pack tasks is of no use here
         self._board = Board(state, now)
 
     def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None, lane_depth: int = 1) -> None:

@@ -144,6 +144,16 @@ def _commands(spec: Task) -> Iterator[str]:
     return iter(dict.fromkeys((*spec.verify, *spec.done_when)))
 
 
+def forget_old(state: State) -> None:
+    """A run begins: drop the results on older trees of main that no task asks for any more."""
+    wanted = {command for task in state.tasks.values() for command in _commands(task.spec)}
+    state.baselines = {
+        command: found
+        for command, found in state.baselines.items()
+        if found.tree == state.main_tree or command in wanted
+    }
+
+
 def _environment(state: State) -> str:
     return state.run.environment if state.run else ""
 

@@ -17,7 +17,6 @@ from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import PhaseKind
-from interlock.model.usage import Usage
 
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
@@ -25,13 +24,6 @@ QUESTIONS_KEPT = 10
 
 def _said(text: str) -> Reason | None:
     return said(text) if text else None
-
-
-def spend(task: TaskState, attempt: int, usage: Usage | None) -> None:
-    """Count what an attempt has used, once: after a crash a second fact may end the same attempt."""
-    if usage is not None and attempt > task.spent.usage_of:
-        task.spent.usage += usage
-        task.spent.usage_of = attempt
 
 
 def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
@@ -64,7 +56,6 @@ def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None
     asked = Question(fact.attempt, fact.text, fact.message)
     task.talk.questions = [*task.talk.questions[1 - QUESTIONS_KEPT :], asked]
     task.session.cut_off = Resume(fact.attempt, fact.session, fact.base, fact.archived, answered=True)
-    spend(task, fact.attempt, fact.usage)
     task.spent.busy_seconds += fact.seconds
     task.trouble.losses = task.trouble.deferrals = task.trouble.waits = 0
     task.why = Reason(Why.QUESTION_ASKED)
@@ -89,7 +80,6 @@ def _agent_exited(task: TaskState, _fact: f.AgentExited, _: Recorded) -> None:
 def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.change.work = Work(fact.attempt, fact.commit, fact.base, fact.touched, row.seq, fact.left_out)
     task.spent.busy_seconds += fact.seconds
-    spend(task, fact.attempt, fact.usage)
     task.trouble.losses = task.trouble.deferrals = task.trouble.waits = 0
     task.session.cut_off = None
     task.change.on_main_only = False
@@ -98,7 +88,6 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
 def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
     task.change.work = task.change.candidate = task.session.cut_off = None
     task.change.found_done = weigh(fact.checks) if fact.checks else CLAIMED
-    spend(task, fact.attempt, fact.usage)
     task.spent.busy_seconds += fact.seconds
     task.why = Reason(Why.NOTHING_TO_CHANGE, {"on_main": fact.on_main, "checked": bool(fact.checks)})
 
@@ -147,7 +136,6 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
         task.trouble.waits = 0
         _remember(task, fact)
     task.session.cut_off = None
-    spend(task, fact.attempt, fact.usage)
     task.trouble.losses = task.trouble.deferrals = 0
     task.why = _said(fact.summary)
     task.queue.not_before = _next_try(task, fact, row.time)
@@ -194,7 +182,6 @@ def _cut_off(task: TaskState, archived: str) -> None:
 def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
     task.trouble.losses += 1
     task.why = fact.why
-    spend(task, fact.attempt, fact.usage)
     task.queue.ready_since = row.time
     task.queue.not_before = row.time + fact.retry_after_seconds if fact.retry_after_seconds else 0.0
     _cut_off(task, fact.archived)
@@ -203,7 +190,6 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.trouble.deferrals += 1
     task.why = fact.why
-    spend(task, fact.attempt, fact.usage)
     if fact.archived:
         _cut_off(task, fact.archived)
     task.queue.not_before = row.time + fact.retry_after_seconds

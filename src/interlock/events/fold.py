@@ -3,7 +3,8 @@
 Rules:
 1. A phase fact counts only if it names the epoch and the attempt the task is in.
 2. A move counts only if the life-cycle table has it.
-3. `apply` reports which tasks it changed; whoever keeps an index updates just those.
+3. `apply` reports which tasks it changed; whoever keeps an index updates just those. Some of them may have
+   left `State.tasks`, as they were done long ago (`finished`).
 """
 
 import re
@@ -14,11 +15,12 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.asked import Said, SessionEnd
-from interlock.events.baselines import advance, held_back
+from interlock.events.baselines import advance, forget_old, held_back
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, close_question, spend
+from interlock.events.effects import EFFECTS, close_question
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
+from interlock.events.finished import forget_needs, leave, recall, remember_needs
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Place, Stage, next_move
 from interlock.events.pairing import observe
@@ -53,11 +55,19 @@ def apply(state: State, row: Recorded) -> set[TaskId]:
         row = replace(row, time=float(bounded(row.time)))
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
     fact = row.fact
+    name = _subject(fact)
+    recall(state, [name])
     handler = _HANDLERS.get(type(fact))
     changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
     count(state, row, changed)
     witness(state, fact, changed)
-    return changed
+    return changed | leave(state, {name, *changed})
+
+
+# Any: facts are about tasks in many ways, or about none.
+def _subject(fact: Any) -> TaskId:
+    named = getattr(fact, "task", TaskId(""))
+    return named.id if isinstance(named, Task) else named or TaskId("")
 
 
 def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskId]:
@@ -78,6 +88,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     )
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     state.run.environment = fact.environment
+    forget_old(state)
     return set(state.tasks)
 
 
@@ -127,7 +138,7 @@ def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) ->
     task = state.tasks.get(fact.task)
     if task is None:
         return set()
-    spend(task, fact.attempt, fact.usage)
+    _spend(state, task, fact)
     if fact.attempt < task.session.leftover:
         return set()
     task.session.leftover = 0
@@ -189,10 +200,11 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
             known.origin, known.parent = origin, fact.parent
             return {task}  # another file has it now, and the work goes on
     if known is None:
-        known = state.tasks[task] = TaskState(spec, since=row.time, queue=Queue(ready_since=row.time))
+        known = TaskState(spec, accepted=row.seq, since=row.time, queue=Queue(ready_since=row.time))
+        state.tasks[task] = known
         state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
     else:
-        _forget_needs(state, known)
+        forget_needs(state, known)
         known.spec, known.session.cut_off = spec, None
         close_question(known)  # the agent that asked it had another task
         place = _next_place(known, fact) or Place(known.stage, known.phase_index)
@@ -200,7 +212,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
             known.trouble.failures, known.trouble.losses, known.trouble.waits = [], 0, 0
         _move(state, known, place, row.time)
     known.origin, known.parent = origin, fact.parent
-    _remember_needs(state, known)
+    remember_needs(state, known)
     (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
     return {task}
 
@@ -224,21 +236,6 @@ def _sound_agent(agent: Agent) -> Agent:
     complexity = agent.complexity if agent.complexity in COMPLEXITIES else COMPLEXITIES[-1]
     wire = agent.wire if agent.wire in _WIRES else ""
     return replace(agent, name=agent.name or "unnamed", wire=wire, complexity=complexity)
-
-
-def _remember_needs(state: State, task: TaskState) -> None:
-    task.queue.unmet = 0
-    for need in task.spec.needs:
-        state.dependents.setdefault(need, []).append(task.spec.id)
-        other = state.tasks.get(need)
-        task.queue.unmet += other is None or other.stage is not Stage.DONE
-
-
-def _forget_needs(state: State, task: TaskState) -> None:
-    for need in task.spec.needs:
-        state.dependents[need].remove(task.spec.id)
-        if not state.dependents[need]:
-            del state.dependents[need]
 
 
 def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> set[TaskId]:
@@ -265,6 +262,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.Landed):
         advance(state, task)
     EFFECTS[type(fact)](task, fact, row)
+    _spend(state, task, fact)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
         task.change.landed = replace(task.change.landed, branch=task.change.landed.branch or state.branch)
         forget_canaries(state, task.change.landed)
@@ -276,6 +274,16 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     warm_up(state, task, fact, row)
     observe(state, task, fact)
     return {task.spec.id} | _move(state, task, place, row.time)
+
+
+# Any: one of the facts that end an attempt, or another about a task
+def _spend(state: State, task: TaskState, fact: Any) -> None:
+    """Count what an attempt has used, once: after a crash a second fact may end the same attempt."""
+    usage = getattr(fact, "usage", None)
+    if usage is not None and fact.attempt > task.spent.usage_of:
+        task.spent.usage += usage
+        task.spent.usage_of = fact.attempt
+        state.used += usage
 
 
 def _next_place(task: TaskState, fact: f.Fact) -> Place | None:
@@ -333,6 +341,10 @@ def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskI
     _index(state, task)
     if (stage is Stage.DONE) == (before is Stage.DONE):
         return set()
+    if stage is Stage.DONE:
+        state.recent[task.spec.id] = None
+    else:
+        state.recent.pop(task.spec.id, None)
     freed = set(state.dependents.get(task.spec.id, ()))
     if before is Stage.DONE:
         for dependent in freed:

@@ -13,7 +13,7 @@ from interlock.events.facts import kinds
 from interlock.events.state import State
 from interlock.events.versions import FIRST, SHAPES
 
-VERSION = 16
+VERSION = 17
 """Raise it whenever State or the fold changes meaning. A new kind of fact need not: `READS` has it."""
 READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 """The kinds that were folded. A newer version must not start from a state without some of its kinds."""
@@ -21,7 +21,7 @@ READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 
 def pack(state: State) -> bytes:
     """The state as bytes."""
-    return sealed(msgspec.json.encode({"version": VERSION, "reads": READS, "state": state}))
+    return sealed(msgspec.msgpack.encode({"version": VERSION, "reads": READS, "state": state}))
 
 
 def sealed(text: bytes) -> bytes:
@@ -35,7 +35,7 @@ def unpack(data: bytes, hash: str) -> State | None:
     if data != sealed(text):
         return None
     try:
-        envelope = msgspec.json.decode(text, type=_Envelope, strict=False)
+        envelope = msgspec.msgpack.decode(text, type=_Envelope)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return None
     fits = (envelope.version, envelope.reads, envelope.state.hash) == (VERSION, READS, hash)

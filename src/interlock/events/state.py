@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from interlock.events.asked import Question
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
-from interlock.events.parts import Change, Queue, Session, Spent, Talk, Trouble
+from interlock.events.parts import Change, Finished, Queue, Session, Spent, Talk, Trouble
 from interlock.events.record import GENESIS
 from interlock.events.tallies import Tallies
 from interlock.events.versions import Unknown
@@ -20,6 +20,7 @@ from interlock.model.outcome import Baseline
 from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.usage import Usage
 
 OTHER = "other"
 """The category of a task that has none."""
@@ -104,6 +105,8 @@ class TaskState:
     spec: Task
     origin: Origin = field(default_factory=Origin)
     parent: TaskId = TaskId("")
+    accepted: int = 0
+    """The log position of its first definition: tasks are listed in this order."""
     forecast: Forecast | None = None
     """Its forecast; None: only its own definition is known."""
     stage: Stage = Stage.WAITING
@@ -205,7 +208,7 @@ class RunState:
     """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)  # asyncio prints the result of a command to itself: megabytes
 class State:
     """Everything that the log says."""
 
@@ -213,6 +216,15 @@ class State:
     time: float = 0.0
     hash: str = GENESIS
     tasks: dict[TaskId, TaskState] = field(default_factory=dict)
+    """All but those in `finished`."""
+    finished: dict[TaskId, Finished] = field(default_factory=dict)
+    """Tasks that were done long ago."""
+    sample: bytes = b""
+    """The first task that was packed: the others are packed as their difference from it."""
+    recent: dict[TaskId, None] = field(default_factory=dict)
+    """The tasks in `tasks` that are done, in the order in which they were."""
+    kept: int = 100
+    """The number of `recent` tasks that stay; of those done in the current run, ten times as many."""
     dependents: dict[TaskId, list[TaskId]] = field(default_factory=dict)
     """The tasks that need each task."""
     running: set[TaskId] = field(default_factory=set)
@@ -224,6 +236,8 @@ class State:
     """Tasks with an attempt that must be ended and archived before anything else."""
     counts: dict[str, int] = field(default_factory=dict)
     """Number of tasks in each stage."""
+    used: Usage = field(default_factory=Usage)
+    """The usage of all attempts of all tasks, however they ended."""
     branch: str = ""
     main: Commit = Commit("")
     main_tree: Tree = Tree("")
@@ -273,6 +287,15 @@ class State:
     def trusted_tree(self) -> Tree:
         """The tree whose files no change made for a canary; empty: no landing gives reason for doubt."""
         return self.noticed_on if self.steered else Tree("")
+
+    def knows(self, task: TaskId) -> bool:
+        """Was it ever defined."""
+        return task in self.tasks or task in self.finished
+
+    def is_done(self, task: TaskId) -> bool:
+        """Is it done, a moment or a year ago."""
+        known = self.tasks.get(task)
+        return known.stage is Stage.DONE if known else task in self.finished
 
     def is_selected(self, task: TaskId) -> bool:
         """True if the current run may work on it."""

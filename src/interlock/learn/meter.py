@@ -105,7 +105,8 @@ class Meter:
         elif isinstance(fact, f.TaskRetried | f.TaskReset) and fact.task in changed:
             self.counts["by_hand"] += 1
         for name in changed:
-            self._note(state.tasks[name], row.time)
+            if name in state.tasks:
+                self._note(state.tasks[name], row.time)
 
     def _pass_time(self, time: float, state: State) -> None:
         """Add the slot time up to now, at the number of slots before this fact."""

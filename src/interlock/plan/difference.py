@@ -1,6 +1,7 @@
 """The facts that bring the log up to date with the graph."""
 
 from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskRemoved
+from interlock.events.finished import unpacked
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.errors import UsageError
@@ -23,7 +24,7 @@ def changes(state: State, graph: Graph) -> list[Fact]:
     if graph.digest != state.digest or graph.source != state.source:
         facts.append(PlanAccepted(graph.source, graph.digest, len(graph.tasks)))
     for task in graph.tasks:
-        known = state.tasks.get(task.id)
+        known = unpacked(state, task.id) if task.id in state.finished else state.tasks.get(task.id)
         if known and known.origin.kind is not OriginKind.GRAPH and known.stage not in _FREE:
             _refuse_another(known, task, graph.source)
         elif known is None or known.stage is Stage.REMOVED or known.spec != task or known.origin != origin:

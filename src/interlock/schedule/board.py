@@ -145,7 +145,10 @@ class Board:
         """Take in what a fact changed."""
         self._needs.forget()
         for name in changed:
-            task = self._state.tasks[name]
+            task = self._state.tasks.get(name)
+            if task is None:  # done long ago, so it holds nothing and is in no line
+                self._outline.forget(name)
+                continue
             self._outline.note(name)
             self._note_hold(name, task)
             self._note_line(name, task)
@@ -169,10 +172,14 @@ class Board:
 
     def reason(self, task: TaskId, now: float) -> Reason:
         """Return the reason for the task's position."""
+        return self.reason_of(self._state.tasks[task], now)
+
+    def reason_of(self, task: TaskState, now: float) -> Reason:
+        """Return the same for a task that may have left `State.tasks`."""
         self._settle(now)
         reserved = self._reserve(now)
         standing = ReasonContext(self._state, self._needs, self._holds, frozenset(reserved), now)
-        reason = explain(standing, self._state.tasks[task])
+        reason = explain(standing, task)
         for holder in reserved:
             self._release(holder)
         return reason
@@ -248,8 +255,8 @@ class Board:
 
     def _is_timed(self, until: float, name: TaskId) -> bool:
         """Tell if the task still goes on at that time without a new fact."""
-        task = self._state.tasks[name]
-        if task.stage is not Stage.WAITING or task.queue.not_before != until:
+        task = self._state.tasks.get(name)
+        if task is None or task.stage is not Stage.WAITING or task.queue.not_before != until:
             return False
         return _could_start(self._state, task) or (
             name in self._state.train and _hold(self._state, task) is not None

@@ -74,6 +74,12 @@ class Outline:
             self._seen[task] = part
             self._setting = None
 
+    def forget(self, task: TaskId) -> None:
+        """The task was done long ago, and is no longer in `State.tasks`."""
+        self._tails.forget(task)
+        if self._seen.pop(task, None):
+            self._setting = None
+
     def refresh(self) -> Iterable[TaskId]:
         """Bring everything up to date; of which tasks the urgency changed."""
         changed = set(self._tails.refresh())

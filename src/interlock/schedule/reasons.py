@@ -49,8 +49,7 @@ class Needs:
         return None
 
     def _unmet(self, name: TaskId) -> list[TaskId]:
-        tasks = self._state.tasks
-        return [n for n in tasks[name].spec.needs if n not in tasks or tasks[n].stage is not Stage.DONE]
+        return [n for n in self._state.tasks[name].spec.needs if not self._state.is_done(n)]
 
     def _is_dead(self, name: TaskId) -> bool:
         task = self._state.tasks.get(name)
@@ -130,9 +129,7 @@ def _needs(standing: ReasonContext, task: TaskState) -> Reason | None:
         fields: dict[str, Value] = {"tasks": (culprit,), "direct": culprit in task.spec.needs}
         return Reason(Why.NEEDS_FAILED, fields | _fate(standing.state, culprit))
     tasks = standing.state.tasks
-    unmet = tuple(
-        need for need in task.spec.needs if need not in tasks or tasks[need].stage is not Stage.DONE
-    )
+    unmet = tuple(need for need in task.spec.needs if not standing.state.is_done(need))
     return Reason(Why.NEEDS, {"tasks": unmet, "states": tuple(tasks[need].stage.value for need in unmet)})
 
 

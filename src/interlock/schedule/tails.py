@@ -39,6 +39,12 @@ class Tails:
         if before is not None:
             self._dirty.update(before[0].needs)
 
+    def forget(self, task: TaskId) -> None:
+        """The task was done long ago: nothing that is left hangs on it."""
+        self._seen.pop(task, None)
+        self._seconds.pop(task, None)
+        self._dirty.discard(task)
+
     def refresh(self) -> list[TaskId]:
         """Bring all tails up to date; which of them changed."""
         if not self._dirty:

@@ -5,6 +5,7 @@ import click
 from interlock.engine.loading import catch_up, load_state
 from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskAccepted
+from interlock.events.finished import all_tasks
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.errors import UsageError
@@ -58,7 +59,7 @@ async def _beside(project: Project, state: State) -> tuple[str, dict[TaskId, tup
     """The text of the graph file, which must be one that `run` accepts, and the needs of all tasks."""
     graph = await project.read_graph()
     project.refuse_unagreed(graph)
-    known = {name: task.spec.needs for name, task in state.tasks.items() if task.stage is not Stage.REMOVED}
+    known = {task.spec.id: task.spec.needs for task in all_tasks(state) if task.stage is not Stage.REMOVED}
     text = (project.root / project.settings.graph).read_text(encoding="utf-8-sig")
     return text, known | {task.id: task.needs for task in graph.tasks}
 

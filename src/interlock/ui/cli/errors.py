@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from interlock.events.finished import recall_all
 from interlock.events.state import State
 from interlock.learn.errors import Errors, Trouble
 from interlock.ui.cli.app import Command
@@ -49,7 +50,7 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
 
 async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble], Path]:
     async with opened(invocation) as project:
-        state = (await read(project.store)).state
+        state = recall_all((await read(project.store)).state)
         errors = Errors(state, last_run, reason_text)
         async for row in all_rows(project.store):
             errors.add(row)

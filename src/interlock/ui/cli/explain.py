@@ -6,7 +6,9 @@ from operator import attrgetter
 import click
 
 from interlock.events.facts import PhaseFact
+from interlock.events.finished import recall
 from interlock.model.errors import UsageError
+from interlock.model.task import TaskId
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.attempt_files import located
@@ -41,7 +43,7 @@ def explain_command(invocation: Invocation, what: str) -> None:
 async def _explain(invocation: Invocation, what: str) -> list[Cause]:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        is_commit = what not in reading.state.tasks and COMMIT.fullmatch(what)
+        is_commit = not reading.state.knows(TaskId(what)) and COMMIT.fullmatch(what)
         if is_commit and (causes := await _commit(project.store, reading, what)):
             return causes
         try:
@@ -59,5 +61,6 @@ async def _explain(invocation: Invocation, what: str) -> list[Cause]:
 async def _commit(store: Store, reading: Reading, commit: str) -> list[Cause]:
     named = [row.fact for row in await store.about_commit(commit)]
     tasks = dict.fromkeys(fact.task for fact in named if isinstance(fact, PhaseFact))
+    recall(reading.state, tasks)
     rows = [row for task in tasks for row in await history(store, task) if names_commit(row, commit)]
     return explain_commit(reading, sorted(rows, key=attrgetter("seq")), commit)

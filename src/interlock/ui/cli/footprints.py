@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 
+from interlock.events.finished import recall_all
 from interlock.events.state import State, TaskState
 from interlock.learn.drift import drift_of, drifts, forecast_of
 from interlock.model.forecast import Chance
@@ -26,7 +27,7 @@ def footprints_command(invocation: Invocation, task: str | None) -> None:
     For example: interlock footprints login
     """
     state = run_async(_read(invocation))
-    tasks = [find(state, task)] if task else list(state.tasks.values())
+    tasks = [find(state, task)] if task else list(recall_all(state).tasks.values())
     if invocation.wants_json():
         total = total_drift(drifts(tasks).values())
         say_json({"tasks": [footprint_document(one) for one in tasks], "drift": drift_document(total)})

@@ -22,7 +22,7 @@ from interlock.ui.cli.verdict import verdict
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.pool import slots_now
 from interlock.ui.queries.runs import run_name
-from interlock.ui.queries.status import ETA, alike_failures, status_document, used
+from interlock.ui.queries.status import ETA, alike_failures, status_document
 from interlock.ui.queries.tasks import Row, by_stage, rows
 from interlock.ui.reading import Reading
 from interlock.ui.words.checks import red_main_text
@@ -55,7 +55,7 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
         return run_async(watch_status(invocation))
     reading, is_bare = run_async(_read(invocation))
     show(invocation, reading, everything)
-    if not reading.state.tasks and not invocation.wants_json():
+    if not reading.state.counts and not invocation.wants_json():
         note(f"next: interlock plan, then interlock run; {_without_graph(is_bare)} if there is no graph yet")
     return verdict(reading) if exit_code else ExitCode.OK
 
@@ -147,7 +147,7 @@ def headline(reading: Reading) -> str:
             parts.append(to_go)
     else:
         parts.append("no run is active")
-    if text := tokens(used(state)):
+    if text := tokens(state.used):
         parts.append(f"used {text}")
     if warning := sandbox_warning(state):
         parts.insert(0, paint(warning, "red"))
@@ -229,11 +229,11 @@ async def _look(invocation: Invocation) -> tuple[Reading, str]:
 def sensible(reading: Reading, first: str) -> tuple[str, str]:
     """The next command to type, and the reason."""
     state = reading.state
-    if first and not state.tasks:
+    if first and not state.counts:
         return first, "there is no task graph yet"
     if reading.is_live:
         return "interlock status -w", "a run is active"
-    if not state.tasks:
+    if not state.counts:
         return "interlock plan", "the task graph has not been run yet"
     if state.paused:
         return "interlock unpause", "the project is paused"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from interlock.engine.project import Project
+from interlock.events.finished import recall_all
 from interlock.events.state import State
 from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
@@ -28,6 +29,7 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     long, and only the rows since then are looked at."""
     began = before.seq  # measuring folds on
     metrics = measure([row async for row in all_rows(project.store, before.seq)], before)
+    recall_all(reading.state)
     found = rows(reading)
     if invocation.json:
         run, logs = reading.state.run, str(project.state_dir / "logs")

@@ -45,7 +45,9 @@ def _names() -> dict[str, str]:
     from interlock.ui.cli.session import run_async
 
     state = run_async(_state(Invocation()))
-    return {name: task.stage.value for name, task in state.tasks.items() if task.stage.value != "removed"}
+    stages = {str(name): task.stage.value for name, task in state.tasks.items()}
+    stages |= dict.fromkeys(map(str, state.finished), "done")
+    return {name: stage for name, stage in stages.items() if stage != "removed"}
 
 
 async def _state(invocation: "Invocation") -> "State":

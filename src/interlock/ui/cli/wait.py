@@ -5,6 +5,7 @@ import asyncio
 import click
 
 from interlock.engine.loading import catch_up
+from interlock.events.finished import recall
 from interlock.events.state import State
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
@@ -44,6 +45,7 @@ def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | 
 
 
 def _verdict(reading: Reading, names: list[TaskId]) -> ExitCode:
+    recall(reading.state, names)
     tasks = [reading.state.tasks[name] for name in names]
     is_running = reading.is_live and not all(task.is_over or task.asks for task in tasks)
     return ExitCode.RUNNING if is_running else outcome(tasks)
@@ -77,4 +79,6 @@ async def _wait(
 
 
 def _are_over(state: State, names: list[TaskId]) -> bool:
-    return bool(names) and all(state.tasks[name].is_over or state.tasks[name].asks for name in names)
+    return bool(names) and all(
+        state.is_done(name) or state.tasks[name].is_over or state.tasks[name].asks for name in names
+    )

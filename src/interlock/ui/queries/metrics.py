@@ -44,7 +44,6 @@ def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) 
 
 def _project(state: State, is_live: bool) -> Iterator[Family]:
     stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
-    usage = [task.spent.usage for task in state.tasks.values()]
     yield _gauge("run_live", "1 while a run is active, else 0.", float(is_live))
     yield _family("tasks", "gauge", "Tasks by stage.", stages)
     yield _counter("facts_total", "Facts in the log.", state.seq)
@@ -53,13 +52,11 @@ def _project(state: State, is_live: bool) -> Iterator[Family]:
         "counter",
         "Tokens that agents have used, over all attempts.",
         [
-            ({"direction": "input"}, float(sum(one.input_tokens for one in usage))),
-            ({"direction": "output"}, float(sum(one.output_tokens for one in usage))),
+            ({"direction": "input"}, float(state.used.input_tokens)),
+            ({"direction": "output"}, float(state.used.output_tokens)),
         ],
     )
-    yield _counter(
-        "cost_usd_total", "Cost in USD that agents report.", sum(one.cost_usd or 0.0 for one in usage)
-    )
+    yield _counter("cost_usd_total", "Cost in USD that agents report.", state.used.cost_usd or 0.0)
 
 
 def _slots(slots: Slots) -> Iterator[Family]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlock.events.finished import all_tasks
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.learn.categories import category
@@ -22,8 +23,10 @@ def with_added(graph: Graph, state: State) -> Graph:
     known = {task.id for task in graph.tasks}
     added = (
         task.spec
-        for name, task in state.tasks.items()
-        if name not in known and task.stage is not Stage.REMOVED and task.origin.kind is not OriginKind.GRAPH
+        for task in all_tasks(state)
+        if task.spec.id not in known
+        and task.stage is not Stage.REMOVED
+        and task.origin.kind is not OriginKind.GRAPH
     )
     return replace(graph, tasks=(*graph.tasks, *added))
 
@@ -77,7 +80,7 @@ def agents_at_once(graph: Graph, state: State, many: "Parallel") -> int:
     """The number of agents that may work on the tasks to do: the clutch's limits, or its first ones."""
     if not many.auto:
         return many.most
-    done = {name for name, task in state.tasks.items() if task.is_over}
+    done = {name for name, task in state.tasks.items() if task.is_over} | state.finished.keys()
     kinds = {category(task).name for task in graph.tasks if task.id not in done}
     return max(1, min(sum(_allowed(state, kind, many) for kind in kinds), many.most))
 
@@ -96,7 +99,7 @@ def standing_of(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
     """The tasks that are over, and those that were asked for."""
     stages = {name: task.stage for name, task in state.tasks.items()}
     return Standing(
-        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE),
+        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE) | state.finished.keys(),
         given_up=frozenset(
             name for name, stage in stages.items() if stage in (Stage.FAILED, Stage.CANCELLED)
         ),

@@ -7,7 +7,6 @@ from interlock.model.durations import lasting
 from interlock.model.failure import Symptom
 from interlock.model.outcome import CheckResult
 from interlock.model.task import TaskId
-from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.ui.queries.pool import brake_object, pool_object
 from interlock.ui.queries.tasks import rows
@@ -45,11 +44,6 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     return alike(state)
 
 
-def used(state: State) -> Usage:
-    """The usage of all attempts of all tasks, however they ended."""
-    return sum((task.spent.usage for task in state.tasks.values()), Usage())
-
-
 def status_document(reading: Reading) -> dict[str, object]:
     """The status as programs get it."""
     state, run, board = reading.state, reading.state.run, Board(reading.state)
@@ -75,7 +69,7 @@ def status_document(reading: Reading) -> dict[str, object]:
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
-        "usage": used(state),
+        "usage": state.used,
         "alike": [
             {"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike_failures(state)
         ],

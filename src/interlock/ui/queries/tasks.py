@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from interlock.events.finished import recall, unpacked
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.errors import UsageError
@@ -68,9 +69,11 @@ ORDER = (Stage.RUNNING, Stage.FAILED, Stage.WAITING, Stage.CANCELLED, Stage.DONE
 def by_stage(state: State) -> dict[Stage, list[TaskId]]:
     """The tasks of the plan in the order they are shown, in the order of the graph within each stage."""
     found: dict[Stage, list[TaskId]] = {stage: [] for stage in ORDER}
-    for name, task in state.tasks.items():
-        if task.stage in found:
-            found[task.stage].append(name)
+    known = [(task.accepted, name, task.stage) for name, task in state.tasks.items()]
+    known += [(task.accepted, name, Stage.DONE) for name, task in state.finished.items()]
+    for _, name, stage in sorted(known):
+        if stage in found:
+            found[stage].append(name)
     return {stage: names for stage, names in found.items() if names}
 
 
@@ -80,7 +83,8 @@ def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board |
     board = board or Board(state)
     if names is None:
         names = [name for members in by_stage(state).values() for name in members]
-    return [row(reading, state.tasks[name], board.reason(name, reading.now)) for name in names]
+    tasks = (state.tasks.get(name) or unpacked(state, name) for name in names)
+    return [row(reading, task, board.reason_of(task, reading.now)) for task in tasks]
 
 
 def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
@@ -119,9 +123,12 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
 def find(state: State, text: str) -> TaskState:
     """The task a person means."""
     names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
+    names += state.finished
     if not names:
         raise UsageError(f"there is no task `{text}`: no task graph has been run yet", "interlock run")
-    return state.tasks[find_task(text, names, "`interlock status` lists all tasks")]
+    name = find_task(text, names, "`interlock status` lists all tasks")
+    recall(state, [name])
+    return state.tasks[name]
 
 
 def forecast_of(state: State, task: TaskState) -> Forecast:
