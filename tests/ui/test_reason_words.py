@@ -83,7 +83,7 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.FAILED, attempts=3, cause=SAID), "exit 1 (3 attempts)"),
     (of(Why.CANCELLED, attempts=1, cause=said("not wanted")), "not wanted"),
     (of(Why.REMOVED, attempts=0, cause=of(Why.NOT_IN_GRAPH)), "removed: no longer in the task graph"),
-    (of(Why.GIVEN_UP), "it failed or was cancelled; `interlock retry` starts it again"),
+    (of(Why.GIVEN_UP), "it failed or was cancelled; `interlock retry TASK` starts it again"),
     (of(Why.CYCLE, tasks=("a", "b")), "its needs form a cycle"),
     (of(Why.NEED_MISSING, tasks=("a",)), "needs a, which is not in the graph"),
     (of(Why.NEED_GIVEN_UP, tasks=("a",)), "needs a, which failed or was cancelled"),
@@ -101,7 +101,7 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.LANDED, commit=COMMIT), "landed as 0123456789ab"),
     (
         of(Why.LANDING_LOST, commit=COMMIT),
-        "its commit 0123456789ab is no longer on main; `interlock cancel` accepts that",
+        "its commit 0123456789ab is no longer on main; `interlock cancel TASK` accepts that",
     ),
     (of(Why.LANDING_FOUND, commit=COMMIT), "landed as 0123456789ab, found on main"),
     (of(Why.MAIN_MOVED, commit=COMMIT), "main moved to 0123456789ab after the checks"),

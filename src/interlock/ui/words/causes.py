@@ -101,7 +101,7 @@ CAUSES: Mapping[str, Words] = {
     Why.NOTHING_TO_CHANGE: _nothing_to_change,
     Why.LANDED: lambda reason, _: f"landed as {_commit(reason)}",
     Why.LANDING_LOST: lambda reason, _: (
-        f"its commit {_commit(reason)} is no longer on main; `interlock cancel` accepts that"
+        f"its commit {_commit(reason)} is no longer on main; `interlock cancel TASK` accepts that"
     ),
     Why.LANDING_FOUND: lambda reason, _: f"landed as {_commit(reason)}, found on main",
     Why.MAIN_MOVED: lambda reason, _: f"main moved to {_commit(reason)} after the checks",

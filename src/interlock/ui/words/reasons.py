@@ -274,7 +274,7 @@ WORDS: dict[str, Words] = {
     Why.FAILED: lambda reason, because: f"{because} ({counted(int(reason.number('attempts')), 'attempt')})",
     Why.CANCELLED: lambda _, because: because or "cancelled",
     Why.REMOVED: lambda _, because: f"removed{_after(because)}",
-    Why.GIVEN_UP: lambda _, __: "it failed or was cancelled; `interlock retry` starts it again",
+    Why.GIVEN_UP: lambda _, __: "it failed or was cancelled; `interlock retry TASK` starts it again",
     Why.CYCLE: lambda _, __: "its needs form a cycle",
     Why.NEED_MISSING: lambda reason, _: f"needs {_first(reason)}, which is not in the graph",
     Why.NEED_GIVEN_UP: lambda reason, _: f"needs {_first(reason)}, which failed or was cancelled",
