@@ -135,7 +135,8 @@ def test_a_program_need_not_hear_that_its_model_was_busy(
     told = [row["fact"] for row in scratch.facts("ProviderBraked")]
     assert {fact["provider"] for fact in told} == {f"127.0.0.1:{model.port} MY_MODEL_KEY"}
     assert (sum(fact["calls"] for fact in told), sum(fact["refused"] for fact in told)) == (4, 3)
-    assert any("HTTP 429" in fact["why"] or "HTTP 529" in fact["why"] for fact in told)
+    reasons = [row["reason"]["text"] for row in scratch.facts("ProviderBraked")]
+    assert any("HTTP 429" in text or "HTTP 529" in text for text in reasons)
 
 
 def test_a_key_that_is_not_accepted_ends_the_task_at_once_and_names_the_variable(

@@ -33,8 +33,8 @@ def test_a_slot_that_would_idle_takes_an_overlap_and_the_log_counts_what_came_of
     first, second, again = starts(scratch)
     assert (first["task"], first["beside"]) == ("a", [])
     assert (second["task"], [other["task"] for other in second["beside"]]) == ("b", ["a"])
-    assert "may overlap with a" in second["why"]
-    assert "a first guess" in second["why"]
+    assert (second["why"]["code"], second["why"]["fields"]["tasks"]) == ("cheap-overlap", ["a"])
+    assert second["why"]["fields"]["overlaps"] == 0, "a first guess"
     assert again["attempt"] == 2  # both wrote the same line, so the one that came second did it again
 
 
