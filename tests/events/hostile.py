@@ -113,7 +113,7 @@ class Villain:
             return self._value(self._pick([each for each in given if each is not type(None)]), name)
         if origin in (tuple, list):
             return [self._value(given[0], name) for _ in range(self.dice.choice((0, 0, 1, 2, 3)))]
-        if origin is dict:
+        if origin in (dict, Mapping):
             return {str(self._value(given[0], "")): self._value(given[1], name) for _ in range(2)}
         return self._single(hint, name)
 

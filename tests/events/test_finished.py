@@ -11,8 +11,11 @@ from interlock.events import facts as f
 from interlock.events.finished import recall_all
 from interlock.events.fold import apply, fold
 from interlock.events.lifecycle import Stage
+from interlock.events.limits import REASONS, within_limits
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
+from interlock.model.numbers import MOST
+from interlock.model.reason import Reason
 from interlock.model.task import Commit, Task, TaskId, Tree
 from interlock.schedule import Board
 from tests.events.journal import AGENT, NAMES, Journal, Move, fact, moves, spec
@@ -95,3 +98,36 @@ def test_a_landing_that_is_lost_brings_a_finished_task_back_and_holds_up_what_ne
     assert (journal.task("b").queue.unmet, journal.task("c").queue.unmet) == (1, 1)
     whole = fold(journal.rows[whole.seq :], whole)
     assert journal.state.tasks == whole.tasks
+
+
+def test_a_late_message_about_a_finished_task_is_seen_by_the_schedule() -> None:
+    """It brings the task back, so an index of all tasks has to know."""
+    journal = Journal(Task(A, "", AGENT), Task(B, "", AGENT), Task(C, "", AGENT, needs=(A,)))
+    journal.state.kept = 1
+    journal.run()
+    for name in "ab":
+        journal.work(name)
+    journal.run()
+    journal.tell(f.MainSeen("main", Commit("m"), Tree("t")))
+    assert A in journal.state.finished
+    board = Board(journal.state)
+    board.update(journal.tell(f.MessageSaid(A, "hello")))
+    board.update(journal.tell(f.TaskAccepted(Task(C, "", AGENT, needs=(A,), estimate_seconds=9.0))))
+    assert decide(journal.state, board, 9.0, {}) == decide(journal.state, Board(journal.state), 9.0, {})
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**64), 1e300])
+def test_numbers_and_depth_of_a_reason_have_limits(number: float) -> None:
+    """Packed records hold no number of more than 64 bits, and no reader follows causes without end."""
+    reason = Reason("x", {"n": number, "is": True})
+    for _ in range(400):
+        reason = Reason("y", {"cause": reason, "n": 1})
+    kept = within_limits(f.TaskFailed(A, 1, reason))
+    assert isinstance(kept, f.TaskFailed)
+    depth, last = 0, kept.why
+    while last:
+        depth, last = depth + 1, last.cause
+    assert depth == REASONS
+    small = within_limits(f.TaskFailed(A, 1, Reason("x", {"n": number, "is": True})))
+    assert isinstance(small, f.TaskFailed) and small.why
+    assert small.why.fields["n"] in (MOST, -MOST) and small.why.fields["is"] is True

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
+from interlock.events.finished import all_tasks
 from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
@@ -55,7 +56,7 @@ class Upstream:
 
     async def _red(self, found: Divergence, tree: Tree) -> str:
         """The check that speaks against the merged tree; nothing if there is none."""
-        specs = [task.spec for task in self._ledger.state.tasks.values()]
+        specs = [task.spec for task in all_tasks(self._ledger.state)]
         commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
         if not commands:
             return ""

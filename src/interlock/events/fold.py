@@ -50,18 +50,19 @@ def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
 
 
 def apply(state: State, row: Recorded) -> set[TaskId]:
-    """Fold one row; return the tasks that it changed."""
+    """Fold one row; return the tasks that it changed, moved to `State.finished` or brought back."""
     if not 0 <= row.time <= MOST:
         row = replace(row, time=float(bounded(row.time)))
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
     fact = row.fact
     name = _subject(fact)
-    recall(state, [name])
+    recalled = {name} & state.finished.keys()
+    recall(state, recalled)
     handler = _HANDLERS.get(type(fact))
     changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
     count(state, row, changed)
     witness(state, fact, changed)
-    return changed | leave(state, {name, *changed})
+    return changed | recalled | leave(state, {name, *changed})
 
 
 # Any: facts are about tasks in many ways, or about none.

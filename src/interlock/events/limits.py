@@ -17,6 +17,7 @@ from typing import Any
 
 from interlock.events.facts import Fact
 from interlock.model.numbers import MOST, bounded
+from interlock.model.reason import Reason, Value
 from interlock.model.task import Commit, Tree
 
 AGENTS = 10_000
@@ -26,6 +27,8 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("probability", "success"), (0, 1)),
     **dict.fromkeys(("limit", "goodput", "max_parallel", "slots", "lane_depth"), (0, AGENTS)),
 }
+REASONS = 8
+"""The most reasons, each behind the one before."""
 _OBJECT = re.compile(r"(?!-)[\w./-]*", re.ASCII)
 """An object of git, as the fakes of tests name them too; never an option of git, or words."""
 
@@ -43,8 +46,8 @@ def within_limits(fact: Fact) -> Fact:
 @cache
 def _mend_for(hint: object, name: str = "") -> Mend | None:
     """Return the function that bounds values of this type; None: it holds no number."""
-    if hint in (Commit, Tree):
-        return lambda value: value if _OBJECT.fullmatch(value) else type(value)()
+    if hint in (Commit, Tree, Reason):
+        return _reason if hint is Reason else _named_object
     if hasattr(hint, "__supertype__"):
         return _mend_for(hint.__supertype__, name)
     if hint in (int, float):
@@ -65,6 +68,28 @@ def _mend_for(hint: object, name: str = "") -> Mend | None:
 
 def _number(least: float, most: float) -> Mend:
     return lambda value: value if least <= value <= most else type(value)(bounded(value, least, most))
+
+
+def _named_object(value: str) -> str:
+    return value if _OBJECT.fullmatch(value) else type(value)()
+
+
+def _reason(value: Reason, depth: int = 1) -> Reason:
+    """Bound the numbers of a reason, and the reasons behind it: a log may hold them without end."""
+    kept: dict[str, Value] = {}
+    is_same = True
+    for name, each in value.fields.items():
+        if isinstance(each, Reason):
+            if depth == REASONS:
+                is_same = False
+                continue
+            kept[name] = _reason(each, depth + 1)
+        elif isinstance(each, (int, float)) and not -MOST <= each <= MOST:
+            kept[name] = type(each)(bounded(each, -MOST, MOST))
+        else:
+            kept[name] = each
+        is_same = is_same and kept[name] is each
+    return value if is_same else replace(value, fields=kept)
 
 
 def _object(kind: type) -> Mend | None:

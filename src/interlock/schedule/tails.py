@@ -40,8 +40,9 @@ class Tails:
             self._dirty.update(before[0].needs)
 
     def forget(self, task: TaskId) -> None:
-        """The task was done long ago: nothing that is left hangs on it."""
-        self._seen.pop(task, None)
+        """The task was done long ago, and the tails of what it needs end without it."""
+        if before := self._seen.pop(task, None):
+            self._dirty.update(before[0].needs)
         self._seconds.pop(task, None)
         self._dirty.discard(task)
 

@@ -51,7 +51,8 @@ def simulated_cases(
     else:
         other.tallies = fold(log).tallies  # that run itself, and what came after, tell of the agent too
         other = with_agent(other, _agent(other, agent))
-        is_priced = any(prospect(other.tasks[name], other.tallies).cost_usd for name in run.tries)
+        known = [task for name in run.tries if (task := other.tasks.get(name))]
+        is_priced = any(prospect(task, other.tallies).cost_usd for task in known)
         outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
     said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
     return [*cases, _case(f"simulated, {' '.join(said)}", outlooks, is_priced)]
