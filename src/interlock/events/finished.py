@@ -19,7 +19,7 @@ from interlock.events.state import State, TaskState
 from interlock.model.task import Commit, TaskId
 
 OF_RUN = 10
-"""How many times as many tasks of the current run are kept."""
+"""The current run keeps this many times `State.kept` of its own done tasks."""
 _task = msgspec.msgpack.Decoder(TaskState)
 
 

@@ -3,8 +3,8 @@
 Rules:
 1. A phase fact counts only if it names the epoch and the attempt the task is in.
 2. A move counts only if the life-cycle table has it.
-3. `apply` reports which tasks it changed; whoever keeps an index updates just those. Some of them may have
-   left `State.tasks`, as they were done long ago (`finished`).
+3. `apply` returns the tasks that it changed; an index of tasks updates only these. A task of them that is
+   not in `State.tasks` was done long ago (`finished`).
 """
 
 import re

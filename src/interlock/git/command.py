@@ -169,22 +169,17 @@ class Git:
         """Resolve each revision to an object, or None if there is none. Starts one process at most, and one
         for each revision with a line feed."""
         plain = [revision for revision in revisions if "\n" not in revision]
-        found = dict(zip(plain, await self._plain_names(plain), strict=True))
-        for odd in {*revisions} - found.keys():
-            found[odd] = await self._odd_name(odd)
-        return [found[revision] for revision in revisions]
-
-    async def _plain_names(self, revisions: Sequence[str]) -> list[str | None]:
         if self.lookup is not None:
-            return await self.lookup.names(revisions)
-        said = await self.run("cat-file", BATCH_CHECK, feed=as_lines(revisions))
-        return [named(line) for line in said.line.splitlines()]
-
-    async def _odd_name(self, revision: str) -> str | None:
-        if "\0" in revision:
-            return None
-        words = ("-q", "--verify", "--end-of-options", revision)
-        return (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
+            answers = await self.lookup.names(plain)
+        else:
+            feed = os.fsencode("".join(f"{revision}\n" for revision in plain))  # a path may be no UTF-8
+            said = await self.run("cat-file", BATCH_CHECK, feed=feed)
+            answers = [named(line) for line in said.line.splitlines()]
+        found = dict(zip(plain, answers, strict=True))
+        for odd in {*revisions} - found.keys():
+            words = ("-q", "--verify", "--end-of-options", odd.replace("\0", "\n"))  # no argument holds a NUL
+            found[odd] = (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
+        return [found[revision] for revision in revisions]
 
     async def changes(self, old: str, new: str) -> list[tuple[bytes, bytes]]:
         """The paths that differ between two commits or trees, each with how: A, D, M or T."""
@@ -198,11 +193,6 @@ class Git:
 
 
 BATCH_CHECK = "--batch-check=%(objectname)"
-
-
-def as_lines(words: Sequence[str]) -> bytes:
-    """Return each word with a line feed. A word may be a path that is no UTF-8."""
-    return b"".join(os.fsencode(word) + b"\n" for word in words)
 
 
 def named(line: str) -> str | None:

@@ -1,11 +1,12 @@
 """Git processes that answer the questions which come up several times for every change."""
 
 import asyncio
+import os
 import uuid
 from collections.abc import Sequence
 
 from interlock.git.bounds import OUTPUT_BYTES, too_large
-from interlock.git.command import BATCH_CHECK, Git, as_lines, named
+from interlock.git.command import BATCH_CHECK, Git, named
 from interlock.git.errors import GitFailed
 from interlock.git.resident import Resident, whole_lines
 
@@ -24,7 +25,7 @@ class Lookup:
 
     async def names(self, revisions: Sequence[str]) -> list[str | None]:
         """Resolve each revision to an object, or None if there is none."""
-        question = as_lines(revisions)
+        question = os.fsencode("".join(f"{revision}\n" for revision in revisions))
         lines = await self._names.ask(question, lambda answers: whole_lines(answers, len(revisions)))
         return [named(line) for line in lines]
 
