@@ -1,6 +1,8 @@
 """What people do from another terminal becomes a fact, or a clear refusal (T6, D4)."""
 
+import ast
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from interlock.events.facts import (
 from interlock.model.claim import task_resource
 from interlock.model.errors import StaleEpoch
 from interlock.model.task import TaskId
+from interlock.ui import cli
 from tests.ui.conftest import Lab, task
 
 
@@ -149,3 +152,17 @@ def test_programs_get_what_became_of_it(lab: Lab) -> None:
         "tasks": [{"id": "api", "state": "waiting"}],
         "live": False,
     }
+
+
+def test_only_actions_write_facts() -> None:
+    """The API and MCP will do what the commands do: a command that writes by itself would be left out."""
+    folder = Path(cli.__file__).parent
+    opens = {"session.py", "prove/stage.py"}  # a moved state folder, and a write of no fact at all
+    found = {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Attribute) and call.attr in ("append", "restore", "revoke")
+        if ast.unparse(call.value).split(".")[-1] in ("store", "Store")
+    }
+    assert found == opens

@@ -20,6 +20,7 @@ ELSEWHERE = {"demo", "run"}
 OF_A_TASK = ("logs", "attach", "explain", "show", "diff", "prompt", "retry", "reset", "cancel")
 ARGUMENTS = {
     **{name: ["t"] for name in OF_A_TASK},
+    "add": ["late", "Add one more"],
     "answer": ["t", "yes"],
     "say": ["t", "hello"],
     "what-if": ["--max-parallel", "2"],

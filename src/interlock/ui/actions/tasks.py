@@ -1,16 +1,23 @@
-"""Retry, reset and cancel tasks, and stop a run. All tasks are checked before the first fact is written."""
+"""Add, retry, reset and cancel tasks, and stop a run. Everything is checked before the first fact."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from interlock.events.facts import Fact, StopRequested, TaskCancelled, TaskReset, TaskRetried
+from interlock.engine.loading import catch_up
+from interlock.events.facts import Fact, StopRequested, TaskAccepted, TaskCancelled, TaskReset, TaskRetried
+from interlock.events.finished import all_tasks
 from interlock.events.lifecycle import Stage, next_move
-from interlock.events.state import TaskState
+from interlock.events.state import State, TaskState
 from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
-from interlock.model.task import TaskId
+from interlock.model.task import Origin, Task, TaskId
 from interlock.store.protocol import Store
 from interlock.ui.actions.answers import answer_question
 from interlock.ui.reading import Reading
+
+if TYPE_CHECKING:  # what reads a graph takes long to import
+    from interlock.engine.project import Project
+    from interlock.plan.added import Wish
 
 INSTEAD = {
     (TaskRetried, Stage.RUNNING): "is running; `interlock reset {0}` stops it and starts it again",
@@ -23,6 +30,29 @@ INSTEAD = {
     (TaskCancelled, Stage.DONE): "is done and cannot be cancelled",
     (TaskCancelled, Stage.CANCELLED): "is cancelled already; `interlock retry {0}` starts it again",
 }
+
+
+async def add_task(project: "Project", state: State, wish: "Wish", origin: Origin, actor: str) -> Task:
+    """Add a task beside the graph file, which lends its agents and defaults. Brings `state` up to date."""
+    from interlock.plan.added import added
+
+    task = added(wish, *await _graph_and_needs(project, state))
+    await project.store.append([TaskAccepted(task, origin, TaskId(wish.parent))], actor)
+    await catch_up(project.store, state)
+    if (known := state.tasks[task.id]).spec != task or known.origin != origin:
+        raise UsageError(
+            f"another task `{task.id}` was added at the same moment", f"interlock show {task.id}"
+        )
+    return task
+
+
+async def _graph_and_needs(project: "Project", state: State) -> tuple[str, dict[TaskId, tuple[TaskId, ...]]]:
+    """The text of the graph file, which must be one that `run` accepts, and the needs of all tasks."""
+    graph = await project.read_graph()
+    project.refuse_unagreed(graph)
+    known = {task.spec.id: task.spec.needs for task in all_tasks(state) if task.stage is not Stage.REMOVED}
+    text = (project.root / project.settings.graph).read_text(encoding="utf-8-sig")
+    return text, known | {task.id: task.needs for task in graph.tasks}
 
 
 async def retry(store: Store, tasks: Sequence[TaskState], note: str, actor: str) -> None:

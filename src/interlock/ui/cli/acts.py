@@ -9,9 +9,8 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
-from interlock.ui.actions.tasks import cancel, reset, retry, stop_run
+from interlock.ui.actions import cancel, record_lost_landings, reset, retry, stop_run
 from interlock.ui.cli.app import Command
-from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.runs import run_name
@@ -72,7 +71,7 @@ def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: b
 async def _act(invocation: Invocation, names: Sequence[str], act: Act, why: str, done: str) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        await note_lost_landings(project, reading)
+        await record_lost_landings(project.store, reading, project.state_dir.parent, actor())
         chosen = [find(reading.state, name) for name in names]
         await act(project.store, chosen, why, actor())
         await catch_up(project.store, reading.state)

@@ -25,6 +25,7 @@ from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, SandboxTri
 from interlock.process.containment import strongest
 from interlock.sandbox.refusals import NoSandbox
 from interlock.sandbox.unprivileged import unprivileged
+from interlock.ui.actions import record_canary
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.commit_hooks import hook_findings
@@ -58,7 +59,7 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
 
     async def keep(fact: CanaryTried) -> None:
         async with opened(invocation, create=True) as log:  # before the first run there is none
-            await log.store.append([fact], actor())
+            await record_canary(log.store, fact, actor())
 
     tell: Tell = (lambda _text: None) if invocation.wants_json() else note
     try:

@@ -111,12 +111,12 @@ def _private(path: Path) -> TextIO:
 
 
 async def _import(invocation: Invocation, path: Path) -> None:
+    from interlock.ui.actions import import_log
+
     async with opened(invocation, create=True) as project:
-        if await project.store.head():
-            raise UsageError("the log is not empty", "import into a fresh clone; two logs are never merged")
         # A byte that is no text is replaced: the chain then names the fact that has it.
         with path.open(encoding="utf-8", errors="replace") as file:
-            count = await project.store.restore(_lines(file))
+            count = await import_log(project.store, _lines(file))
     note(f"imported {count} facts; the chain is intact")
 
 

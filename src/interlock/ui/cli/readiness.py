@@ -18,6 +18,7 @@ from interlock.model.canary import canary_key
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
+from interlock.ui.actions import record_canary
 from interlock.ui.cli.app import remember_setting
 from interlock.ui.cli.output import note
 from interlock.ui.cli.session import actor
@@ -135,7 +136,7 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
             continue  # a check that is not green on main is told of by the run itself
         usual = sum(check.seconds for check in on_main)
         fact = await try_canary(project, commands, patience(limit, usual), usual)
-        await project.store.append([fact], actor())
+        await record_canary(project.store, fact, actor())
         if (result := canary_result(fact)).is_blind:
             text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
             raise EnvironmentProblem(text, wrong_copy_fix(copy))

@@ -15,9 +15,8 @@ from interlock.model.sandbox import Sandbox
 from interlock.schedule import Board
 from interlock.ui.cli.app import Command
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.moved_main import note_lost_landings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.cli.verdict import verdict
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.pool import slots_now
@@ -66,9 +65,11 @@ def _without_graph(is_bare: bool) -> str:
 
 
 async def _read(invocation: Invocation) -> tuple[Reading, bool]:
+    from interlock.ui.actions import record_lost_landings  # a reader must answer fast
+
     async with opened(invocation) as project:
         reading = await read(project.store)
-        await note_lost_landings(project, reading)
+        await record_lost_landings(project.store, reading, project.state_dir.parent, actor())
         return reading, project.is_bare
 
 

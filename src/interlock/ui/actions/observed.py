@@ -1,0 +1,48 @@
+"""Facts that a command finds out or carries over: canaries, lost landings, the log of another clone."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+from interlock.engine.loading import catch_up
+from interlock.events.facts import CanaryTried
+from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.store.protocol import Store
+from interlock.ui.reading import Reading
+
+
+async def record_canary(store: Store, fact: CanaryTried, actor: str) -> None:
+    """Write down the result of a canary, so that no run tries it again."""
+    await store.append([fact], actor)
+
+
+async def record_lost_landings(store: Store, reading: Reading, common_dir: Path, actor: str) -> None:
+    """Bring `reading` up to what main says: a person may have moved it. An active run does this itself.
+
+    Costs a look at one file while main is where it was.
+    """
+    state = reading.state
+    # A branch with a NUL in its name is none: the log of another program, or a damaged one, may hold that.
+    if reading.is_live or not state.branch or "\0" in state.branch:
+        return
+    from interlock.engine.landings import lost_landings
+    from interlock.git.place import Place, loose_ref
+    from interlock.git.repository import GitRepository
+
+    place = Place(common_dir, None, state.branch, "", (0, 0), {})
+    if loose_ref(place) == state.main:
+        return
+    with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
+        repository = GitRepository(place)
+        tip = await repository.tip()
+        if lost := await lost_landings(repository, state, state.branch):
+            await store.append(lost, actor)
+            await catch_up(store, state)
+        state.main = tip.commit  # as it is shown; the next run writes it down
+
+
+async def import_log(store: Store, lines: AsyncIterator[str]) -> int:
+    """Fill an empty log from an exported one; the number of facts."""
+    if await store.head():
+        raise UsageError("the log is not empty", "import into a fresh clone; two logs are never merged")
+    return await store.restore(lines)
