@@ -10,6 +10,8 @@ PINS := requirements/build.txt pyproject.toml scripts/setup.sh
 JOBS ?= 3
 # Extra words for pytest: make test ARGS="tests/plan -k cycle"
 ARGS ?=
+# Which part of the thorough tests `make test` runs too, of how many: 3/8.
+THOROUGH ?= 0/1
 # Which kinds of projects `make test-projects` tries; empty: all of them.
 KINDS ?=
 # `make mutants`: which sample, of how many.
@@ -23,7 +25,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-night test-agents test-projects mutants audit check fix bench bench-short docs lock changelog release setup clean
+.PHONY: help demo test test-all test-night test-agents test-projects mutants audit check fix bench bench-short docs lock changelog release setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,8 +41,11 @@ setup: $(DEV) ## make .venv with everything for working on Interlock
 demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; under a minute, no key
 	@$(PY) -m interlock demo $(ARGS)
 
-test: $(DEV) ## all tests but the night ones and those of real agent programs and projects
-	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
+test: $(DEV) ## the tests to run before each commit
+	@INTERLOCK_THOROUGH=$(THOROUGH) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
+
+test-all: ## the same, with the thorough tests: more variants, longer waits
+	@$(MAKE) --no-print-directory test THOROUGH=1/1
 
 test-night: $(DEV) ## the long tests, ten thousand simulated runs, more examples of each property
 	@INTERLOCK_SIM_SEEDS=10000 INTERLOCK_TEST_EXAMPLES=1000 INTERLOCK_COLD_TESTS=1 \

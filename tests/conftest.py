@@ -6,13 +6,14 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, try_all
 from tests.postgres_server import running_postgres
-from tests.tiers import EXAMPLES
+from tests.tiers import EXAMPLES, is_left_out
 
 KINDS = ("sim", "crash", "contract", "property")
 """A test is of the first kind it is marked with; without any it is a unit test."""
@@ -29,8 +30,10 @@ def pytest_configure() -> None:
 
     Containers often switch compiled files off. Then each command that a test starts would compile all of
     Interlock again, which takes longer than most of them run. `make test &` ignores Ctrl-C, and so would each
-    command that a test interrupts.
+    command that a test interrupts. The `python` of checks is the one of the tests, as in an activated
+    environment: it has pytest, and it is no shim of a version manager, which takes longer than most checks.
     """
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -65,7 +68,10 @@ def kind_of(item: pytest.Item) -> str:
     return next((kind for kind in KINDS if item.get_closest_marker(kind)), "unit")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if left_out := [item for item in items if is_left_out(item)]:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
     for item in items:
         item.user_properties.append(("kind", kind_of(item)))
 

@@ -103,6 +103,7 @@ def test_what_a_person_says_is_heard_before_the_session_ends(desk: Desk) -> None
     assert report.summary == "I was told: @echo again. All done."
 
 
+@pytest.mark.thorough
 def test_an_agent_that_does_not_leave_is_ended_and_its_work_kept(desk: Desk) -> None:
     report = desk.work("@write", Person(desk.executor), "allow", "--stubborn")
     assert (report.error, report.touched) == (None, ("hello.txt",))

@@ -17,6 +17,7 @@ from tests.engine.scratch import Scratch
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
+@pytest.mark.thorough
 def test_ten_agents_find_a_hidden_limit_that_halves_and_lose_nothing() -> None:
     """Must show 3, in short: `python -m bench brake` has the figures, and those without the brake."""
     calls = 8

@@ -8,6 +8,7 @@ import pytest
 
 from tests.crash.git_faults import ENGINE_TOO, GIT_ALONE, MOMENTS, FaultyGit, Point
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_thorough
 
 pytestmark = [pytest.mark.crash, pytest.mark.slow]
 
@@ -80,7 +81,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> int:
     return made.git.processes
 
 
-@pytest.mark.parametrize("point", LANDINGS, ids=str)
+@pytest.mark.parametrize("point", rest_thorough(LANDINGS, always=LANDINGS[:2]), ids=str)
 def test_git_killed_while_main_moves_loses_nothing(fault: Fault, point: Point) -> None:
     fault.strike_and_go_on(point)
     assert fault.git.struck

@@ -110,6 +110,7 @@ def test_a_session_lands_and_is_counted_and_the_key_is_nowhere(
     assert [path for path in kept if CANARY.encode() in path.read_bytes()] == []
 
 
+@pytest.mark.thorough
 def test_a_model_that_is_busy_says_nothing_about_the_task(
     scratch: Scratch, model: Model, claude: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

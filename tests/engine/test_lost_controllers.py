@@ -9,6 +9,7 @@ from tests.engine.scratch import WAIT, Scratch
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.thorough
 def test_five_deaths_of_the_controller_fail_no_task(scratch: Scratch, gate: Path) -> None:
     scratch.graph("  a: {goal: x, retries: 0}\n", f"{WAIT.format(gate=gate)}\necho done > a.txt")
     for _ in range(5):

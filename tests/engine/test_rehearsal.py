@@ -107,6 +107,7 @@ def test_the_original_is_not_touched_and_the_same_seed_says_the_same() -> None:
     assert state == before
 
 
+@pytest.mark.thorough
 def test_more_slots_are_never_foretold_to_take_longer() -> None:
     """For independent tasks, with the same luck."""
     state = planned(state_of(*(task(f"t{number}") for number in range(6))), [])

@@ -28,6 +28,7 @@ def test_what_cannot_be_recovered_does_not_keep_the_task_or_the_loop(scratch: Sc
     assert len(scratch.facts("PhaseLost")) == 1
 
 
+@pytest.mark.thorough
 def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_still_ends_everything(
     scratch: Scratch, gate: Path
 ) -> None:
@@ -74,6 +75,7 @@ def test_with_a_log_that_cannot_be_written_the_second_ctrl_c_ends_agents_at_once
 
 
 @pytest.mark.postgres
+@pytest.mark.thorough
 def test_a_second_signal_ends_a_run_whose_log_never_answers(
     scratch: Scratch, gate: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_second_signal_ends_a_run_whose_log_never_answers(
             os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.thorough
 def test_many_checks_may_each_take_their_time(scratch: Scratch) -> None:
     """The limit of a check is per command; only what goes on beyond all of them hangs."""
     scratch.graph(

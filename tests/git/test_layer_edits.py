@@ -135,6 +135,7 @@ def test_what_is_imported_is_what_git_finds_in_a_plain_checkout(twice: Twice, sc
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="we are without rights already")
+@pytest.mark.thorough
 def test_the_same_holds_for_a_user_without_rights() -> None:
     here = Path(__file__)
     tests = [

@@ -256,6 +256,7 @@ def test_a_program_that_asks_without_end_takes_few_processes_and_none_when_it_is
     assert [pid for pid in pids() if psutil.pid_exists(pid)] == []
 
 
+@pytest.mark.thorough
 def test_a_question_given_up_at_any_moment_leaves_neither_process_nor_pipe(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_session_that_failed_is_told_of_in_the_next_prompt(scratch: Scratch, o
     )
 
 
+@pytest.mark.thorough
 def test_a_session_that_took_too_long(scratch: Scratch, own_hooks: OwnHooks, gate: Path) -> None:
     """A1: the time limit of an attempt."""
     own_hooks.write(SessionEnd=own_hooks.record)

@@ -29,11 +29,12 @@ from tests.run.tree import (
     possible,
     python_as_nobody,
 )
+from tests.tiers import rest_thorough
 
 pytestmark = [linux, pytest.mark.slow]
 
 
-@pytest.fixture(params=KINDS, ids=str)
+@pytest.fixture(params=rest_thorough(KINDS, always=KINDS[:1]), ids=str)
 def kind(request: pytest.FixtureRequest) -> Containment:
     return possible(request.param)
 

@@ -14,6 +14,7 @@ import interlock
 from tests.engine.scratch import INTERLOCK, Scratch
 from tests.run.tree import linux
 from tests.sandbox.room import furnished
+from tests.tiers import rest_thorough
 
 pytestmark = [linux, pytest.mark.sandbox, pytest.mark.slow]
 
@@ -121,7 +122,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(params=BROKEN)
+@pytest.fixture(params=rest_thorough(BROKEN, always=["no bubblewrap", "AppArmor"]))
 def broken(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Machine, tuple[str, ...]]:
     furnished(tmp_path, "bubblewrap")  # otherwise nothing here would be broken by us
     make, words = BROKEN[request.param]

@@ -69,12 +69,14 @@ def starts_in(rows: list[Recorded]) -> list[tuple[str, int]]:
     return [(fact.task, fact.epoch) for fact in facts if isinstance(fact, PhaseStarted)]
 
 
+@pytest.mark.thorough
 def test_eight_processes_that_race_for_200_claims_get_each_exactly_once(disk_log: Log) -> None:
     wins = wins_of("race", disk_log)
     assert sorted(wins) == sorted((f"r{n}", 1) for n in range(RESOURCES))
     assert sorted(starts_in(log_of(disk_log))) == sorted(wins)
 
 
+@pytest.mark.thorough
 def test_epochs_rise_strictly_in_the_log_however_claims_are_taken_and_lost(disk_log: Log) -> None:
     """The log is the order in which it happened: every claim that was told to somebody is in it, once."""
     wins = wins_of("contend", disk_log)

@@ -70,6 +70,7 @@ def exported(path: Path, facts: Iterable[tuple[str, str]]) -> Path:
 
 
 @pytest.mark.parametrize("seed", rest_at_night(range(5), by_day=[0]))
+@pytest.mark.thorough
 def test_every_command_answers_over_a_log_that_holds_anything(seed: int, lab: Lab, tmp_path: Path) -> None:
     (lab.root / "task-graph.yaml").write_text(GRAPH)
     assert lab.run("events", "--import", str(hostile_log(seed, tmp_path / "log.ndjson"))).code == 0

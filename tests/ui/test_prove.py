@@ -94,6 +94,7 @@ def suspended(folder: Path) -> psutil.Process:
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+@pytest.mark.thorough
 def test_every_mechanism_is_shown_firing_with_the_facts_that_say_so(tmp_path: Path) -> None:
     """W1, T3 and D4 among others: `PROOFS` names the ids that each proof is about."""
     result = doctor(tmp_path, "--prove", "--json")
@@ -175,6 +176,7 @@ def test_whoever_ends_it_finds_no_process_and_no_folder_left(tmp_path: Path, num
 
 @linux
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_a_killed_one_left_is_ended_by_the_next(tmp_path: Path) -> None:
     """Even a process that was stopped, which nothing but a signal ends."""
     with proving(tmp_path) as killed:
