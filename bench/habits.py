@@ -12,7 +12,7 @@ from interlock.events import facts as f
 from interlock.events.parts import Work
 from interlock.events.state import State, TaskState
 from interlock.learn.footprints import Footprints
-from interlock.model.history import BranchHistory, Change
+from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.task import Commit, Task
 
 COMMITS, DONE, WORDS, GOAL_WORDS, FILES = 2_000, 100, 200, 12, 4
@@ -38,7 +38,7 @@ def forecasts(tasks: Sequence[Task]) -> list[Row]:
 
 
 def _past(dice: random.Random) -> BranchHistory:
-    changes = tuple(Change(Commit(str(at)), _edits(dice)) for at in range(COMMITS))
+    changes = tuple(PastCommit(Commit(str(at)), _edits(dice)) for at in range(COMMITS))
     tree = {f"a{area}/f{file}.py" for area in range(AREAS) for file in range(FILES)}
     return BranchHistory(changes, frozenset(tree.union(*(change.paths for change in changes))))
 

@@ -6,13 +6,13 @@ import pytest
 
 from interlock.git import history
 from interlock.git.history import read_changes
-from interlock.model.history import Change
+from interlock.model.history import PastCommit
 from tests.git.world import World, git, run
 
 pytestmark = pytest.mark.slow
 
 
-def changes(world: World) -> list[Change]:
+def changes(world: World) -> list[PastCommit]:
     return list(run(read_changes(world.place.git, world.place.ref, cache(world))))
 
 

@@ -8,7 +8,7 @@ from interlock.learn.cochange import CoChange
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.learn.mentions import Mentions
 from interlock.model.forecast import Chance
-from interlock.model.history import BranchHistory, Change
+from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.schedule.footprint import LIKELY
 
@@ -19,8 +19,8 @@ def task(name: str = "t", goal: str = "Do it", **more: object) -> TaskState:
     return TaskState(Task(TaskId(name), goal, AGENT, **more))  # type: ignore[arg-type]  # fields of Task
 
 
-def changes(*sets: str, times: int = 1) -> tuple[Change, ...]:
-    return tuple(Change(Commit(str(at)), tuple(paths.split())) for at, paths in enumerate(sets * times))
+def changes(*sets: str, times: int = 1) -> tuple[PastCommit, ...]:
+    return tuple(PastCommit(Commit(str(at)), tuple(paths.split())) for at, paths in enumerate(sets * times))
 
 
 def worked(name: str, *touched: str, goal: str = "Do it", **more: object) -> TaskState:
@@ -30,14 +30,14 @@ def worked(name: str, *touched: str, goal: str = "Do it", **more: object) -> Tas
 
 
 def found(
-    one: TaskState, past: tuple[Change, ...] = (), *others: TaskState, files: str = ""
+    one: TaskState, past: tuple[PastCommit, ...] = (), *others: TaskState, files: str = ""
 ) -> dict[str, Chance]:
     tree = frozenset(files.split())
     state = State(tasks={other.spec.id: other for other in others})
     return {chance.path: chance for chance in Footprints(BranchHistory(past, tree), state).of(one)}
 
 
-def edited_with(path: str, past: tuple[Change, ...]) -> dict[str, float]:
+def edited_with(path: str, past: tuple[PastCommit, ...]) -> dict[str, float]:
     return dict(CoChange(past).companions(path))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.git.protocol import Divergence
-from interlock.model.history import BranchHistory, Change
+from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
 
@@ -130,7 +130,7 @@ class FakeRepository:
 
     async def past(self) -> BranchHistory:
         later = [commit for commit in self.on_branch if self.commits[commit].parent]
-        changes = (Change(commit, self._changed(commit)) for commit in later)
+        changes = (PastCommit(commit, self._changed(commit)) for commit in later)
         here = frozenset(self.files(self.refs[self.ref]))
         return BranchHistory(tuple(change for change in changes if change.paths), here)
 

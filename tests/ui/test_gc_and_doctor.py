@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlock.git.attempt import AttemptFolder, Kept, Opened
+from interlock.git.attempt import AttemptFolder, Kept, WorkspaceOpened
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Commit, TaskId
@@ -26,7 +26,7 @@ def trashed(lab: Lab, name: str, *, kept: bool, days: int) -> Path:
     (home / "tree").mkdir(parents=True)
     (home / "tree" / "secret.txt").write_text("work")
     folder = AttemptFolder(home)
-    folder.note(Opened(TaskId("a"), 1, Commit("b" * 40), {}))
+    folder.note(WorkspaceOpened(TaskId("a"), 1, Commit("b" * 40), {}))
     if kept:
         folder.note(Kept(Commit("c" * 40), "refs/interlock/work/a/1"))
     old = home.stat().st_mtime - days * DAY

@@ -23,7 +23,7 @@ class DamagedNote(InterlockError):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class WorkspaceOpened:
     """Written last when a workspace is made: without it no agent has ever been in there."""
 
     task: str
@@ -90,10 +90,10 @@ class AttemptFolder:
         """Our git dir on the same files."""
         return self.home / "trusted.git"
 
-    def opened(self) -> Opened | None:
+    def opened(self) -> WorkspaceOpened | None:
         """Read the note of its making; None if it is unfinished. `DamagedNote` if an agent changed it."""
         try:
-            found = Opened(**json.loads((self.home / _OPENED).read_text()))
+            found = WorkspaceOpened(**json.loads((self.home / _OPENED).read_text()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError) as error:
@@ -109,13 +109,13 @@ class AttemptFolder:
             # Not there; or an agent has been at it, and then it is as good as never collected.
             return None
 
-    def note(self, what: Opened | Kept) -> None:
+    def note(self, what: WorkspaceOpened | Kept) -> None:
         """Write a note, whole or not at all. It does not wait for the disk.
 
         A power cut may take the note. Then its subject counts as undone: a workspace of the last seconds,
         whose files the cut took too, or a collection, which is repeated.
         """
-        path = self.home / (_OPENED if isinstance(what, Opened) else _COLLECTED)
+        path = self.home / (_OPENED if isinstance(what, WorkspaceOpened) else _COLLECTED)
         fresh = path.with_name(path.name + ".new")
         fresh.write_text(json.dumps(asdict(what)))
         fresh.replace(path)
@@ -124,7 +124,7 @@ class AttemptFolder:
         """Remove the note of an earlier collection, before the next one."""
         (self.home / _COLLECTED).unlink(missing_ok=True)
 
-    def workspace(self, opened: Opened, path: Path, grant: Grant | None = None) -> Workspace:
+    def workspace(self, opened: WorkspaceOpened, path: Path, grant: Grant | None = None) -> Workspace:
         """Describe the folder as the engine knows it; `path` is where the agent finds it."""
         task, base = TaskId(opened.task), Commit(opened.base)
         return Workspace(task, opened.attempt, base, path, self.home, grant or Grant())

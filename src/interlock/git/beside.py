@@ -36,7 +36,7 @@ async def nothing_built(_tree: str) -> Shown | None:
     return None
 
 
-class Beside:
+class CheckoutLayers:
     """Finds and keeps these layers for one process."""
 
     def __init__(self, place: Place, may_include: Callable[[str], bool] = lambda _: True) -> None:

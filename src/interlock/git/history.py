@@ -19,7 +19,7 @@ import msgspec
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.git.files import write_durably
-from interlock.model.history import Change
+from interlock.model.history import PastCommit
 from interlock.model.task import Commit
 
 COMMITS_MOST = 2_000
@@ -43,7 +43,7 @@ class _Kept:
     version: int = _VERSION
     ref: str = ""
     tip: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PastCommit, ...] = ()
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Commit:
     renames: list[tuple[str, str]]
 
 
-async def read_changes(git: Git, ref: str, cache: Path) -> tuple[Change, ...]:
+async def read_changes(git: Git, ref: str, cache: Path) -> tuple[PastCommit, ...]:
     """The latest changes of a branch, oldest first; only what is new since the last time is asked of git."""
     kept = _load(cache, ref)
     tip = (await git.names(ref))[0] or ""
@@ -120,17 +120,17 @@ def _parsed(items: tuple[str, ...]) -> Iterator[_Commit]:
         yield commit
 
 
-def _understood(commits: list[_Commit]) -> tuple[list[Change], dict[str, str]]:
+def _understood(commits: list[_Commit]) -> tuple[list[PastCommit], dict[str, str]]:
     """The changes, oldest first, and what files of earlier commits are called today."""
     today: dict[str, str] = {}
-    changes: list[Change] = []
+    changes: list[PastCommit] = []
     for commit in commits:
         if not commit.is_first and 0 < len(commit.paths) <= FILES_MOST:
-            changes.append(_renamed(Change(commit.id, tuple(commit.paths)), today))
+            changes.append(_renamed(PastCommit(commit.id, tuple(commit.paths)), today))
         for old, new in commit.renames:
             today[old] = today.get(new, new)
     return changes[::-1], today
 
 
-def _renamed(change: Change, today: dict[str, str]) -> Change:
-    return Change(change.commit, tuple(sorted({today.get(path, path) for path in change.paths})))
+def _renamed(change: PastCommit, today: dict[str, str]) -> PastCommit:
+    return PastCommit(change.commit, tuple(sorted({today.get(path, path) for path in change.paths})))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
-from interlock.git.beside import Beside, Built, Shown, nothing_built
+from interlock.git.beside import Built, CheckoutLayers, Shown, nothing_built
 from interlock.git.command import Git
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
@@ -39,7 +39,7 @@ class Overlays:
         self._built = built
         self._trees = Trees(place)
         self._new_trees = Trees(place, is_new=True)
-        self._beside = Beside(place, may_include)
+        self._beside = CheckoutLayers(place, may_include)
 
     async def furnish(self, folder: AttemptFolder, tree: str, *, bare: bool = False) -> Grant:
         """The layers of a folder that has its git dirs already, and what its program may reach.

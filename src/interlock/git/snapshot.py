@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interlock.git.attempt import AttemptFolder, Opened, agent_commits, agent_head, objects_are_plain
+from interlock.git.attempt import AttemptFolder, WorkspaceOpened, agent_commits, agent_head, objects_are_plain
 from interlock.git.bounds import REFS
 from interlock.git.command import Git
 from interlock.git.commits import commit_text, write_commit
@@ -164,7 +164,7 @@ async def _committed(git: Git, history: _History) -> bytes:
 
 
 async def _stage_layer(
-    git: Git, folder: AttemptFolder, committed: bytes, opened: Opened
+    git: Git, folder: AttemptFolder, committed: bytes, opened: WorkspaceOpened
 ) -> tuple[str, tuple[str, ...]]:
     """The tree that was below with what the upper layer says of it, and what could not be part of that.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from interlock.git import include, intake, snapshot
-from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, Opened
+from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, WorkspaceOpened
 from interlock.git.beside import Built, nothing_built
 from interlock.git.bounds import check_files
 from interlock.git.command import Git
@@ -92,7 +92,9 @@ class GitWorkspaces:
         assert isinstance(furnished, _Furnished)  # noqa: S101 - no problem, so that is what it is
         dedicate(self._place, folder, task, base, head)
         begun = tuple(sorted(look_at(folder.tree).files)) if furnished.tree else ()
-        opened = Opened(task, attempt, base, furnished.included, furnished.tree, furnished.shown, begun)
+        opened = WorkspaceOpened(
+            task, attempt, base, furnished.included, furnished.tree, furnished.shown, begun
+        )
         folder.note(opened)
         return folder.workspace(opened, furnished.path, furnished.grant)
 

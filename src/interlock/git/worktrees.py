@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 @dataclass(frozen=True, slots=True)
-class Worktree:
+class PersonWorkspace:
     """A person's workspace."""
 
     name: str
@@ -68,7 +68,7 @@ class Worktrees:
         self._folder = folder
         self._git = Git(place.common_dir, as_user=True)
 
-    async def make(self, name: str, start: str) -> Worktree:
+    async def make(self, name: str, start: str) -> PersonWorkspace:
         """Make a new folder on a new branch, from the commit that `start` names."""
         if not _NAME.fullmatch(name):
             raise UsageError(
@@ -87,7 +87,7 @@ class Worktrees:
         await include(self._place, path)
         return await self._look(path, branch)
 
-    async def listing(self) -> list[Worktree]:
+    async def listing(self) -> list[PersonWorkspace]:
         """All of them, by name."""
         said = await self._git.run("worktree", "list", "--porcelain", "-z")
         found = []
@@ -99,7 +99,7 @@ class Worktrees:
                 found.append(await self._look(path, branch))
         return sorted(found, key=lambda one: one.name)
 
-    async def find(self, name: str) -> Worktree:
+    async def find(self, name: str) -> PersonWorkspace:
         """The workspace of this name."""
         for one in await self.listing():
             if one.name == name:
@@ -126,7 +126,7 @@ class Worktrees:
             await self._git.run("branch", "--quiet", "-D", "--end-of-options", one.branch)
         return kept
 
-    async def _look(self, path: Path, branch: str) -> Worktree:
+    async def _look(self, path: Path, branch: str) -> PersonWorkspace:
         inside = self._inside(path)
         status, counted, (commit,) = await asyncio.gather(
             _status(inside),
@@ -134,7 +134,7 @@ class Worktrees:
             inside.names("HEAD"),
         )
         created = (inside.git_dir / "gitdir").stat().st_mtime
-        return Worktree(
+        return PersonWorkspace(
             name=path.name,
             path=path,
             branch=branch,
@@ -145,7 +145,7 @@ class Worktrees:
             size_bytes=await asyncio.to_thread(folder_bytes, path),
         )
 
-    async def _archive(self, one: Worktree) -> str:
+    async def _archive(self, one: PersonWorkspace) -> str:
         """A ref on its last commit, or on one more with what is not committed yet."""
         inside, commit = self._inside(one.path), one.commit
         if one.uncommitted:
@@ -186,7 +186,7 @@ async def _status(inside: Git) -> tuple[str, ...]:
     return tuple(path for path in found if path not in overlooked or os.path.lexists(root / path))
 
 
-def in_words(one: Worktree) -> str:
+def in_words(one: PersonWorkspace) -> str:
     """Describe the work in a workspace that is nowhere else."""
     files = f"{len(one.uncommitted)} uncommitted file{'s' if len(one.uncommitted) > 1 else ''}"
     commits = f"{one.unmerged} unmerged commit{'s' if one.unmerged > 1 else ''}"

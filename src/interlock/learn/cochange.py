@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from posixpath import dirname
 
 from interlock.model.globs import is_literal, matches, stem
-from interlock.model.history import Change
+from interlock.model.history import PastCommit
 
 HALF_LIFE = 150
 """Changes after which one counts half."""
@@ -51,7 +51,7 @@ class _Rates:
 class CoChange:
     """An index over changes, oldest first."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[PastCommit]) -> None:
         self._changes = [frozenset(change.paths) for change in changes]
         latest = len(changes) - 1
         self._weights = [

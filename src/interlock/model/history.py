@@ -6,7 +6,7 @@ from interlock.model.task import Commit
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PastCommit:
     """One commit of the branch."""
 
     commit: Commit
@@ -18,7 +18,7 @@ class Change:
 class BranchHistory:
     """The past changes of a branch."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PastCommit, ...] = ()
     """The latest ones, oldest first. Imports and reformattings say nothing about what belongs together, and
     are not among them."""
     files: frozenset[str] = frozenset()

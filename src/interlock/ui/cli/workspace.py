@@ -11,7 +11,7 @@ import click
 from interlock.engine.project import Project
 from interlock.events.state import State
 from interlock.git.trash import LeftState
-from interlock.git.worktrees import Worktree, Worktrees, folder_bytes, in_words
+from interlock.git.worktrees import PersonWorkspace, Worktrees, folder_bytes, in_words
 from interlock.model.durations import lasting
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
@@ -57,7 +57,7 @@ def new(invocation: Invocation, name: str, start: str | None) -> None:
     say(f"next: {paint(f'cd {shlex.quote(str(made.path))}', 'cyan')}")
 
 
-async def _new(invocation: Invocation, name: str, start: str | None) -> tuple[Worktree, str]:
+async def _new(invocation: Invocation, name: str, start: str | None) -> tuple[PersonWorkspace, str]:
     async with opened_fully(invocation) as project:
         told = await project.repository.fetch() if project.settings.fetch and not start else ""
         return await worktrees(project).make(name, start or project.place.ref), told
@@ -84,7 +84,7 @@ def listing(invocation: Invocation) -> None:
         note("there are no workspaces; next: interlock workspace new NAME")
 
 
-async def _list(invocation: Invocation) -> tuple[list[Worktree], list[AgentWorkspace]]:
+async def _list(invocation: Invocation) -> tuple[list[PersonWorkspace], list[AgentWorkspace]]:
     async with opened_fully(invocation) as project:
         state = (await read(project.store)).state
         return await worktrees(project).listing(), await asyncio.to_thread(_of_agents, project, state)
@@ -138,7 +138,7 @@ def worktrees(project: Project) -> Worktrees:
     return Worktrees(project.place, folder)
 
 
-def _mine(one: Worktree) -> Sequence[str]:
+def _mine(one: PersonWorkspace) -> Sequence[str]:
     state = paint("clean", "green") if one.is_clean else paint(in_words(one), "yellow")
     return one.name, one.branch or "(no branch)", lasting(one.age_seconds), _size(one.size_bytes), state
 
