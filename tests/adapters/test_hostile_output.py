@@ -11,7 +11,7 @@ from interlock.events.facts import WorkFinished
 from interlock.events.record import decode, encode
 from interlock.model.process import Ended, Exit
 from interlock.model.task import TaskId
-from interlock.run.session import Session
+from interlock.run.session import SessionRecord
 from tests.adapters.test_contract import RECORDINGS, context
 
 pytestmark = [pytest.mark.contract, pytest.mark.slow]
@@ -60,7 +60,9 @@ def recorded(use: str) -> list[object]:
 def test_no_output_of_a_program_breaks_its_session_or_what_is_written_of_it(use: str, tmp_path: Path) -> None:
     dice, known = random.Random(use), recorded(use)
     for number in range(SESSIONS):
-        session = Session(ADAPTERS[use].reader(context(use)), tmp_path / "events", str, "id", str(tmp_path))
+        session = SessionRecord(
+            ADAPTERS[use].reader(context(use)), tmp_path / "events", str, "id", str(tmp_path)
+        )
         for _ in range(8):
             line = json.dumps(spoiled(dice.choice(known), dice), ensure_ascii=False)
             session.hear(line if dice.random() < 0.9 else dice.choice((*NOISE, line[: len(line) // 2])))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from interlock.events import facts as f
 from interlock.events.asked import Question
-from interlock.events.lifecycle import Place, Stage, next_move
+from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.reason import said
@@ -42,7 +42,7 @@ PHASES = range(len(PIPELINE))
 ALL = [(stage, index, kind) for stage in Stage for index in PHASES for kind in KINDS if kind not in OWN_RULES]
 
 
-def place(stage: Stage, index: int, kind: type[f.Fact]) -> Place | None:
+def place(stage: Stage, index: int, kind: type[f.Fact]) -> Destination | None:
     return next_move(stage, PIPELINE, index, kind)
 
 

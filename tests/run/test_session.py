@@ -10,7 +10,7 @@ from interlock.agents.adapter import SessionVerdict
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Event, EventKind
 from interlock.run import session as module
-from interlock.run.session import TEXT_CHARS, TOOLS_MOST, Denials, Session
+from interlock.run.session import TEXT_CHARS, TOOLS_MOST, Denials, SessionRecord
 
 WELL = Exit(Ended.EXITED, 0, 1.0, "")
 
@@ -28,8 +28,10 @@ class Script:
         return SessionVerdict(summary="done")
 
 
-def played(tmp_path: Path, *events: Event) -> Session:
-    session = Session(Script(*events), tmp_path / "events.jsonl", lambda text: text.replace("key", "*"), "s")
+def played(tmp_path: Path, *events: Event) -> SessionRecord:
+    session = SessionRecord(
+        Script(*events), tmp_path / "events.jsonl", lambda text: text.replace("key", "*"), "s"
+    )
     for _ in events:
         session.hear("next")
     return session

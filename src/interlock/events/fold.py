@@ -22,7 +22,7 @@ from interlock.events.effects import EFFECTS, close_question
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.finished import forget_needs, leave, recall, remember_needs
 from interlock.events.learning import HANDLERS, credit
-from interlock.events.lifecycle import Place, Stage, next_move
+from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.pairing import observe
 from interlock.events.parts import Queue
 from interlock.events.record import Recorded, Unreadable
@@ -208,7 +208,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         forget_needs(state, known)
         known.spec, known.session.cut_off = spec, None
         close_question(known)  # the agent that asked it had another task
-        place = _next_place(known, fact) or Place(known.stage, known.phase_index)
+        place = _next_place(known, fact) or Destination(known.stage, known.phase_index)
         if place.begins:
             known.trouble.failures, known.trouble.losses, known.trouble.waits = [], 0, 0
         _move(state, known, place, row.time)
@@ -287,7 +287,7 @@ def _spend(state: State, task: TaskState, fact: Any) -> None:
         state.used += usage
 
 
-def _next_place(task: TaskState, fact: f.Fact) -> Place | None:
+def _next_place(task: TaskState, fact: f.Fact) -> Destination | None:
     return next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact))
 
 
@@ -327,7 +327,7 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
     return True
 
 
-def _move(state: State, task: TaskState, place: Place, time: float) -> set[TaskId]:
+def _move(state: State, task: TaskState, place: Destination, time: float) -> set[TaskId]:
     """Put a task into a stage and a phase, and keep the indexes; return the dependents that this frees."""
     before, stage = task.stage, place.stage
     task.stage, task.phase_index = stage, place.phase_index

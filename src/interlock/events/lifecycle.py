@@ -75,7 +75,7 @@ class Row(NamedTuple):
     go: Go = Go.HERE
 
 
-class Place(NamedTuple):
+class Destination(NamedTuple):
     """The stage and phase that a move leads to."""
 
     stage: Stage
@@ -138,7 +138,7 @@ MOVES: dict[tuple[Stage, PhaseKind, type[Fact]], tuple[Stage, Go]] = {
 }
 
 
-def next_move(stage: Stage, pipeline: Sequence[Phase], index: int, fact: type[Fact]) -> Place | None:
+def next_move(stage: Stage, pipeline: Sequence[Phase], index: int, fact: type[Fact]) -> Destination | None:
     """Return where `fact` leads from a stage and a phase; None when it changes nothing."""
     here = min(index, len(pipeline) - 1)
     if (move := MOVES.get((stage, pipeline[here].kind, fact))) is None:
@@ -146,16 +146,16 @@ def next_move(stage: Stage, pipeline: Sequence[Phase], index: int, fact: type[Fa
     to, go = move
     match go:
         case Go.ON:
-            return Place(to if here + 1 < len(pipeline) else Stage.DONE, here + 1)
+            return Destination(to if here + 1 < len(pipeline) else Stage.DONE, here + 1)
         case Go.BACK:
             back = pipeline[here].back_to or pipeline[here].name
-            return Place(to, _index_of(pipeline, back), True)
+            return Destination(to, _index_of(pipeline, back), True)
         case Go.FIRST:
-            return Place(to, 0, True)
+            return Destination(to, 0, True)
         case Go.END:
-            return Place(to, len(pipeline))
+            return Destination(to, len(pipeline))
         case _:
-            return Place(to, index, go is Go.AGAIN)
+            return Destination(to, index, go is Go.AGAIN)
 
 
 def _index_of(pipeline: Sequence[Phase], name: str) -> int:

@@ -14,8 +14,8 @@ from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import check, explain
 from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
-from interlock.plan.problem import GraphProblems, Notes, Place, Severity
-from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, Settings, SetupPart
+from interlock.plan.problem import GraphProblems, Notes, Position, Severity
+from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, SetupPart, TaskSettings
 from interlock.plan.yaml_text import Document, Value, read, split_lines
 
 _FIELDS = {
@@ -73,7 +73,7 @@ def _decode(text: str | bytes, source: str) -> str:
         lines = split_lines(text[: error.start].decode(errors="replace"))
         notes = Notes(source, lines)
         message = f"the byte 0x{text[error.start]:02x} is not UTF-8"
-        notes.add(Place(len(lines), len(lines[-1]) + 1), message, "save the file as UTF-8 text")
+        notes.add(Position(len(lines), len(lines[-1]) + 1), message, "save the file as UTF-8 text")
         raise GraphProblems(notes.sorted(Severity.ERROR)) from error
 
 
@@ -160,7 +160,7 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-def _settings(part: Settings) -> dict[str, Any]:  # Any: the settings are of many types
+def _settings(part: TaskSettings) -> dict[str, Any]:  # Any: the settings are of many types
     """The values in the file, without defaults."""
     settings: dict[str, Any] = {}
     for key in part.model_fields_set:

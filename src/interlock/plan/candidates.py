@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock.model.task import ANY, COMPLEXITIES, WORKER
-from interlock.plan.schema import AgentPart, Settings
+from interlock.plan.schema import AgentPart, TaskSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ _SAID = frozenset({"agent", "role", "requires", "complexity"})
 class Candidates:
     """Finds the agents of tasks. Most tasks want the same, so each answer is worked out once."""
 
-    def __init__(self, defaults: Settings, agents: Mapping[str, AgentPart]) -> None:
+    def __init__(self, defaults: TaskSettings, agents: Mapping[str, AgentPart]) -> None:
         self._agents = agents
         self._known: dict[Wanted, Found] = {}
         self._defaults = {key: getattr(defaults, key) for key in _SAID & defaults.model_fields_set}
         self._by_default = _wanted(self._defaults)
 
-    def want(self, task: Settings) -> Wanted:
+    def want(self, task: TaskSettings) -> Wanted:
         """The task's requirements on its agent, with the defaults for the rest."""
         said = _SAID & task.model_fields_set
         if not said:

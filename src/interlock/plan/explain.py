@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from interlock.model.nearest import suggest
 from interlock.plan.problem import Notes
-from interlock.plan.schema import AgentPart, GraphPart, Settings, TaskPart
+from interlock.plan.schema import AgentPart, GraphPart, TaskPart, TaskSettings
 from interlock.plan.yaml_text import Places
 
 _NAMES: dict[type, str] = {
@@ -47,7 +47,7 @@ def _unknown_key(_: ErrorDetails, path: Path) -> Found:
 
 
 def _part_at(path: Path) -> type[BaseModel]:
-    parts: dict[object, type[BaseModel]] = {"tasks": TaskPart, "agents": AgentPart, "defaults": Settings}
+    parts: dict[object, type[BaseModel]] = {"tasks": TaskPart, "agents": AgentPart, "defaults": TaskSettings}
     return parts[path[0]] if path else GraphPart
 
 

@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Position:
     """A position in the file, counted from 1 as editors do."""
 
     line: int
@@ -60,12 +60,12 @@ class Notes:
     def __init__(self, source: str, lines: Sequence[str]) -> None:
         self._source = source
         self._lines = lines
-        self._found: dict[tuple[Severity, Place], Problem] = {}
+        self._found: dict[tuple[Severity, Position], Problem] = {}
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, place: Place, message: str, hint: str, severity: Severity = Severity.ERROR) -> None:
+    def add(self, place: Position, message: str, hint: str, severity: Severity = Severity.ERROR) -> None:
         """Note a problem, unless its place has one already."""
         excerpt = self._excerpt(place)
         problem = Problem(
@@ -73,7 +73,7 @@ class Notes:
         )
         self._found.setdefault((severity, place), problem)
 
-    def warn(self, place: Place, message: str, hint: str) -> None:
+    def warn(self, place: Position, message: str, hint: str) -> None:
         """Note something that is allowed and probably not meant."""
         self.add(place, message, hint, Severity.WARNING)
 
@@ -87,7 +87,7 @@ class Notes:
         if errors := self.sorted(Severity.ERROR):
             raise GraphProblems(errors)
 
-    def _excerpt(self, place: Place) -> str:
+    def _excerpt(self, place: Position) -> str:
         if place.line > len(self._lines):
             return ""
         line, caret = self._lines[place.line - 1], place.col - 1

@@ -193,7 +193,7 @@ _ABSENT: Any = None
 _EMPTY: Any = ()
 
 
-class Settings(_Part):
+class TaskSettings(_Part):
     """The keys that a task may have, and that `defaults` may set for all tasks."""
 
     agent: Names = Field(
@@ -233,7 +233,7 @@ class Settings(_Part):
     subsystem: Line = Field(_ABSENT, description="The part of the system that it changes.")
 
 
-class TaskPart(Settings):
+class TaskPart(TaskSettings):
     """One piece of work for one agent, ending in one landing."""
 
     goal: Text = Field(description="The work to do, in words for the agent.")
@@ -313,7 +313,7 @@ class SetupPart(_Part):
     makes: list[Path] = Field(_EMPTY, description="The folders it makes. Known for the usual tools.")
 
 
-class DefaultsPart(Settings):
+class DefaultsPart(TaskSettings):
     """Values for all tasks."""
 
     setup: SetupPart = Field(

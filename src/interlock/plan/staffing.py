@@ -6,7 +6,7 @@ from interlock.model.nearest import suggest
 from interlock.model.task import ANY, COMPLEXITIES
 from interlock.plan.candidates import Candidates, Found, Wanted, named_by
 from interlock.plan.problem import Notes
-from interlock.plan.schema import GraphPart, Settings
+from interlock.plan.schema import GraphPart, TaskSettings
 from interlock.plan.yaml_text import Places
 
 Path = tuple[str | int, ...]
@@ -41,7 +41,7 @@ class _Staff:
         self._labels = {label for agent in part.agents.values() for label in agent.labels}
         self._able = {word for agent in part.agents.values() for word in agent.capabilities}
 
-    def note_names(self, said: Settings, path: Path) -> None:
+    def note_names(self, said: TaskSettings, path: Path) -> None:
         """Names of agents that do not exist."""
         if "agent" not in said.model_fields_set:
             return

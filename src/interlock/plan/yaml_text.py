@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent
 
-from interlock.plan.problem import Notes, Place
+from interlock.plan.problem import Notes, Position
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
@@ -59,7 +59,7 @@ class Places(NamedTuple):
     items: "Sequence[Places | int]" = ()
     keys: "Mapping[str, tuple[int, Places | int]]" = _NO_KEYS
 
-    def of(self, path: tuple[str | int, ...], at_key: bool = False) -> Place:
+    def of(self, path: tuple[str | int, ...], at_key: bool = False) -> Position:
         """The place of what `path` leads to; as far as it leads, when that is not there."""
         here: Places | int = self
         at = self.at
@@ -122,14 +122,14 @@ def read(text: str, notes: Notes, parser_type: Parser = FASTEST) -> Document | N
 def _is_readable(text: str, notes: Notes) -> bool:
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         notes.add(
-            Place(1, 1), "the file is larger than 1 MiB", "split the work, or shorten the goals and lists"
+            Position(1, 1), "the file is larger than 1 MiB", "split the work, or shorten the goals and lists"
         )
         return False
     if bad := _FORBIDDEN.search(text):
         before = split_lines(text[: bad.start()])
         code = f"U+{ord(bad[0]):04X}"
         notes.add(
-            Place(len(before), len(before[-1]) + 1),
+            Position(len(before), len(before[-1]) + 1),
             f"the character {code} is not allowed",
             "save the file as plain UTF-8 text without control characters",
         )
@@ -149,7 +149,7 @@ class _Reader:
         start = self._next()
         if isinstance(start, yaml.StreamEndEvent):
             self._notes.add(
-                Place(1, 1), "the file is empty", "start with `version: 1`, or run `interlock init`"
+                Position(1, 1), "the file is empty", "start with `version: 1`, or run `interlock init`"
             )
             return None
         value, place = self._value(self._next(), 1)
@@ -242,9 +242,9 @@ def _at(mark: Any) -> int:  # Any: libyaml's and Python's marks share no type
     return line * _COLUMNS + column
 
 
-def _place(at: int) -> Place:
+def _place(at: int) -> Position:
     line, column = divmod(at, _COLUMNS)
-    return Place(line + 1, column + 1)
+    return Position(line + 1, column + 1)
 
 
 def _plain(text: str) -> Value:
@@ -281,7 +281,7 @@ _SYNTAX_HINTS = {
 
 def _note_syntax(error: yaml.MarkedYAMLError, lines: list[str], notes: Notes) -> None:
     mark = error.problem_mark or error.context_mark
-    place = _place(_at(mark)) if mark else Place(1, 1)
+    place = _place(_at(mark)) if mark else Position(1, 1)
     if error.context_mark and not "".join(lines[place.line - 1 :])[place.col - 1 :].strip():
         notes.add(
             _place(_at(error.context_mark)),

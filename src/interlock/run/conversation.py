@@ -41,7 +41,7 @@ from interlock.run.network import Way
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import how_it_went
 from interlock.run.scope import Ask, Scope, answer_text
-from interlock.run.session import Session
+from interlock.run.session import SessionRecord
 
 FAREWELL_SECONDS = 5.0
 """Time for a program to end by itself after its last message."""
@@ -62,7 +62,7 @@ class Conversation:
         self._homes = homes
         self._log = log
         self._key = order.key
-        self._session: Session | None = None
+        self._session: SessionRecord | None = None
         self._dialogue: Dialogue | None = None
         self._is_over = False
         self._running: asyncio.Task[Exit] | None = None
@@ -130,12 +130,12 @@ class Conversation:
             account.ended(report.error, report.summary)
             return report
 
-    def _read(self, context: LaunchContext) -> Session:
+    def _read(self, context: LaunchContext) -> SessionRecord:
         """Return the session that reads what the program prints."""
         reader = self._adapter.reader(context)
         self._dialogue = reader if isinstance(reader, Dialogue) else None
         events = self._log.with_suffix(".events.jsonl")
-        return Session(reader, events, self._options.clean, self._order.session, context.workspace)
+        return SessionRecord(reader, events, self._options.clean, self._order.session, context.workspace)
 
     async def _settle(self, hooks: SessionHooks) -> None:
         await hooks.settle()
@@ -149,7 +149,7 @@ class Conversation:
             return Way()
         return await stack.enter_async_context(self._options.network.to_model(self._order, wire))
 
-    def _attended(self, stack: AsyncExitStack, session: Session) -> Attendance:
+    def _attended(self, stack: AsyncExitStack, session: SessionRecord) -> Attendance:
         """Attend the account of a program that is logged in: only its own reports of its model are known."""
         agent = self._order.agent
         accounts = self._options.accounts if agent.login else NoAccounts()

@@ -30,7 +30,7 @@ TOOLS_MOST = 1_000
 """Calls whose tool is remembered, and tools that were denied: an agent makes up both."""
 
 
-class Session:
+class SessionRecord:
     """An agent's session so far."""
 
     def __init__(
