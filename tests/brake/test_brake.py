@@ -12,7 +12,7 @@ from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
-from interlock.proxy.brake import AccountFiles, Brake, CallVerdict, TcpServerCheck
+from interlock.proxy.brake import AccountFiles, CallVerdict, ProviderBrake, TcpServerCheck
 from interlock.proxy.brake.account_file import look_up
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.json_values import text_at
@@ -58,8 +58,8 @@ class Provider:
 
 def brake(
     folder: Path | None = None, hold_seconds: float = 10.0, clock: Callable[[], float] = time.time
-) -> Brake:
-    return Brake(AccountFiles(folder, clock=clock), "me", hold_seconds=hold_seconds)
+) -> ProviderBrake:
+    return ProviderBrake(AccountFiles(folder, clock=clock), "me", hold_seconds=hold_seconds)
 
 
 async def ask(line: Line, times: int) -> list[int]:
@@ -248,7 +248,7 @@ def test_two_processes_on_one_credential_share_its_places(setting: Setting) -> N
     async def story() -> int:
         provider = Provider(places=99)
         folder = setting.folder / "providers"
-        gates = [Brake(AccountFiles(folder), name, hold_seconds=10.0) for name in ("one", "two")]
+        gates = [ProviderBrake(AccountFiles(folder), name, hold_seconds=10.0) for name in ("one", "two")]
         async with upstream(provider.answer) as url, AsyncExitStack() as stack:
             name = f"{url.removeprefix('http://')} {KEY_ENV}"
             AccountFiles(folder).change(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import AccountFiles, Brake
+from interlock.proxy.brake import AccountFiles, ProviderBrake
 from interlock.ui.words.reasons import reason_text
 from tests.engine.scratch import Scratch
 
@@ -59,7 +59,7 @@ def test_a_program_that_is_turned_away_brakes_its_account_and_nothing_is_lost(
 def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
     """Four attempts at once, of which the first says this; places, refusals and attempts afterwards."""
     account_files = AccountFiles(None)
-    brake = Brake(account_files, "me")
+    brake = ProviderBrake(account_files, "me")
 
     async def attempts() -> None:
         brake.look(ACCOUNT, 0.0)
@@ -101,7 +101,7 @@ def test_half_of_those_at_work_may_be_once_one_is_turned_away(
 
 def test_a_used_up_quota_closes_the_account_for_all() -> None:
     account_files = AccountFiles(None)
-    brake = Brake(account_files, "me")
+    brake = ProviderBrake(account_files, "me")
 
     async def attempt() -> None:
         with brake.attend(ACCOUNT) as only:

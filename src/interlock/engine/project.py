@@ -50,7 +50,14 @@ from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
-from interlock.proxy.brake import AccountFiles, Brake, NoAccounts, NoBrakes, NoServerCheck, TcpServerCheck
+from interlock.proxy.brake import (
+    AccountFiles,
+    NoAccounts,
+    NoBrakes,
+    NoServerCheck,
+    ProviderBrake,
+    TcpServerCheck,
+)
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
@@ -176,12 +183,12 @@ class Project(Calls):
         return template_of(self.settings, self.origins, self.root)
 
     @cached_property
-    def brake(self) -> Brake | None:
+    def brake(self) -> ProviderBrake | None:
         """Holds calls of models back; shared with all other runs of this user."""
         if not self.settings.model_brake:
             return None
         account_files = AccountFiles(state_home(os.environ) / "providers")
-        return Brake(account_files, new_incarnation(), is_dead, self.settings.model_hold_seconds)
+        return ProviderBrake(account_files, new_incarnation(), is_dead, self.settings.model_hold_seconds)
 
     @cached_property
     def network(self) -> ProxyNetwork:

@@ -35,7 +35,7 @@ class TooMuch(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class OutputFolder:
     """A folder that a command writes to."""
 
     folder: Path
@@ -52,10 +52,10 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class FolderWatch:
     """The layers of one room, before its command has run."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[OutputFolder, ...]
     began_ns: int
 
     def read(self) -> Filed:
@@ -81,7 +81,7 @@ class Watch:
             flaws.append(str(problem))
         return Filed(tuple(documents), next(chain(flaws, self._led_away(folders)), ""))
 
-    def _written(self) -> Iterator[tuple[Layer, str]]:
+    def _written(self) -> Iterator[tuple[OutputFolder, str]]:
         for layer in self.layers:
             for name, found in _documents(layer.folder):
                 if found.st_mtime_ns > self.began_ns and _begins_as_junit(layer.folder / name):
@@ -100,29 +100,31 @@ class Watch:
                     yield f"{name} is a link, and a report that goes through it is lost: {_REMOVE}"
 
 
-def watch(room: Room, marker: Path) -> Watch:
+def watch(room: Room, marker: Path) -> FolderWatch:
     """Note what is there. `marker` is written: its time is what the disk gives to files from now on."""
     try:
         marker.write_bytes(b"")
         began_ns = marker.stat().st_mtime_ns
     except OSError as error:
         raise EnvironmentProblem(f"cannot write {marker}: {error.strerror}") from error
-    return Watch(tuple(_noted(layer) for layer in _layers(room)), began_ns)
+    return FolderWatch(tuple(_noted(layer) for layer in _layers(room)), began_ns)
 
 
-def _layers(room: Room) -> Sequence[Layer]:
+def _layers(room: Room) -> Sequence[OutputFolder]:
     overlays = room.grant.overlays if room.grant else ()
     if not overlays:
-        return [Layer(room.path, at=room.path)]
+        return [OutputFolder(room.path, at=room.path)]
     # The first lower layer of the checkout is the tree; those of its ignored folders are the person's own.
     at = str(room.path)
     return [
-        Layer(Path(each.upper), Path(each.lower[0]), room.path) if each.at == at else Layer(Path(each.upper))
+        OutputFolder(Path(each.upper), Path(each.lower[0]), room.path)
+        if each.at == at
+        else OutputFolder(Path(each.upper))
         for each in overlays
     ]
 
 
-def _noted(layer: Layer) -> Layer:
+def _noted(layer: OutputFolder) -> OutputFolder:
     try:
         return replace(layer, before=frozenset(name for name, _ in _documents(layer.folder)))
     except TooMuch:  # then there will be too much afterwards too
@@ -152,7 +154,7 @@ def _entries(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
                 yield path, entry
 
 
-def _links_out(layer: Layer, began_ns: int) -> Iterator[str]:
+def _links_out(layer: OutputFolder, began_ns: int) -> Iterator[str]:
     """The links of the tree under test that lead out of the checkout; of a huge tree only the first."""
     roots = [root for root in (layer.folder, layer.tree) if root and layer.at]
     for root in roots:
@@ -184,7 +186,7 @@ def _begins_as_junit(path: Path) -> bool:
     return False
 
 
-def _read(layer: Layer, name: str) -> Tests:
+def _read(layer: OutputFolder, name: str) -> Tests:
     try:
         with _opened(layer.folder / name) as file:
             tests = read_document(file.read(MOST_BYTES))

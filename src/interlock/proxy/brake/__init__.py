@@ -2,7 +2,7 @@
 
 from interlock.proxy.brake.account import Account
 from interlock.proxy.brake.account_file import AccountFiles, look_up
-from interlock.proxy.brake.brake import Brake
+from interlock.proxy.brake.brake import ProviderBrake
 from interlock.proxy.brake.news import ProviderNews
 from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
 from interlock.proxy.brake.server_check import NoServerCheck, ServerCheck, TcpServerCheck
@@ -13,13 +13,13 @@ __all__ = [
     "AccountFiles",
     "Accounts",
     "Attendance",
-    "Brake",
     "Brakes",
     "CallVerdict",
     "Ending",
     "NoAccounts",
     "NoBrakes",
     "NoServerCheck",
+    "ProviderBrake",
     "ProviderNews",
     "ServerCheck",
     "TcpServerCheck",

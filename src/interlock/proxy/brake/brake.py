@@ -174,7 +174,7 @@ class _ProviderCalls:
         return Member(self.under_way, len(self.line))
 
 
-class Brake:
+class ProviderBrake:
     """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for listeners."""
 
     def __init__(

@@ -9,7 +9,7 @@ from socket import SOCK_STREAM
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from interlock.proxy.brake.brake import Brake
+from interlock.proxy.brake.brake import ProviderBrake
 from interlock.proxy.brake.throttle import CHECK_AHEAD_SECONDS, CallVerdict
 
 CONNECT_SECONDS = 2.0
@@ -47,7 +47,7 @@ class NoServerCheck:
 class TcpServerCheck:
     """Opens a connection and closes it again. What goes out through another proxy cannot be tried so."""
 
-    def __init__(self, brake: Brake, environ: Mapping[str, str]) -> None:
+    def __init__(self, brake: ProviderBrake, environ: Mapping[str, str]) -> None:
         self._brake = brake
         self._environ = environ
         self._servers: dict[str, str] = {}

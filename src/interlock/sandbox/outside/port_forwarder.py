@@ -73,13 +73,13 @@ def _add_black_hole() -> None:
         wire.close()
 
 
-class End:
+class ConnectionSide:
     """One side of a connection, and what still has to be written to it."""
 
     def __init__(self, wire: socket.socket) -> None:
         self.wire = wire
         self.waiting = bytearray()
-        self.other: End = self
+        self.other: ConnectionSide = self
         self.silent = False
         """True if this side sends nothing more."""
         self.told = False
@@ -116,7 +116,7 @@ class PortForwarder:
     def __init__(self, poll: "select.poll") -> None:
         self._poll = poll
         self._open: dict[int, tuple[socket.socket, str]] = {}
-        self._ends: dict[int, End] = {}
+        self._ends: dict[int, ConnectionSide] = {}
 
     def open(self, port: int, path: str) -> None:
         """Forward connections to 127.0.0.1:port to the unix socket."""
@@ -152,16 +152,16 @@ class PortForwarder:
             inside.close()
             outside.close()
             return
-        self._join(End(inside), End(outside))
+        self._join(ConnectionSide(inside), ConnectionSide(outside))
 
-    def _join(self, one: End, two: End) -> None:
+    def _join(self, one: ConnectionSide, two: ConnectionSide) -> None:
         one.other, two.other = two, one
         for end in (one, two):
             end.wire.setblocking(False)
             self._ends[end.wire.fileno()] = end
             self._poll.register(end.wire.fileno(), end.events)
 
-    def _carry(self, end: End, event: int) -> None:
+    def _carry(self, end: ConnectionSide, event: int) -> None:
         try:
             if event & (select.POLLIN | select.POLLHUP) and end.events & select.POLLIN:
                 end.read()
@@ -183,7 +183,7 @@ class PortForwarder:
             if each.watched:
                 self._poll.modify(each.wire.fileno(), each.events)
 
-    def _close(self, end: End) -> None:
+    def _close(self, end: ConnectionSide) -> None:
         for each in (end, end.other):
             number = each.wire.fileno()
             if each.watched:
