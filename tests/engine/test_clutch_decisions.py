@@ -1,7 +1,7 @@
 """What the clutch says, and that it says it once (K3, K6), as small stories in a log."""
 
 from interlock.engine.clutch import Clutch
-from interlock.engine.host import IdleHost, Reading
+from interlock.engine.host import HostReading, IdleHost
 from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.model.outcome import ErrorClass
@@ -130,8 +130,8 @@ def test_a_provider_that_never_turned_anything_away_limits_nobody() -> None:
 
 def test_a_machine_without_room_holds_everybody() -> None:
     class Full:
-        def read(self) -> Reading:
-            return Reading(8 << 30, 1 << 28)
+        def read(self) -> HostReading:
+            return HostReading(8 << 30, 1 << 28)
 
     story = Story()
     said = Clutch(Full(), AUTO).ask(story.journal.state, story.journal.time)

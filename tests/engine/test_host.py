@@ -5,9 +5,9 @@ from dataclasses import replace
 from interlock.engine.host import (
     SESSION_BYTES,
     SETTLE_SECONDS,
+    HostReading,
     Load,
     LocalHost,
-    Reading,
     host_step,
     safe_most,
 )
@@ -19,9 +19,9 @@ TOTAL = 32 << 30
 LOAD = Load(busy=3, most=8, before=None)
 
 
-def machine(room: int, **figures: float) -> Reading:
+def machine(room: int, **figures: float) -> HostReading:
     """With memory for so many more agents."""
-    return replace(Reading(TOTAL, TOTAL // 10 + room * SESSION_BYTES + 1), **figures)  # type: ignore[arg-type]  # figures by name
+    return replace(HostReading(TOTAL, TOTAL // 10 + room * SESSION_BYTES + 1), **figures)  # type: ignore[arg-type]  # figures by name
 
 
 def braked(limit: int, time: float = 100.0) -> Limit:
@@ -91,7 +91,7 @@ def test_fewer_at_work_lower_the_limit_at_once_while_memory_is_short() -> None:
 
 
 def test_an_agent_that_was_not_measured_yet_counts_as_half_a_gibibyte() -> None:
-    assert Reading(TOTAL, TOTAL // 10 + (3 << 29)).room == 3
+    assert HostReading(TOTAL, TOTAL // 10 + (3 << 29)).room == 3
 
 
 def test_this_machine_can_be_read() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events.tallies import Goodput
-from interlock.learn.clutch import Brake, Past, Standing, arms, beginning, next_step, outlook
+from interlock.learn.clutch import Brake, CurrentLimit, Past, arms, beginning, next_step, outlook
 from interlock.model.reason import Reason, Why
 
 
@@ -64,7 +64,7 @@ def test_other_projects_never_make_a_project_slower_than_it_would_be_alone(
     heard, alone = Past("docs", own, elsewhere), Past("docs", own)
     for cold in (1, 3):
         assert beginning(heard, 16, cold=cold).agents >= beginning(alone, 16, cold=cold).agents
-    now = Standing(agents, landed, troubled)
+    now = CurrentLimit(agents, landed, troubled)
     steps = [step.agents if (step := next_step(past, now)) else agents for past in (heard, alone)]
     assert steps[0] >= steps[1]
 
@@ -72,7 +72,7 @@ def test_other_projects_never_make_a_project_slower_than_it_would_be_alone(
 def test_a_kind_whose_first_attempt_is_always_red_is_not_blamed_on_the_number_of_agents() -> None:
     """Each task lands at its second attempt, however many are at work: the number goes up, and never down."""
     own: dict[int, Goodput] = {}
-    standing, path = Standing(1, most=8), [1]
+    standing, path = CurrentLimit(1, most=8), [1]
     for _ in range(40):
         w = standing.agents
         goodput = own.setdefault(w, Goodput())
@@ -83,7 +83,7 @@ def test_a_kind_whose_first_attempt_is_always_red_is_not_blamed_on_the_number_of
         goodput.first_ended += w
         standing = replace(standing, landed=standing.landed + w, troubled=standing.troubled + w)
         if step := next_step(Past("docs", own), standing):
-            standing = Standing(step.agents, most=8)
+            standing = CurrentLimit(step.agents, most=8)
             path.append(step.agents)
     assert path == list(range(1, 9))
 
@@ -96,7 +96,7 @@ def test_a_single_attempt_is_still_known_when_it_has_faded_a_little() -> None:
 
 
 def test_it_opens_by_one_after_landings_without_trouble_and_says_what_they_were() -> None:
-    advice = next_step(past(w1=seen(2)), Standing(1, landed=2))
+    advice = next_step(past(w1=seen(2)), CurrentLimit(1, landed=2))
     assert advice is not None
     assert (advice.agents, advice.why.code, advice.why.number("agents")) == (2, Why.PAYS, 1)
     assert (advice.why.number("landed"), advice.why.number("troubled")) == (2, 0)
@@ -105,15 +105,15 @@ def test_it_opens_by_one_after_landings_without_trouble_and_says_what_they_were(
 @pytest.mark.parametrize(
     "standing",
     [
-        Standing(1, landed=1),
-        Standing(1, landed=2, queued=False),
-        Standing(1, landed=2, most=1),
-        Standing(6, landed=3),
-        Standing(1, landed=2, troubled=3),
+        CurrentLimit(1, landed=1),
+        CurrentLimit(1, landed=2, queued=False),
+        CurrentLimit(1, landed=2, most=1),
+        CurrentLimit(6, landed=3),
+        CurrentLimit(1, landed=2, troubled=3),
     ],
     ids=["too few landed", "nobody waits", "no more may", "too few for six", "unusual trouble"],
 )
-def test_it_does_not_open(standing: Standing) -> None:
+def test_it_does_not_open(standing: CurrentLimit) -> None:
     numbers = {standing.agents: seen(standing.landed, standing.troubled)}
     assert next_step(Past("backend", numbers), standing) is None
 
@@ -121,13 +121,13 @@ def test_it_does_not_open(standing: Standing) -> None:
 def test_work_that_is_hard_for_one_agent_too_does_not_keep_it_from_opening() -> None:
     """Trouble counts against a number only as far as it is more than with one agent fewer."""
     hard = past(w1=seen(8, 10), w2=seen(8, 10), w3=seen(4, 5))
-    advice = next_step(hard, Standing(3, landed=4, troubled=5))
+    advice = next_step(hard, CurrentLimit(3, landed=4, troubled=5))
     assert advice is not None
     assert advice.agents == 4
 
 
 def test_it_closes_when_one_more_brought_less() -> None:
-    advice = next_step(past(w4=seen(30, 4), w5=seen(8, 12)), Standing(5, landed=8, troubled=12))
+    advice = next_step(past(w4=seen(30, 4), w5=seen(8, 12)), CurrentLimit(5, landed=8, troubled=12))
     assert advice is not None
     assert advice.agents == 4
     assert (advice.why.code, advice.why.number("troubled")) == (Why.DOES_NOT_PAY, 12)
@@ -136,24 +136,24 @@ def test_it_closes_when_one_more_brought_less() -> None:
 
 def test_clear_damage_takes_it_down_by_half_at_once_and_not_further() -> None:
     damage = past(w2=seen(40, 2), w4=seen(40, 4), w8=seen(2, 30))
-    advice = next_step(damage, Standing(8, landed=2, troubled=30))
+    advice = next_step(damage, CurrentLimit(8, landed=2, troubled=30))
     assert advice is not None
     assert advice.agents == 4
 
 
 def test_agents_that_slow_each_other_down_are_fewer_next_time() -> None:
     crowded = past(w4=seen(30, seconds=300), w6=seen(30, seconds=800))
-    advice = next_step(crowded, Standing(6, landed=30))
+    advice = next_step(crowded, CurrentLimit(6, landed=30))
     assert advice is not None
     assert advice.agents < 6
 
 
 def test_a_step_that_failed_is_not_taken_again_until_its_evidence_has_faded() -> None:
     failed = past(w4=seen(40, 2), w5=seen(5, 25))
-    assert next_step(failed, Standing(4, landed=40, troubled=2)) is None
-    assert "5 did worse" in outlook(failed, Standing(4, landed=40))
+    assert next_step(failed, CurrentLimit(4, landed=40, troubled=2)) is None
+    assert "5 did worse" in outlook(failed, CurrentLimit(4, landed=40))
     faded = past(w4=seen(40, 2), w5=seen(0.5, 1.0))
-    assert next_step(faded, Standing(4, landed=40, troubled=2)) is not None
+    assert next_step(faded, CurrentLimit(4, landed=40, troubled=2)) is not None
 
 
 def test_the_last_agent_must_earn_more_where_money_counts() -> None:
@@ -163,7 +163,7 @@ def test_the_last_agent_must_earn_more_where_money_counts() -> None:
 
 
 def test_what_would_change_it_is_said_in_landings() -> None:
-    said = outlook(past(w3=seen(1)), Standing(3, landed=1))
+    said = outlook(past(w3=seen(1)), CurrentLimit(3, landed=1))
     assert said == "opens to 4 after 2 more landings without trouble, made with 3 agents at work"
 
 
@@ -191,7 +191,7 @@ def test_expectations_stay_within_sense(
 def test_never_more_than_one_step_up_nor_below_half(
     own: dict[int, Goodput], agents: int, landed: int, troubled: int, queued: bool
 ) -> None:
-    advice = next_step(Past("docs", own), Standing(agents, landed, troubled, queued, 9))
+    advice = next_step(Past("docs", own), CurrentLimit(agents, landed, troubled, queued, 9))
     if advice:
         assert max(1, agents // 2) <= advice.agents <= min(9, agents + 1)
         assert advice.agents != agents

@@ -12,13 +12,13 @@ from interlock.events.tallies import Tally
 from interlock.learn.costs import price
 from interlock.learn.difficulty import STRENGTH, UNKNOWN, success
 from interlock.learn.durations import agent_seconds
-from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.evidence import Kind, PastAttempts
 
 API = Kind("backend", "bot", "small")
 
 
-def evidence(*tallies: Tally, elsewhere: Sequence[Tally] = ()) -> Evidence:
-    return Evidence(_keyed(tallies), _keyed(elsewhere))
+def evidence(*tallies: Tally, elsewhere: Sequence[Tally] = ()) -> PastAttempts:
+    return PastAttempts(_keyed(tallies), _keyed(elsewhere))
 
 
 def _keyed(tallies: Sequence[Tally]) -> dict[str, Tally]:

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from interlock.engine.settings import Settings
-from interlock.ui.cli.prove.stage import Stage
+from interlock.ui.cli.prove.stage import ProofRepository
 from tests.run.tree import BOUND_SECONDS, linux, until
 from tests.tiers import rest_at_night
 from tests.ui.conftest import GIT, Result
@@ -136,7 +136,7 @@ while True:
 @pytest.mark.slow
 def test_a_run_that_is_in_the_middle_of_a_write_is_stopped_after_it(tmp_path: Path) -> None:
     async def story() -> str:
-        stage = Stage(tmp_path, Settings(), "mark")
+        stage = ProofRepository(tmp_path, Settings(), "mark")
         await stage.make("version: 1\ntasks: {}\n")
         async with stage.project() as project:
             await project.store.append([], "make the file")

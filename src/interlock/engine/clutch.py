@@ -14,13 +14,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from interlock.engine.host import READ_SECONDS, Host, Load, Reading, host_step
+from interlock.engine.host import READ_SECONDS, Host, HostReading, Load, host_step
 from interlock.engine.options import Options
 from interlock.engine.slots import agents_at_work
 from interlock.events import facts as f
 from interlock.events.state import Limit, Provider, State
 from interlock.events.tallies import Goodput
-from interlock.learn.clutch import Advice, Arm, Brake, Past, Standing, arms, beginning, next_step, outlook
+from interlock.learn.clutch import Advice, Arm, Brake, CurrentLimit, Past, arms, beginning, next_step, outlook
 from interlock.model.provider import is_account
 from interlock.model.reason import Reason, Why
 
@@ -35,7 +35,7 @@ class Clutch:
     def __init__(self, host: Host, options: Options) -> None:
         self._host = host
         self._options = options
-        self._reading = Reading()
+        self._reading = HostReading()
         self._read_at = -math.inf
         self._settled: dict[str, _Question] = {}
         """The last question about each kind of work, if the answer was that nothing changes."""
@@ -85,10 +85,10 @@ def past_of(state: State, category: str) -> Past:
     return Past(category, goodput.get(category, {}), state.elsewhere.goodput.get(category, {}), others)
 
 
-def standing_of(state: State, category: str, limit: Limit, most: int) -> Standing:
+def standing_of(state: State, category: str, limit: Limit, most: int) -> CurrentLimit:
     """Return the number in force for a kind of work, and its results."""
     gauge = state.tallies.gauges.get(category)
-    return Standing(limit.goodput, limit.landed, limit.troubled, bool(gauge and gauge.queued), most)
+    return CurrentLimit(limit.goodput, limit.landed, limit.troubled, bool(gauge and gauge.queued), most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def category_views(state: State, per: str) -> Iterator[CategoryView]:
         yield CategoryView(category, limit, at_work, queued, tuple(around), says)
 
 
-def _for_all(state: State, reading: Reading, options: Options, now: float) -> Iterator[f.ClutchDecided]:
+def _for_all(state: State, reading: HostReading, options: Options, now: float) -> Iterator[f.ClutchDecided]:
     before = state.run.brake if state.run else None
     load = Load(agents_at_work(state), options.max_parallel, before, options.auto)
     if step := host_step(reading, load, now):

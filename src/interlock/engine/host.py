@@ -33,7 +33,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class HostReading:
     """The machine at one moment. Figures that the system does not give are those of an idle machine."""
 
     total_bytes: int = 0
@@ -53,7 +53,7 @@ class Reading:
 class Host(Protocol):
     """Looks at the machine."""
 
-    def read(self) -> Reading:
+    def read(self) -> HostReading:
         """Read the current figures."""
         ...
 
@@ -61,16 +61,16 @@ class Host(Protocol):
 class IdleHost:
     """A machine on which there is always room."""
 
-    def read(self) -> Reading:
-        return Reading(cores=1_000)
+    def read(self) -> HostReading:
+        return HostReading(cores=1_000)
 
 
 class LocalHost:
     """This machine, by the figures of the kernel."""
 
-    def read(self) -> Reading:
+    def read(self) -> HostReading:
         memory = _meminfo()
-        return Reading(
+        return HostReading(
             memory.get("MemTotal", 0),
             memory.get("MemAvailable", 0),
             _pressure("memory", "avg10"),
@@ -79,7 +79,7 @@ class LocalHost:
         )
 
 
-def safe_most(reading: Reading) -> int:
+def safe_most(reading: HostReading) -> int:
     """Return the number of agents when the user sets none: as many as memory and processors should bear. An
     agent mostly waits for its model; its checks do not."""
     return max(1, min(AT_MOST, reading.room, AGENTS_A_CORE * reading.cores))
@@ -99,7 +99,7 @@ class Load:
     is_auto: bool = False
 
 
-def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
+def host_step(reading: HostReading, load: Load, now: float) -> Advice | None:
     """Return the change of the number of all agents that the machine calls for; None: no change."""
     braked = load.before if load.before and load.before.brake == Brake.HOST else None
     current = min(braked.limit, load.most) if braked else load.most
@@ -119,7 +119,7 @@ def host_step(reading: Reading, load: Load, now: float) -> Advice | None:
     return None
 
 
-def _trouble(reading: Reading, load: Load) -> Reason | None:
+def _trouble(reading: HostReading, load: Load) -> Reason | None:
     if reading.room < 1:
         sizes = {"free_bytes": reading.available_bytes, "total_bytes": reading.total_bytes}
         return Reason(Why.MEMORY_LOW, sizes)
@@ -130,7 +130,7 @@ def _trouble(reading: Reading, load: Load) -> Reason | None:
     return None
 
 
-def _is_calm(reading: Reading, load: Load) -> bool:
+def _is_calm(reading: HostReading, load: Load) -> bool:
     is_idle = not load.is_auto or reading.cpu_stalled < CALM_BUSY
     return reading.room >= 2 and reading.memory_stalled < CALM_STALLED and is_idle
 

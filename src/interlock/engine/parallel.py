@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.engine.host import Reading, safe_most
+from interlock.engine.host import HostReading, safe_most
 from interlock.events.state import State
 from interlock.events.tallies import Tallies
 from interlock.model.reason import Reason, Why
@@ -24,7 +24,7 @@ class Parallel:
     """Agents for a kind of work without any history here, where the clutch decides."""
 
 
-def parallel(said: int | Literal["auto"], origin: str, known: State, reading: Reading) -> Parallel:
+def parallel(said: int | Literal["auto"], origin: str, known: State, reading: HostReading) -> Parallel:
     """Choose the number. The user's number holds. Without one the default holds for each kind of work
     until it has history here; the history of other projects never lowers it."""
     most = safe_most(reading)

@@ -100,7 +100,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentLimit:
     """The number in force, and the results since it was set."""
 
     agents: int
@@ -149,7 +149,7 @@ def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice
     return Advice(min(cold, most), Brake.COLD_START, Reason(Why.NO_RESULTS, {"agents": cold}))
 
 
-def next_step(past: Past, now: Standing, per: str = "hour") -> Advice | None:
+def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None:
     """Return the change that the latest evidence calls for, if any. Other projects can only raise it."""
     said = [_next_step(each, now, per) for each in (past, _alone(past))]
     return max(said, key=lambda step: step.agents if step else now.agents)
@@ -168,7 +168,7 @@ def _best(past: Past, per: str) -> tuple[int, Arm]:
     return best, known[best]
 
 
-def _next_step(past: Past, now: Standing, per: str) -> Advice | None:
+def _next_step(past: Past, now: CurrentLimit, per: str) -> Advice | None:
     w = now.agents
     if not now.landed and not now.troubled:
         return None
@@ -182,7 +182,7 @@ def _next_step(past: Past, now: Standing, per: str) -> Advice | None:
     return Advice(w + 1, Brake.GOODPUT, Reason(Why.PAYS, results | _figures(here)))
 
 
-def outlook(past: Past, now: Standing, per: str = "hour") -> str:
+def outlook(past: Past, now: CurrentLimit, per: str = "hour") -> str:
     """Say what would change the number."""
     w = now.agents
     known = arms(past, w + 1, per)
@@ -209,7 +209,7 @@ def rate(per_hour: float) -> str:
     return f"{per_hour:.1f}" if per_hour < 100 else f"{per_hour:.0f}"
 
 
-def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
+def _down(known: Mapping[int, Arm], now: CurrentLimit) -> Advice | None:
     w, here = now.agents, known[now.agents]
     fewer = [known[less] for less in range(max(1, w // 2), w)]
     tried = [arm for arm in fewer if arm.is_tried] or fewer[-1:]
@@ -221,7 +221,7 @@ def _down(known: Mapping[int, Arm], now: Standing) -> Advice | None:
     return Advice(better.agents, Brake.GOODPUT, Reason(Why.DOES_NOT_PAY, fields))
 
 
-def _lacking(known: Mapping[int, Arm], now: Standing) -> int:
+def _lacking(known: Mapping[int, Arm], now: CurrentLimit) -> int:
     """Landings that a step up still needs: more for trouble beyond what one agent fewer would have had."""
     usual = (1 - known[max(1, now.agents - 1)].chance) * (now.landed + now.troubled)
     needed = (1 + math.ceil(now.agents / 2)) * (1 + max(0.0, now.troubled - usual) / 2)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.evidence import Kind, PastAttempts
 from interlock.learn.spread import Spread, spread
 
 
@@ -18,7 +18,7 @@ class Price:
         return self.usd_each * self.amount.quantile(probability)
 
 
-def price(evidence: Evidence, kind: Kind) -> Price | None:
+def price(evidence: PastAttempts, kind: Kind) -> Price | None:
     """Estimate from the agent's past costs; else from the tokens it takes, where its model's price is known.
 
     What other agents cost says nothing: their models have other prices.
@@ -32,7 +32,7 @@ def price(evidence: Evidence, kind: Kind) -> Price | None:
     return Price(tokens, each) if tokens.weight and each else None
 
 
-def _usd_per_token(evidence: Evidence, model: str) -> float | None:
+def _usd_per_token(evidence: PastAttempts, model: str) -> float | None:
     known = [
         tally for tally in (*evidence.here.values(), *evidence.elsewhere.values()) if tally.model == model
     ]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.evidence import Kind, PastAttempts
 
 PUBLISHED = {"docs": 0.82, "feature": 0.66}
 """Shares of agents' pull requests that were accepted, in public studies."""
@@ -26,7 +26,7 @@ class Success:
         return self.landed / (self.landed + self.failed)
 
 
-def success(evidence: Evidence, kind: Kind) -> Success:
+def success(evidence: PastAttempts, kind: Kind) -> Success:
     """Return the chances of one attempt of this kind."""
     prior = PUBLISHED.get(kind.category, UNKNOWN)
     own = evidence.own(kind)

@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.evidence import Kind, PastAttempts
 from interlock.learn.spread import Spread, spread, spread_by_estimate
 
 
@@ -24,7 +24,7 @@ class Durations:
         return self.plain.quantile(probability) if self.plain.weight else None
 
 
-def agent_seconds(evidence: Evidence, kind: Kind) -> Durations:
+def agent_seconds(evidence: PastAttempts, kind: Kind) -> Durations:
     """Return the times of a kind of work, by the log."""
     return Durations(
         spread(evidence, kind, lambda tally: tally.seconds),

@@ -40,7 +40,7 @@ class Case:
 
 
 @dataclass(slots=True)
-class Trouble:
+class FailureGroup:
     """One failure, with all its cases."""
 
     id: str
@@ -79,8 +79,8 @@ class Errors:
     """Forget what was before the last run."""
     words: Callable[[Reason], str] = repr
     """Makes the sentence for a reason."""
-    found: dict[str, Trouble] = field(default_factory=dict)
-    open: dict[TaskId, list[tuple[Trouble, Case]]] = field(default_factory=dict)
+    found: dict[str, FailureGroup] = field(default_factory=dict)
+    open: dict[TaskId, list[tuple[FailureGroup, Case]]] = field(default_factory=dict)
     """Failures that a task still has."""
     agents: dict[TaskId, str] = field(default_factory=dict)
     retried: set[TaskId] = field(default_factory=set)
@@ -100,7 +100,7 @@ class Errors:
         task = getattr(fact, "task", None)
         return task is None or task in self.state.tasks
 
-    def troubles(self) -> list[Trouble]:
+    def troubles(self) -> list[FailureGroup]:
         """All of them: open ones first, then those of most tasks, then the latest."""
         for trouble in self.found.values():
             trouble.lesson = self.lessons.get(trouble.id, "")
@@ -155,7 +155,7 @@ def _named(error: str, line: str, example: str) -> Symptom:
 
 
 def _keep(errors: Errors, seen: Symptom, error: str, case: Case) -> None:
-    trouble = errors.found.setdefault(seen.id, Trouble(seen.id, error, seen.line, seen.example))
+    trouble = errors.found.setdefault(seen.id, FailureGroup(seen.id, error, seen.line, seen.example))
     trouble.cases.append(case)
     errors.open.setdefault(case.task, []).append((trouble, case))
 

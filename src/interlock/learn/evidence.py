@@ -43,20 +43,20 @@ def _witness(group: Iterable[Tally], most: float) -> Witness:
     return Witness(reduce(plus, group, Tally("", "", "")), most)
 
 
-class Evidence:
+class PastAttempts:
     """Attempts of this project, and of the same user's other projects."""
 
     def __init__(self, here: Mapping[str, Tally], elsewhere: Mapping[str, Tally]) -> None:
         self.here = here
         self.elsewhere = elsewhere
 
-    def of_agent(self, agent: str) -> "Evidence":
+    def of_agent(self, agent: str) -> "PastAttempts":
         """Return only the attempts of this agent."""
         here, elsewhere = (
             {key: tally for key, tally in kinds.items() if tally.agent == agent}
             for kinds in (self.here, self.elsewhere)
         )
-        return Evidence(here, elsewhere)
+        return PastAttempts(here, elsewhere)
 
     def own(self, wanted: Kind) -> Tally:
         """The attempts of the very kind."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from interlock.events.tallies import Sums, Tally
-from interlock.learn.evidence import Evidence, Kind
+from interlock.learn.evidence import Kind, PastAttempts
 from interlock.learn.student import t_quantile
 from interlock.model.numbers import exponential, logarithm
 
@@ -52,17 +52,17 @@ class Spread:
         return exponential(shift + middle + off)
 
 
-def spread(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
+def spread(evidence: PastAttempts, kind: Kind, measured: Measured) -> Spread:
     """Return the distribution of one quantity of one kind by the log, without estimates."""
     return _spread(evidence, kind, measured, 0.0)
 
 
-def spread_by_estimate(evidence: Evidence, kind: Kind, measured: Measured) -> Spread:
+def spread_by_estimate(evidence: PastAttempts, kind: Kind, measured: Measured) -> Spread:
     """Return the distribution given the estimates of the tasks: ask it with one."""
     return _spread(evidence, kind, measured, _slope(map(measured, evidence.here.values())))
 
 
-def _spread(evidence: Evidence, kind: Kind, measured: Measured, slope: float) -> Spread:
+def _spread(evidence: PastAttempts, kind: Kind, measured: Measured, slope: float) -> Spread:
     own = measured(evidence.own(kind))
     weight, total = own.count, own.y - slope * own.x
     for witness in evidence.witnesses(kind):

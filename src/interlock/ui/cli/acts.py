@@ -10,7 +10,7 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.actions import cancel, record_lost_landings, reset, retry, stop_run
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.runs import run_name
@@ -20,7 +20,7 @@ from interlock.ui.reading import Reading
 Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 
 
-@click.command("retry", cls=Command)
+@click.command("retry", cls=CliCommand)
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("-m", "--note", default="", help="A note for the next attempt.")
 @click.pass_obj
@@ -34,7 +34,7 @@ def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> 
     run_async(_act(invocation, tasks, retry, note, "starts again"))
 
 
-@click.command("reset", cls=Command)
+@click.command("reset", cls=CliCommand)
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("-m", "--why", default="", help="Why, for the log.")
 @click.pass_obj
@@ -46,7 +46,7 @@ def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> N
     run_async(_act(invocation, tasks, reset, why, "was reset and starts again"))
 
 
-@click.command("cancel", cls=Command)
+@click.command("cancel", cls=CliCommand)
 @click.argument("tasks", nargs=-1, metavar="[TASK|RUN]...")
 @click.option(
     "--all", "everything", is_flag=True, help="Stop the whole run and its agents; their work is kept."

@@ -6,13 +6,13 @@ from interlock.engine.loading import load_state
 from interlock.engine.project import open_project
 from interlock.model.task import Origin, OriginKind
 from interlock.ui.actions import add_task
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import actor, run_async
 from interlock.ui.reading import look
 
 
-@click.command("add", cls=Command)
+@click.command("add", cls=CliCommand)
 @click.argument("id", metavar="ID")
 @click.argument("goal", nargs=-1, required=True)
 @click.option("--needs", multiple=True, metavar="TASK", help="A task that must land first.")

@@ -8,7 +8,7 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.attempt_files import agent_pid
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
@@ -19,7 +19,7 @@ from interlock.ui.reading import Reading
 from interlock.ui.words.sessions import tokens
 
 
-@click.command("agents", cls=Command)
+@click.command("agents", cls=CliCommand)
 @click.pass_obj
 def agents_command(invocation: Invocation) -> None:
     """Show the running agents: task, sandbox, last action and its age.

@@ -7,7 +7,7 @@ import click
 from interlock.events.asked import Permission
 from interlock.events.state import TaskState
 from interlock.ui.actions.answers import WORDS, answer_permissions, answer_question
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.plain import inert
@@ -15,7 +15,7 @@ from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
 
 
-@click.command("answer", cls=Command)
+@click.command("answer", cls=CliCommand)
 @click.argument("task")
 @click.argument("answer", nargs=-1, required=True)
 @click.pass_obj

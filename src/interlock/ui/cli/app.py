@@ -95,7 +95,7 @@ def remember_setting(context: click.Context, option: click.Parameter, value: obj
         context.ensure_object(Invocation).settings[option.name] = value
 
 
-class Command(click.Command):
+class CliCommand(click.Command):
     """A command with the shared options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: passed on to click as they are
@@ -110,7 +110,7 @@ class Command(click.Command):
 class CommandGroup(click.Group):
     """Commands under a command, with the shared options."""
 
-    command_class = Command
+    command_class = CliCommand
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # Any: passed on to click as they are
         super().__init__(*args, **kwargs)

@@ -9,9 +9,9 @@ import click
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import agent_home
-from interlock.ui.cli.logs import Wanted, show_log
+from interlock.ui.cli.logs import LogPart, show_log
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import ProjectLog, opened, read, run_async
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
@@ -40,7 +40,7 @@ class TakeOver:
     commands: tuple[str, ...]
 
 
-@click.command("attach", cls=Command)
+@click.command("attach", cls=CliCommand)
 @click.argument("task")
 @click.option(
     "--take-over",
@@ -54,7 +54,7 @@ def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
     For example: interlock attach login
     """
     if not take_over:
-        wanted = Wanted(follow=True, tail=SHOWN_BEFORE)
+        wanted = LogPart(follow=True, tail=SHOWN_BEFORE)
         run_async(show_log(invocation, task, wanted))
         note(f"next: interlock show {task}")
         return

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from interlock.engine.clutch import CategoryView
-from interlock.engine.host import LocalHost, Reading
+from interlock.engine.host import HostReading, LocalHost
 from interlock.events.facts import ClutchDecided
 from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import inert
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlock.proxy.brake import Account
 
 
-@click.command("clutch", cls=Command)
+@click.command("clutch", cls=CliCommand)
 @click.pass_obj
 def clutch_command(invocation: Invocation) -> None:
     """Show the agent limit for each kind of work, the brake that sets it, and what would change it.
@@ -121,7 +121,7 @@ def _provider_lines(view: ProviderView) -> Iterator[str]:
         yield f"  {reason_text(view.why)}{until}"
 
 
-def _host(reading: Reading) -> str:
+def _host(reading: HostReading) -> str:
     if not reading.total_bytes:
         return f"memory unknown; {_processors(reading)}"
     free, total = reading.available_bytes / 2**30, reading.total_bytes / 2**30
@@ -131,5 +131,5 @@ def _host(reading: Reading) -> str:
     )
 
 
-def _processors(reading: Reading) -> str:
+def _processors(reading: HostReading) -> str:
     return f"programs waited for a CPU in {reading.cpu_stalled:.0%} of the last minute"

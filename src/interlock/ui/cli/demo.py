@@ -29,7 +29,7 @@ from interlock.learn.past import past_runs
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Tree
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.reading import all_rows
@@ -39,7 +39,7 @@ AGENTS = 4
 TASKS = 12
 
 
-@click.command("demo", cls=Command)
+@click.command("demo", cls=CliCommand)
 @click.option(
     "--dir",
     "directory",

@@ -6,7 +6,7 @@ import click
 
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import read, run_async
 from interlock.ui.plain import inert
@@ -17,7 +17,7 @@ from interlock.ui.reading import history
 COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command("diff", cls=Command)
+@click.command("diff", cls=CliCommand)
 @click.argument("task")
 @click.option(
     "--attempt",

@@ -3,7 +3,7 @@
 import click
 
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.checkup import Depth, check_up
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.findings import Finding, Health
@@ -13,7 +13,7 @@ from interlock.ui.cli.session import run_async
 COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 
 
-@click.command("doctor", cls=Command)
+@click.command("doctor", cls=CliCommand)
 @click.option(
     "--prove",
     "proving",

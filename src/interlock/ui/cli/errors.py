@@ -7,8 +7,8 @@ import click
 
 from interlock.events.finished import recall_all
 from interlock.events.state import State
-from interlock.learn.errors import Errors, Trouble
-from interlock.ui.cli.app import Command
+from interlock.learn.errors import Errors, FailureGroup
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
@@ -19,7 +19,7 @@ from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text
 
 
-@click.command("errors", cls=Command)
+@click.command("errors", cls=CliCommand)
 @click.argument("error", required=False, metavar="[ID]")
 @click.option("--all", "everything", is_flag=True, help="Also show failures that no task has any more.")
 @click.option("--run", "last_run", is_flag=True, help="Show only failures of the last run.")
@@ -48,7 +48,7 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
         note("no failures")
 
 
-async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Trouble], Path]:
+async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[FailureGroup], Path]:
     async with opened(invocation) as project:
         state = recall_all((await read(project.store)).state)
         errors = Errors(state, last_run, reason_text)
@@ -57,7 +57,7 @@ async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[Tro
         return state, errors.troubles(), project.state_dir
 
 
-def _lines(state: State, trouble: Trouble) -> Iterator[str]:
+def _lines(state: State, trouble: FailureGroup) -> Iterator[str]:
     color = "red" if trouble.open else "green"
     yield f"{trouble.id}  {paint(trouble.error, color)}: {inert(trouble.what)}"
     if trouble.example and trouble.what not in trouble.example:
@@ -78,7 +78,7 @@ def _some(names: tuple[str, ...], between: str = ", ") -> str:
     return between.join(names[:SHOWN]) + (f"{between}and {more} more" if more > 0 else "")
 
 
-def _show_one(invocation: Invocation, state: State, trouble: Trouble, folder: Path) -> None:
+def _show_one(invocation: Invocation, state: State, trouble: FailureGroup, folder: Path) -> None:
     if invocation.wants_json():
         say_json(failure_document(state, trouble) | {"cases": trouble.cases})
         return

@@ -10,7 +10,7 @@ import click
 from interlock.events.record import GENESIS, Recorded, verify_chain
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.queries.facts import fact_document
@@ -18,7 +18,7 @@ from interlock.ui.reading import LOOK_AGAIN_SECONDS, all_rows
 from interlock.ui.words.facts import line
 
 
-@click.command("events", cls=Command)
+@click.command("events", cls=CliCommand)
 @click.option("-f", "--follow", is_flag=True, help="Follow new facts until Ctrl-C.")
 @click.option("--since", type=click.IntRange(min=0), default=0, help="Start after this fact.")
 @click.option(

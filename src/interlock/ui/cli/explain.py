@@ -10,7 +10,7 @@ from interlock.events.finished import recall
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
@@ -23,7 +23,7 @@ from interlock.ui.reading import Reading, history
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
-@click.command("explain", cls=Command)
+@click.command("explain", cls=CliCommand)
 @click.argument("what", metavar="TASK|COMMIT")
 @click.pass_obj
 def explain_command(invocation: Invocation, what: str) -> None:

@@ -8,7 +8,7 @@ from interlock.events.finished import recall_all
 from interlock.events.state import State, TaskState
 from interlock.learn.drift import drift_of, drifts, forecast_of
 from interlock.model.forecast import Chance
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert
@@ -17,7 +17,7 @@ from interlock.ui.queries.tasks import find
 from interlock.ui.words.footprints import NAMED, drift_line, request_line
 
 
-@click.command("footprints", cls=Command)
+@click.command("footprints", cls=CliCommand)
 @click.argument("task", required=False)
 @click.pass_obj
 def footprints_command(invocation: Invocation, task: str | None) -> None:

@@ -27,7 +27,7 @@ INSTALL = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAgent:
     """An agent that could be used."""
 
     use: str
@@ -45,24 +45,24 @@ class Found:
         return "" if self.has_key else f"{self.key_env} is not set"
 
 
-def find_agents(environ: Mapping[str, str]) -> list[Found]:
+def find_agents(environ: Mapping[str, str]) -> list[FoundAgent]:
     """All that are here, the one to take first."""
     found = [*_programs(environ), *_ollama(environ)]
     return sorted(found, key=lambda agent: bool(agent.lacks))
 
 
-def _programs(environ: Mapping[str, str]) -> list[Found]:
+def _programs(environ: Mapping[str, str]) -> list[FoundAgent]:
     from interlock.agents import ADAPTERS
 
     known = [(use, ADAPTERS[use].program) for use in INSTALL if use in ADAPTERS]
     return [
-        Found(use, path, KINDS[use].key_env, bool(environ.get(KINDS[use].key_env)))
+        FoundAgent(use, path, KINDS[use].key_env, bool(environ.get(KINDS[use].key_env)))
         for use, program in known
         if (path := shutil.which(program, path=environ.get("PATH")))
     ]
 
 
-def _ollama(environ: Mapping[str, str]) -> list[Found]:
+def _ollama(environ: Mapping[str, str]) -> list[FoundAgent]:
     """Interlock's own agent, if a local server has a model for it."""
     url = environ.get("OLLAMA_HOST") or OLLAMA
     url = url if "://" in url else f"http://{url}"
@@ -73,4 +73,4 @@ def _ollama(environ: Mapping[str, str]) -> list[Found]:
             models = [model["name"] for model in json.load(answer)["models"]]
     except (URLError, OSError, ValueError, KeyError, TypeError):
         return []
-    return [Found("built-in", url=url, model=models[0])] if models else []
+    return [FoundAgent("built-in", url=url, model=models[0])] if models else []

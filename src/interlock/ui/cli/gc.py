@@ -13,7 +13,7 @@ from interlock.git.trash import Left, LeftState
 from interlock.model.durations import lasting, seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import opened_fully, run_async
 
@@ -31,7 +31,7 @@ class Swept:
     """Folders of a run that is active, or that the next one archives."""
 
 
-@click.command("gc", cls=Command)
+@click.command("gc", cls=CliCommand)
 @click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
 @click.option(
     "--older-than",

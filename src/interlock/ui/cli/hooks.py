@@ -7,7 +7,7 @@ import click
 from interlock.engine.settings import load
 from interlock.model.kinds import KINDS
 from interlock.model.moment import Moment
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import repository_root
 
@@ -22,7 +22,7 @@ class Known:
     can_block: bool
 
 
-@click.command("hooks", cls=Command)
+@click.command("hooks", cls=CliCommand)
 @click.pass_obj
 def hooks_command(invocation: Invocation) -> None:
     """Show your hooks, and for each kind of agent how each moment is detected and which can block.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from interlock.model.durations import lasting
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import inert
@@ -15,7 +15,7 @@ from interlock.ui.reading import Reading
 COLORS = {"failed": "red"}
 
 
-@click.command("inbox", cls=Command)
+@click.command("inbox", cls=CliCommand)
 @click.pass_obj
 def inbox_command(invocation: Invocation) -> None:
     """Show what waits for you: questions and permission requests of agents, failed and paused tasks.

@@ -11,9 +11,9 @@ from interlock.engine.trust import of_agents
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.setup import Setup
 from interlock.model.task import Agent
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.detecting import Detected, detect
-from interlock.ui.cli.found import Found, find_agents
+from interlock.ui.cli.found import FoundAgent, find_agents
 from interlock.ui.cli.lacks import lack_of
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root, run_async, state_folder
@@ -56,7 +56,7 @@ MOST_CHECKS = 4
 SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with"
 
 
-@click.command("init", cls=Command)
+@click.command("init", cls=CliCommand)
 @click.option("--no-checks", is_flag=True, help="Do not run the check that was found; write it as a comment.")
 @click.pass_obj
 def init_command(invocation: Invocation, no_checks: bool) -> None:
@@ -138,7 +138,7 @@ def _tell_detected(detected: Detected, tried: set[str]) -> None:
         note(f"{lack_of(setup)}")
 
 
-def _tell_agents(agents: list[Found]) -> None:
+def _tell_agents(agents: list[FoundAgent]) -> None:
     for agent in agents:
         lacks = f", but {agent.lacks}" if agent.lacks else ""
         note(f"found {agent.use}{f' ({agent.model})' if agent.model else ''}{lacks}")
@@ -151,7 +151,7 @@ def _tell_agents(agents: list[Found]) -> None:
     note("next: put your tasks into it, commit it, then `interlock doctor` and `interlock plan`")
 
 
-def _agent_lines(agents: list[Found]) -> str:
+def _agent_lines(agents: list[FoundAgent]) -> str:
     """The best agent that was found, or a place for one."""
     if not agents:
         return OWN_PROGRAM.rstrip("\n")

@@ -15,7 +15,7 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import agent_events, agent_log
 from interlock.ui.cli.output import Invocation, note, say, say_line
 from interlock.ui.cli.session import opened, read, run_async
@@ -30,7 +30,7 @@ POLL_SECONDS = 0.2
 """Files give no sign of growing; five looks a second are soon enough for a reader."""
 
 
-@click.command("logs", cls=Command)
+@click.command("logs", cls=CliCommand)
 @click.argument("task")
 @click.option("-f", "--follow", is_flag=True, help="Follow new output until the attempt is over.")
 @click.option("--attempt", type=click.IntRange(min=1), help="Show this attempt instead of the newest.")
@@ -44,11 +44,11 @@ def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  
     Programs that print a JSON of their own are shown as events, all others as they are, unless a form is
     asked for. For example: interlock logs login -f
     """
-    run_async(show_log(invocation, task, Wanted(**wanted)))
+    run_async(show_log(invocation, task, LogPart(**wanted)))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LogPart:
     """The part of a log to show."""
 
     follow: bool = False
@@ -58,7 +58,7 @@ class Wanted:
     """`events`, `raw`, or what fits the agent."""
 
 
-async def show_log(invocation: Invocation, name: str, wanted: Wanted) -> None:
+async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
     """Print a log, and go on as it grows if that is wanted."""
     async with opened(invocation) as project:
         reading = await read(project.store)

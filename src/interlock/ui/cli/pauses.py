@@ -4,14 +4,14 @@ import click
 
 from interlock.model.task import TaskId
 from interlock.ui.actions.pauses import pause, unpause
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
 
 
-@click.command("pause", cls=Command)
+@click.command("pause", cls=CliCommand)
 @click.argument("task", required=False)
 @click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
 @click.pass_obj
@@ -23,7 +23,7 @@ def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
     run_async(_pause(invocation, task, why))
 
 
-@click.command("unpause", cls=Command)
+@click.command("unpause", cls=CliCommand)
 @click.argument("task", required=False)
 @click.pass_obj
 def unpause_command(invocation: Invocation, task: str | None) -> None:

@@ -16,7 +16,7 @@ from interlock.learn.categories import DECLARED, category
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.parallel import max_parallel_option
@@ -45,7 +45,7 @@ FEW = 5
 FORMS = ("text", "json", "mermaid", "dot")
 
 
-@click.command("plan", cls=Command)
+@click.command("plan", cls=CliCommand)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @click.option("--waves", is_flag=True, help="Show the tasks that can run in parallel, step by step.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")

@@ -15,7 +15,7 @@ from interlock.learn.lessons import offer
 from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.launch_context import goes_on, told
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import agent_prompt
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import read, run_async
@@ -23,7 +23,7 @@ from interlock.ui.plain import inert
 from interlock.ui.queries.tasks import find
 
 
-@click.command("prompt", cls=Command)
+@click.command("prompt", cls=CliCommand)
 @click.argument("task")
 @click.option(
     "--attempt",

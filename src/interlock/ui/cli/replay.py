@@ -10,7 +10,7 @@ from interlock.learn.past import PastRun, past_runs
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.numbers import bounded
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import lines
@@ -30,7 +30,7 @@ from interlock.ui.words.progress import sentence
 from interlock.ui.words.reasons import reason_text
 
 
-@click.command("replay", cls=Command)
+@click.command("replay", cls=CliCommand)
 @click.argument("run", required=False)
 @click.option(
     "--at", "moment", metavar="FACT", help="The position of a fact, or a time of day like 14:05:30."

@@ -27,7 +27,7 @@ from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.sandbox.confinement import Confinement
-from interlock.ui.cli.app import Command, remember_setting
+from interlock.ui.cli.app import CliCommand, remember_setting
 from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.filters import filter_options, selected, tell_warnings
@@ -58,7 +58,7 @@ LEAVE_SECONDS = 30.0
 SHOW_CURSOR = "\x1b[?25h"
 
 
-@click.command("run", cls=Command)
+@click.command("run", cls=CliCommand)
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @branch_option
 @max_parallel_option

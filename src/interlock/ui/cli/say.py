@@ -5,13 +5,13 @@ import click
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.ui.actions.messages import Delivery, check_message, send_message
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.tasks import find
 
 
-@click.command("say", cls=Command)
+@click.command("say", cls=CliCommand)
 @click.argument("task")
 @click.argument("text", nargs=-1, required=True)
 @click.pass_obj

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import note, say
 
 
-@click.command("schema", cls=Command)
+@click.command("schema", cls=CliCommand)
 @click.option(
     "--write", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write the schema to this file."
 )

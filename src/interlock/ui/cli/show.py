@@ -11,14 +11,14 @@ from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent, OriginKind
 from interlock.train.refusal import refusal
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
 from interlock.ui.queries.explain import waited_text
-from interlock.ui.queries.tasks import Row, find, forecast_of, rows
+from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
 from interlock.ui.reading import history, open_permissions
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, left_out_lines
@@ -31,7 +31,7 @@ WORDS_CHARS = 160
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}
 
 
-@click.command("show", cls=Command)
+@click.command("show", cls=CliCommand)
 @click.argument("task")
 @click.pass_obj
 def show_command(invocation: Invocation, task: str) -> None:
@@ -47,7 +47,7 @@ def show_command(invocation: Invocation, task: str) -> None:
         say(text)
 
 
-_Look = tuple[TaskState, Row, list[AttemptStory], Forecast]
+_Look = tuple[TaskState, TaskRow, list[AttemptStory], Forecast]
 
 
 async def _look(invocation: Invocation, name: str) -> _Look:
@@ -59,7 +59,7 @@ async def _look(invocation: Invocation, name: str) -> _Look:
         return found, rows(reading, [found.spec.id])[0], stories, forecast_of(reading.state, found)
 
 
-def _lines(found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
+def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.text.removeprefix(f'{row.state}: ')}"
     yield f"goal      {inert(spec.goal).strip()}"

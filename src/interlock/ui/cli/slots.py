@@ -4,7 +4,7 @@ import click
 
 from interlock.model.task import ROLES
 from interlock.schedule import Board
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.queries.pool import slots_now
@@ -12,7 +12,7 @@ from interlock.ui.reading import Reading
 from interlock.ui.words.limits import brake_line
 
 
-@click.command("slots", cls=Command)
+@click.command("slots", cls=CliCommand)
 @click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
 @click.pass_obj
 def slots_command(invocation: Invocation, role: str | None) -> None:

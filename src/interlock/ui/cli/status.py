@@ -13,7 +13,7 @@ from interlock.model.durations import lasting
 from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.model.sandbox import Sandbox
 from interlock.schedule import Board
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
@@ -22,7 +22,7 @@ from interlock.ui.plain import counted, inert
 from interlock.ui.queries.pool import slots_now
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.status import ETA, alike_failures, status_document
-from interlock.ui.queries.tasks import Row, by_stage, rows
+from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import Reading
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.limits import brake_line
@@ -34,7 +34,7 @@ MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
 
-@click.command("status", cls=Command)
+@click.command("status", cls=CliCommand)
 @click.option("-w", "--watch", is_flag=True, help="Update it until Ctrl-C.")
 @click.option("--all", "everything", is_flag=True, help="List every task.")
 @click.option(
@@ -161,7 +161,7 @@ def sandbox_warning(state: State) -> str:
     return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
 
 
-def table(members: list[Row], width: int) -> list[str]:
+def table(members: list[TaskRow], width: int) -> list[str]:
     """Aligned lines; on a terminal each fits into one line, the next command always whole."""
     names = max(len(row.id) for row in members)
     commands = max(len(row.next) for row in members)

@@ -12,7 +12,7 @@ from interlock.model.reason import Why
 from interlock.ui.cli.output import Invocation, paint, say, say_line
 from interlock.ui.cli.status import COLORS, sandbox_warning, table
 from interlock.ui.plain import inert
-from interlock.ui.queries.tasks import Row, rows
+from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.evidence import grades_text
@@ -50,7 +50,7 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     say(f"next: {paint(_next(found, project), 'cyan')}")
 
 
-def _lines(found: list[Row], metrics: Metrics) -> Iterator[str]:
+def _lines(found: list[TaskRow], metrics: Metrics) -> Iterator[str]:
     of = {state: [row for row in found if row.state == state] for state in COLORS}
     yield ""
     yield ", ".join(
@@ -97,7 +97,7 @@ def _drift(state: State, began: int) -> Drift | None:
     return drift if drift.is_large else None
 
 
-def _next(found: list[Row], project: Project) -> str:
+def _next(found: list[TaskRow], project: Project) -> str:
     failed = [row.id for row in found if row.state == "failed"]
     if failed:
         return f"interlock explain {failed[0]}"

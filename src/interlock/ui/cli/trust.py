@@ -13,7 +13,7 @@ from interlock.git.include import read_patterns
 from interlock.model.errors import Declined, GraphError, UsageError
 from interlock.model.task import Agent
 from interlock.plan import parse
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import run_async
@@ -22,7 +22,7 @@ from interlock.ui.plain import counted
 FIX = "interlock trust"
 
 
-@click.command("trust", cls=Command)
+@click.command("trust", cls=CliCommand)
 @click.option("--yes", is_flag=True, help="Agree without asking.")
 @click.option("--revoke", is_flag=True, help="Revoke every agreement for this repository.")
 @click.option("--list", "everywhere", is_flag=True, help="Show the agreements for all repositories.")

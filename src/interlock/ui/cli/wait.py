@@ -10,7 +10,7 @@ from interlock.events.state import State
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import opened, read, run_async
@@ -21,7 +21,7 @@ from interlock.ui.queries.tasks import find, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 
 
-@click.command("wait", cls=Command)
+@click.command("wait", cls=CliCommand)
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
 @click.option("--timeout", metavar="TIME", help="Stop waiting after this time, such as 90s or 10m (exit 8).")
 @click.pass_obj

@@ -8,16 +8,16 @@ from interlock.events.facts import PhaseStarted
 from interlock.learn.past import PastRun, past_runs
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import Command
+from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.plain import counted
 from interlock.ui.queries.runs import LAST, find_run, run_name
-from interlock.ui.queries.what_if import Case, recorded_case, simulated_cases
+from interlock.ui.queries.what_if import RunVariant, recorded_case, simulated_cases
 from interlock.ui.reading import all_rows
 
 
-@click.command("what-if", cls=Command)
+@click.command("what-if", cls=CliCommand)
 @click.argument("run", default=LAST)
 @click.option("--max-parallel", type=click.IntRange(min=1), help="Use this many agents at once.")
 @click.option("--agent", metavar="NAME", help="Use this agent for every task.")
@@ -57,7 +57,7 @@ async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: 
     note(f"with the same settings the simulation takes {same:.2f} times the recorded time")
 
 
-def _lines(run: PastRun, cases: Sequence[Case]) -> list[str]:
+def _lines(run: PastRun, cases: Sequence[RunVariant]) -> list[str]:
     width = max(len(case.name) for case in cases)
     base = cases[1].seconds_p50 or 1e-9
     lines = [f"run {run_name(run.run)}, up to {run.slots} at once"]

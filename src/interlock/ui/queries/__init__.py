@@ -9,6 +9,6 @@ from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.inbox import inbox_document
 from interlock.ui.queries.pool import pool_object
 from interlock.ui.queries.status import status_document
-from interlock.ui.queries.tasks import Row, find, rows
+from interlock.ui.queries.tasks import TaskRow, find, rows
 
-__all__ = ["Row", "fact_document", "find", "inbox_document", "pool_object", "rows", "status_document"]
+__all__ = ["TaskRow", "fact_document", "find", "inbox_document", "pool_object", "rows", "status_document"]

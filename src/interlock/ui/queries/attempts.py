@@ -13,7 +13,7 @@ from interlock.model.reason import Reason, Why
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.footprints import drift_document
-from interlock.ui.queries.tasks import Row
+from interlock.ui.queries.tasks import TaskRow
 from interlock.ui.words.reasons import reason_object, reason_text, start_text, with_reasons
 
 
@@ -162,7 +162,7 @@ def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
 
 
 def task_document(
-    found: TaskState, row: Row, stories: list[AttemptStory], forecast: Forecast
+    found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast
 ) -> dict[str, object]:
     """The document of `interlock show`."""
     return {

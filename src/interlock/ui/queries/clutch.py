@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.engine.clutch import CategoryView, category_views
-from interlock.engine.host import Reading as HostReading
+from interlock.engine.host import HostReading
 from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
 from interlock.events.state import Limit, Provider

@@ -2,7 +2,7 @@
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
-from interlock.learn.errors import Trouble
+from interlock.learn.errors import FailureGroup
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.ui.words.remedies import after_failure
@@ -14,7 +14,7 @@ SHOWN = 6
 NEEDS_SETTING_UP = (ErrorClass.AUTH, ErrorClass.MISSING)
 
 
-def find_failure(found: list[Trouble], name: str) -> Trouble:
+def find_failure(found: list[FailureGroup], name: str) -> FailureGroup:
     fitting = [trouble for trouble in found if trouble.id.startswith(name)]
     if len(fitting) != 1:
         many = "more than one failure begins" if fitting else "no failure begins"
@@ -22,7 +22,7 @@ def find_failure(found: list[Trouble], name: str) -> Trouble:
     return fitting[0]
 
 
-def next_step(state: State, trouble: Trouble) -> str:
+def next_step(state: State, trouble: FailureGroup) -> str:
     """The one command that helps most."""
     failed = [name for name in trouble.open if state.tasks[name].stage is Stage.FAILED]
     if trouble.error in NEEDS_SETTING_UP:
@@ -34,7 +34,7 @@ def next_step(state: State, trouble: Trouble) -> str:
     return f"interlock show {trouble.tasks[-1]}"
 
 
-def failure_document(state: State, trouble: Trouble) -> dict[str, object]:
+def failure_document(state: State, trouble: FailureGroup) -> dict[str, object]:
     return {
         "id": trouble.id,
         "error": trouble.error,

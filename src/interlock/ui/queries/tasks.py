@@ -20,7 +20,7 @@ from interlock.ui.words.remedies import next_command
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TaskRow:
     """One task as `status` shows it."""
 
     id: str
@@ -77,7 +77,9 @@ def by_stage(state: State) -> dict[Stage, list[TaskId]]:
     return {stage: names for stage, names in found.items() if names}
 
 
-def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board | None = None) -> list[Row]:
+def rows(
+    reading: Reading, names: Iterable[TaskId] | None = None, board: Board | None = None
+) -> list[TaskRow]:
     """These tasks, or all. With 10,000 of them a board takes a while: better pass on one that is there."""
     state = reading.state
     board = board or Board(state)
@@ -87,11 +89,11 @@ def rows(reading: Reading, names: Iterable[TaskId] | None = None, board: Board |
     return [row(reading, task, board.reason_of(task, reading.now)) for task in tasks]
 
 
-def row(reading: Reading, task: TaskState, reason: Reason) -> Row:
+def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
     """One task with its cause put into words."""
     reason = as_read(reading, task, reason)
     spec, (category, category_why) = task.spec, category_of(task)
-    return Row(
+    return TaskRow(
         id=spec.id,
         state=task.stage.value,
         phase=task.phase.name,

@@ -19,7 +19,7 @@ REHEARSALS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RunVariant:
     """One way the run went, or could have gone."""
 
     name: str
@@ -31,13 +31,13 @@ class Case:
     landed: float
 
 
-def recorded_case(run: PastRun) -> Case:
-    return Case("recorded", run.seconds, run.seconds, run.cost_usd, run.attempts, run.landed)
+def recorded_case(run: PastRun) -> RunVariant:
+    return RunVariant("recorded", run.seconds, run.seconds, run.cost_usd, run.attempts, run.landed)
 
 
 def simulated_cases(
     log: Sequence[Recorded], run: PastRun, slots: int | None, agent: str | None
-) -> list[Case]:
+) -> list[RunVariant]:
     state = as_it_stood(log, run)
     terms = Terms(run.started, run.slots, run.selection, lane_depth=run.lane_depth)
     same, is_priced = [rehearse(copied(state), terms, as_recorded(run))], run.cost_usd is not None
@@ -68,10 +68,10 @@ def _agent(state: State, name: str) -> Agent:
     return agents[name]
 
 
-def _case(name: str, outlooks: Sequence[Outlook], is_priced: bool) -> Case:
+def _case(name: str, outlooks: Sequence[Outlook], is_priced: bool) -> RunVariant:
     seconds = sorted(outlook.seconds for outlook in outlooks)
     count = len(outlooks)
-    return Case(
+    return RunVariant(
         name,
         quantile(seconds, 0.5),
         quantile(seconds, 0.9),

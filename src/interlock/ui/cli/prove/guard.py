@@ -6,12 +6,12 @@ from pathlib import Path
 
 from interlock.events import facts as f
 from interlock.ui.cli.prove.proof import Seen, need
-from interlock.ui.cli.prove.stage import Stage, shell, word
+from interlock.ui.cli.prove.stage import ProofRepository, shell, word
 
 SECRET = "not-for-agents"  # noqa: S105 - it guards nothing
 
 
-async def attack_blocked(stage: Stage) -> Seen:
+async def attack_blocked(stage: ProofRepository) -> Seen:
     """An agent reads a file of yours, writes one and calls a server; outside, the same program can."""
     connected: list[str] = []
     server = await asyncio.start_server(lambda _r, writer: _count(connected, writer), "127.0.0.1", 0)

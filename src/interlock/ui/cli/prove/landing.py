@@ -8,14 +8,14 @@ from interlock.events.record import Recorded
 from interlock.model.outcome import ErrorClass
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.prove.proof import Seen, need
-from interlock.ui.cli.prove.stage import Stage, shell
+from interlock.ui.cli.prove.stage import ProofRepository, shell
 
 RUNS = 4
 TAKEOVERS = 20
 """Times that a second run is started beside one that was stopped, until it is let in."""
 
 
-async def claim_race(stage: Stage) -> Seen:
+async def claim_race(stage: ProofRepository) -> Seen:
     """Several runs at once on one repository: one of them works, nothing is claimed twice."""
     agent = shell('sleep 1; echo done > "$INTERLOCK_TASK_ID.txt"')
     tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(4))
@@ -33,7 +33,7 @@ async def claim_race(stage: Stage) -> Seen:
     return Seen(text, tuple(row for row, _ in starts[:2]))
 
 
-async def conflict_avoided(stage: Stage) -> Seen:
+async def conflict_avoided(stage: ProofRepository) -> Seen:
     """Two tasks that want the same file wait for each other, while a third goes on."""
     agent = shell('sleep 0.5; echo "$INTERLOCK_TASK_ID" >> "$INTERLOCK_TASK_ID.txt"')
     await stage.make(
@@ -53,7 +53,7 @@ async def conflict_avoided(stage: Stage) -> Seen:
     return Seen("two tasks lease the same file: one after the other, a third beside them, 3 slots free", rows)
 
 
-async def semantic_conflict(stage: Stage) -> Seen:
+async def semantic_conflict(stage: ProofRepository) -> Seen:
     """Two changes that are green alone and red together: the second is caught before main."""
     agent = shell(
         'if [ "$INTERLOCK_ATTEMPT" = 1 ]; then sleep 1; echo 2 > "$INTERLOCK_TASK_ID.txt";'
@@ -80,7 +80,7 @@ async def semantic_conflict(stage: Stage) -> Seen:
     return Seen(text, (row, landed[-1][0]))
 
 
-async def crash_resumed(stage: Stage) -> Seen:
+async def crash_resumed(stage: ProofRepository) -> Seen:
     """The loop is killed while an agent works; the next run goes on from the log."""
     agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 60; echo done > "$INTERLOCK_TASK_ID.txt"')
     await stage.make(
@@ -99,7 +99,7 @@ async def crash_resumed(stage: Stage) -> Seen:
     )
 
 
-async def stale_worker_fenced(stage: Stage) -> Seen:
+async def stale_worker_fenced(stage: ProofRepository) -> Seen:
     """A loop is stopped for longer than its lease and woken up when another has taken over."""
     agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 30; echo "$INTERLOCK_ATTEMPT" > made.txt')
     await stage.make(
@@ -127,7 +127,7 @@ async def stale_worker_fenced(stage: Stage) -> Seen:
     return Seen(text, (runs[1], *(row for row in before if isinstance(row.fact, f.Landed))))
 
 
-async def workspace_archived(stage: Stage) -> Seen:
+async def workspace_archived(stage: ProofRepository) -> Seen:
     """An agent that runs out of time: what it had written is kept."""
     agent = shell("echo half of it > half.txt; sleep 60")
     await stage.make(

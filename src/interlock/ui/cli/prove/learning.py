@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 from interlock.events import facts as f
 from interlock.ui.cli.prove.proof import Seen, need
-from interlock.ui.cli.prove.stage import Stage, shell
+from interlock.ui.cli.prove.stage import ProofRepository, shell
 
 REFUSALS = 3
 
 
-async def clutch_opens(stage: Stage) -> Seen:
+async def clutch_opens(stage: ProofRepository) -> Seen:
     """An unknown kind of work starts with one agent, and gets more as tasks land without trouble."""
     agent = shell('sleep 0.3; echo done > "$INTERLOCK_TASK_ID.txt"')
     tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(7))
@@ -29,7 +29,7 @@ async def clutch_opens(stage: Stage) -> Seen:
     return Seen(text, tuple(row for row, _ in decided[:3]))
 
 
-async def provider_brakes(stage: Stage) -> Seen:
+async def provider_brakes(stage: ProofRepository) -> Seen:
     """A model server that sends 429s: everyone waits as long as it asks, and all work lands."""
     refusals = [0]
     async with _model(refusals) as port:
@@ -90,7 +90,7 @@ _CALL = {
 _DONE = {"message": {"role": "assistant", "content": "Written."}, "finish_reason": "stop"}
 
 
-async def lesson_reaches_the_next(stage: Stage) -> Seen:
+async def lesson_reaches_the_next(stage: ProofRepository) -> Seen:
     """A lesson from one task reaches another task before it fails."""
     # The first attempt at each task fails unless its prompt carries what the first task's landing showed.
     agent = shell(

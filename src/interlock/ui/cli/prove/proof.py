@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.events.record import Recorded
-from interlock.ui.cli.prove.stage import Stage
+from interlock.ui.cli.prove.stage import ProofRepository
 
 
 class Outcome(StrEnum):
@@ -36,7 +36,7 @@ class Proof:
     name: str
     ids: str
     """The mission ids that it serves."""
-    act: Callable[[Stage], Awaitable[Seen]]
+    act: Callable[[ProofRepository], Awaitable[Seen]]
 
 
 @dataclass(frozen=True, slots=True)

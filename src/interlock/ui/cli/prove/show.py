@@ -18,7 +18,7 @@ from interlock.ui.cli.prove.landing import (
 from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_next, provider_brakes
 from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
 from interlock.ui.cli.prove.scratch import Scratch, close_left, new_scratch
-from interlock.ui.cli.prove.stage import Stage, TookTooLong
+from interlock.ui.cli.prove.stage import ProofRepository, TookTooLong
 from interlock.ui.words.facts import line
 
 AT_ONCE = 2
@@ -78,7 +78,7 @@ async def _stop(running: list[asyncio.Task[Result]]) -> None:
 
 async def _run(proof: Proof, scratch: Scratch, settings: Settings, turns: asyncio.Semaphore) -> Result:
     async with turns:
-        stage = Stage(scratch.folder / proof.name.replace(" ", "-"), settings, scratch.mark)
+        stage = ProofRepository(scratch.folder / proof.name.replace(" ", "-"), settings, scratch.mark)
         began = time.monotonic()
         try:
             seen, outcome = await proof.act(stage), Outcome.FIRED

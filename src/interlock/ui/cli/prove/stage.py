@@ -36,7 +36,7 @@ class TookTooLong(Exception):
 
 
 @dataclass
-class Stage:
+class ProofRepository:
     """One repository, and the commands that are run in it."""
 
     folder: Path
