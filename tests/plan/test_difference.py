@@ -6,14 +6,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from interlock.events.facts import Fact, PlanAccepted, TaskAccepted, TaskCancelled, TaskRemoved
+from interlock.events.facts import Fact, PhaseStarted, PlanAccepted, TaskAccepted, TaskCancelled, TaskRemoved
 from interlock.events.fold import fold
 from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS, Recorded, encode, seal
 from interlock.events.state import State
 from interlock.model.errors import UsageError
 from interlock.model.task import Origin, OriginKind, TaskId
-from interlock.plan import Graph, changes, parse
+from interlock.plan import Graph, changes, changes_during_run, parse
 
 HEAD = "version: 1\nagents: {bot: {use: command, run: [bot]}}\ndefaults: {agent: bot}\ntasks:\n"
 BOTH = "  a: {goal: x, uses: [db]}\n  b: {goal: y, needs: [a]}\n"
@@ -131,3 +131,14 @@ def test_a_task_of_a_log_without_origins_is_of_the_file_that_was_taken_in_before
     body = json.dumps({"task": msgspec.to_builtins(graph().tasks[0])})
     state = fold([*old, Recorded(2, 1.0, "", "TaskAccepted", body, "")])
     assert state.tasks[TaskId("a")].origin == Origin(OriginKind.GRAPH, "old.yaml")
+
+
+def test_while_a_run_goes_on_a_task_that_was_begun_stays_although_its_lines_are_gone() -> None:
+    state = after(changes(State(), graph()))
+    started = PhaseStarted(TaskId("a"), 1, "implement", 1, "me", None)
+    state = after([started], state)
+    removed = changes(state, graph("  c: {goal: x}\n"))
+    facts, kept = changes_during_run(state, graph("  c: {goal: x}\n"))
+    assert TaskRemoved(TaskId("a")) in removed
+    assert kept == [TaskId("a")]
+    assert facts == [fact for fact in removed if fact != TaskRemoved(TaskId("a"))]

@@ -29,5 +29,7 @@ _ALL: tuple[Adapter, ...] = (
 
 ADAPTERS: dict[str, Adapter] = {adapter.use: adapter for adapter in _ALL}
 """Adapters by the name in `agents.<name>.use`."""
+RESUMABLE = frozenset(adapter.use for adapter in _ALL if adapter.can_resume)
+"""Those whose programs can go on with an earlier session."""
 
-__all__ = ["ADAPTERS"]
+__all__ = ["ADAPTERS", "RESUMABLE"]

@@ -1,9 +1,7 @@
-"""Takes up changes of the task graph while a run goes on.
+"""Takes up changes of the task graph while a run goes on, as `plan/difference.py` decides.
 
 1. A file that is still being written is left alone: it counts when it is the same at two looks.
 2. One that cannot be accepted is reported once, and the run goes on with the last good one.
-3. A task that was begun is not given up because its lines are gone: they may have been cut to be pasted. A
-   person cancels it, or is asked at the next `interlock run`.
 """
 
 import asyncio
@@ -17,7 +15,7 @@ from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.errors import UserError
 from interlock.model.task import TaskId
-from interlock.plan import Graph, changes
+from interlock.plan import Graph, changes_during_run
 
 EVERY_SECONDS = 1.0
 
@@ -65,23 +63,18 @@ class GraphWatch:
         self._settled = digest
         try:
             graph = await self._source.graph(text)
-            facts = changes(self._ledger.state, graph)
+            facts, kept = changes_during_run(self._ledger.state, graph)
         except UserError as problem:
             first = str(problem).splitlines()[0]
             self._tell(f"{first}; the run continues with the last valid graph")
             return
-        await self._take_up(graph, facts)
-
-    async def _take_up(self, graph: Graph, facts: Sequence[Fact]) -> None:
-        state = self._ledger.state
-        begun = [fact for fact in facts if isinstance(fact, TaskRemoved) and state.tasks[fact.task].attempt]
-        facts = [fact for fact in facts if fact not in begun]
+        counted = _counted(self._ledger.state, facts)
         await self._ledger.append(facts, self._claim)
-        self._tell(f"{graph.source} changed: {_counted(state, facts)}")
-        for fact in begun:
+        self._tell(f"{graph.source} changed: {counted}")
+        for task in kept:
             self._tell(
-                f"{fact.task} has started and is no longer in {graph.source}; it continues. "
-                f"To cancel it: interlock cancel {fact.task}"
+                f"{task} has started and is no longer in {graph.source}; it continues. "
+                f"To cancel it: interlock cancel {task}"
             )
 
 

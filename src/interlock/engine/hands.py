@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
+from interlock.agents import RESUMABLE
 from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
 from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, lost_in, refusal_of, verdict_of
@@ -34,13 +35,13 @@ from interlock.model.outcome import (
     Move,
     Order,
     Report,
-    Resume,
     Tip,
 )
 from interlock.model.reason import Reason, Why, said
 from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
+from interlock.train.sessions import resumed
 from interlock.verify.sources import is_source
 
 T = TypeVar("T")
@@ -61,18 +62,19 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Let the agent work on the task, starting from where main is now."""
     main = await turn.see_main()
     spec = turn.task.spec
+    resume = resumed(turn.task, turn.agent, RESUMABLE)
     report = await env.executor.carry_out(
         Order(
             task=spec.id,
             attempt=turn.attempt,
             epoch=turn.claim.epoch,
-            base=main.commit,
+            base=resume.base if resume else main.commit,
             agent=turn.agent,
             prompt=await brief(env.repository, env.template, _scene(turn)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             session=_session_id(turn),
-            resume=_resumed(turn),
+            resume=resume,
             expected=expected_paths(turn.task),
         ),
         _news(turn),
@@ -92,11 +94,6 @@ def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:
     """Return the fact that a session is over and its notes are written; none if it had not begun."""
     notes = env.executor.notes(AttemptKey(task, attempt))
     return [f.NotesSaved(task, attempt, notes.reason, notes.summary, notes.path)] if notes else []
-
-
-def _resumed(turn: Turn) -> Resume | None:
-    """Return the interrupted session to resume, if the same agent has the task."""
-    return turn.task.session.cut_off if turn.task.who.name == turn.agent.name else None
 
 
 def _session_id(turn: Turn) -> str:

@@ -1,28 +1,28 @@
-"""Main and its upstream: fast-forwarded, or merged if both have moved on, after the project's checks.
-
-1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
-2. The merge goes through the same gate as a change: its checks pass on the merged tree, or what fails there
-   is known to fail on main.
-3. Where they conflict, or a check fails, the run goes on from the local main and tells the person once.
-"""
+"""Brings main and its upstream together, as `train/upstream.py` decides. Its rules are there."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
-from interlock.events.finished import all_tasks
 from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Tree
-from interlock.train import judge, retry
+from interlock.train import retry
+from interlock.train.upstream import (
+    CheckMerge,
+    LandMerge,
+    RefuseMerge,
+    UpstreamMerge,
+    merge_step,
+    with_checks,
+)
 from interlock.verify.protocol import CheckOrder
 
 
 class Upstream:
-    """Brings main and its upstream together."""
+    """Fetches, checks and merges."""
 
     def __init__(self, env: Env, ledger: Ledger, claim: Claim, tell: Tell) -> None:
         self._env = env
@@ -30,51 +30,39 @@ class Upstream:
         self._claim = claim
         self._tell = tell
         self._told = ""
-        self._refused = ("", "")
-        """The pair of commits that was tried last and did not come together."""
+        self._refused: UpstreamMerge | None = None
+        """The merge that was refused last."""
 
     async def follow(self) -> Reason | None:
         """Fetch and bring main along; return the reason if main moved."""
         self._tell_once(await self._env.repository.fetch())
         for _ in range(retry.UPSTREAM_TRIES):
             found = await self._env.repository.divergence()
-            if found is None or self._refused == (found.main.commit, found.theirs):
+            step = await self._decided(found) if found else None
+            if found is None or step is None:
                 return None
-            if why := await self._take_in(found):
+            if isinstance(step, RefuseMerge):
+                self._tell_refused(found, step)
+            elif why := await self._land(found, step.tree):
                 return why
         return None
 
-    async def _take_in(self, found: Divergence) -> Reason | None:
-        if found.merge.tree is None:
-            paths = ", ".join(found.merge.conflicts[:3])
-            self._refuse(found, f"conflict in {paths}")
-            return None
-        if red := await self._red(found, found.merge.tree):
-            self._refuse(found, f"merge cleanly, but `{red}` fails on the result")
-            return None
-        return await self._land(found, found.merge.tree)
+    async def _decided(self, found: Divergence) -> RefuseMerge | LandMerge | None:
+        """Run the checks that are asked for; return the step after them."""
+        merge = UpstreamMerge(found.main.commit, found.theirs, found.merge)
+        while isinstance(step := merge_step(self._ledger.state, merge, self._refused), CheckMerge):
+            merge = with_checks(merge, step, await self._check(found, step))
+        if isinstance(step, RefuseMerge):
+            self._refused = merge
+        return step
 
-    async def _red(self, found: Divergence, tree: Tree) -> str:
-        """The check that speaks against the merged tree; nothing if there is none."""
-        specs = [task.spec for task in all_tasks(self._ledger.state)]
-        commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
-        if not commands:
-            return ""
-        self._tell(f"checking {found.upstream} merged into {found.main.branch}")
-        seconds = max(spec.check_seconds for spec in specs)
-        results = await self._check(f"upstream/{found.theirs[:12]}", tree, commands, seconds)
-        anyone = replace(specs[0], done_when=())
-        verdict = judge(results, anyone, {}, {})
-        if verdict.unknown:
-            name = f"base/{found.main.commit[:12]}-upstream"
-            on_main = await self._check(name, found.main.tree, verdict.unknown, seconds)
-            verdict = judge(results, anyone, {result.command: result for result in on_main}, {})
-        return next((check.command for check in (*verdict.red, *verdict.blocked)), "")
-
-    async def _check(
-        self, name: str, tree: Tree, commands: tuple[str, ...], seconds: float
-    ) -> Sequence[CheckResult]:
-        return await self._env.checker.check(CheckOrder(name, tree, commands, seconds, {}))
+    async def _check(self, found: Divergence, step: CheckMerge) -> Sequence[CheckResult]:
+        name = f"base/{found.main.commit[:12]}-upstream"
+        if step.tree:
+            self._tell(f"checking {found.upstream} merged into {found.main.branch}")
+            name = f"upstream/{found.theirs[:12]}"
+        order = CheckOrder(name, step.tree or found.main.tree, step.commands, step.timeout_seconds, {})
+        return await self._env.checker.check(order)
 
     async def _land(self, found: Divergence, tree: Tree) -> Reason | None:
         main, repository = found.main, self._env.repository
@@ -89,8 +77,13 @@ class Upstream:
             self._tell_once(f"{found.upstream} is not merged yet: {await repository.obstacle(landing)}")
         return None
 
-    def _refuse(self, found: Divergence, why: str) -> None:
-        self._refused = (found.main.commit, found.theirs)
+    def _tell_refused(self, found: Divergence, step: RefuseMerge) -> None:
+        paths = ", ".join(step.conflicts[:3])
+        why = (
+            f"merge cleanly, but `{step.failed}` fails on the result"
+            if step.failed
+            else f"conflict in {paths}"
+        )
         branch = found.main.branch
         self._tell(
             f"warning: {branch} and {found.upstream} {why}; continuing with the local {branch}. "

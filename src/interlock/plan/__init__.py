@@ -4,7 +4,7 @@ Pure: text and values in, values out. It starts nothing, and it does not know ho
 """
 
 from interlock.plan.analysis import Analysis, Standing, analyse
-from interlock.plan.difference import changes
+from interlock.plan.difference import changes, changes_during_run
 from interlock.plan.graph import Graph, json_schema, parse
 from interlock.plan.problem import GraphProblems, Problem
 from interlock.plan.selection import Filter, select
@@ -18,6 +18,7 @@ __all__ = [
     "Standing",
     "analyse",
     "changes",
+    "changes_during_run",
     "json_schema",
     "parse",
     "select",

@@ -5,7 +5,7 @@ from interlock.events.finished import unpacked
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.errors import UsageError
-from interlock.model.task import Origin, OriginKind, Task
+from interlock.model.task import Origin, OriginKind, Task, TaskId
 from interlock.plan.graph import Graph
 
 _FREE = (Stage.CANCELLED, Stage.REMOVED)
@@ -33,6 +33,17 @@ def changes(state: State, graph: Graph) -> list[Fact]:
     gone = (id for id, task in state.tasks.items() if id not in present and task.origin == origin)
     facts.extend(TaskRemoved(id) for id in gone if state.tasks[id].stage not in (Stage.DONE, Stage.REMOVED))
     return facts
+
+
+def changes_during_run(state: State, graph: Graph) -> tuple[list[Fact], list[TaskId]]:
+    """Return the facts to append while a run goes on, and the tasks that stay although their lines are gone.
+
+    A task that was begun is not given up for that: its lines may have been cut to be pasted. A person cancels
+    it, or is asked at the next `interlock run`.
+    """
+    facts = changes(state, graph)
+    begun = [fact for fact in facts if isinstance(fact, TaskRemoved) and state.tasks[fact.task].attempt]
+    return [fact for fact in facts if fact not in begun], [fact.task for fact in begun]
 
 
 def _refuse_another(known: TaskState, task: Task, source: str) -> None:

@@ -23,12 +23,13 @@ from interlock.model.task import AttemptKey
 from interlock.model.usage import Usage
 from interlock.run.conversation import Conversation
 from interlock.run.homes import Homes
-from interlock.run.launch_context import PID_FILE, goes_on
+from interlock.run.launch_context import PID_FILE
 from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, say, with_work
 from interlock.run.session_driver import SessionDriver
 from interlock.train import retry
+from interlock.train.sessions import afresh
 
 
 class RecoveredAttempts:
@@ -92,14 +93,13 @@ class LocalExecutor:
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
         """Open a workspace, run the agent, import its work. `recover` archives what a cancelled one wrote."""
-        fresh, order = order.session, _as_it_will_be(order)
         start = order.resume.start if order.resume else ""
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
-            report = await self._work(order, workspace, news)
-            if _is_gone(order, report, self._talks[order.key]):
+            report = await self._work(_continued(order), workspace, news)
+            if again := afresh(order, report.error, has_begun=self._talks[order.key].has_begun):
                 self._options.tell(f"{order.task}: cannot resume its session; starting a new one")
-                report = await self._work(_afresh(order, fresh), workspace, news)
+                report = await self._work(again, workspace, news)
             await news.exited()
             report = await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:
@@ -214,24 +214,9 @@ class LocalExecutor:
             return workspace.home
 
 
-def _as_it_will_be(order: Order) -> Order:
-    """Go on where a session was cut off, with the same base, if its program can; else from the beginning."""
-    if order.resume is None or not goes_on(order.resume, order.agent.use):
-        return replace(order, resume=None)
-    return replace(order, base=order.resume.base, session=order.resume.session)
-
-
-def _is_gone(order: Order, report: Report, talk: Conversation) -> bool:
-    """Tell if the program gave up at once because it does not have the session to resume. What each
-    says then differs; that its model was never heard of is the same for all."""
-    resumes = order.resume is not None and bool(order.resume.session)
-    return resumes and report.error is ErrorClass.EXIT and not talk.has_begun
-
-
-def _afresh(order: Order, session: str) -> Order:
-    """A new session in the same attempt and workspace, where what the earlier one wrote still is."""
-    resume = replace(order.resume, session="") if order.resume else None
-    return replace(order, session=session, resume=resume)
+def _continued(order: Order) -> Order:
+    """Return the order under the name of the session that it goes on with."""
+    return replace(order, session=order.resume.session) if order.resume else order
 
 
 async def _collect(

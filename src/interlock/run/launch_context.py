@@ -55,11 +55,6 @@ def folders_for(workspace: Workspace, home: Path, log: Path) -> AttemptFolders:
     return AttemptFolders(workspace.path, workspace.grant, workspace.home, home, log)
 
 
-def goes_on(resume: Resume | None, use: str) -> bool:
-    """Tell if a session that was cut off can go on; else its attempt begins from the beginning."""
-    return resume is not None and bool(resume.session) and ADAPTERS[use].can_resume
-
-
 def told(prompt: str, resume: Resume | None) -> str:
     """Return the prompt that an agent gets to read."""
     if resume is None:
@@ -91,7 +86,7 @@ def launch_context(order: Order, place: AttemptFolders, way: Way, prompt: str) -
         workspace=str(place.path),
         home=str(place.home),
         session=order.session,
-        resume=order.resume.session if order.resume and ADAPTERS[order.agent.use].can_resume else "",
+        resume=order.resume.session if order.resume else "",
         model_url=way.url,
         token=way.token,
     )

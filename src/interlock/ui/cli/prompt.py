@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from interlock.agents import RESUMABLE
 from interlock.engine.lessons import takes_lessons
 from interlock.engine.project import Project, open_project
 from interlock.engine.prompt import Scene, brief, neighbours
@@ -14,7 +15,8 @@ from interlock.events.state import State, TaskState
 from interlock.learn.lessons import offer
 from interlock.model.errors import UsageError
 from interlock.plan import changes
-from interlock.run.launch_context import goes_on, told
+from interlock.run.launch_context import told
+from interlock.train.sessions import resumed
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import agent_prompt
 from interlock.ui.cli.output import Invocation, note, say_json
@@ -59,9 +61,7 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
         lessons = takes_lessons(project.template, task) and offer(state, task, number, hold_out).given
         scene = Scene(task, number, neighbours(state, task.spec.id), lessons=lessons or ())
         text = await brief(project.repository, project.template, scene)
-        return number, told(
-            text, task.session.cut_off if goes_on(task.session.cut_off, task.who.use) else None
-        )
+        return number, told(text, resumed(task, task.who, RESUMABLE))
 
 
 async def _state_of_next_start(project: Project) -> State:

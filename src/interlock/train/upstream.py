@@ -1,0 +1,84 @@
+"""The rules for an upstream that main has diverged from: what is done next about a merge of both.
+
+1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
+2. The merge goes through the same gate as a change: the checks of all tasks pass on the merged tree, or what
+   fails there is known to fail on main.
+3. Where they conflict, or a check fails, main stays as it is. The same two commits are not tried again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from interlock.events.finished import all_tasks
+from interlock.events.state import State
+from interlock.model.outcome import CheckResult, Merge
+from interlock.model.task import Commit, Tree
+from interlock.train.judge import judge
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamMerge:
+    """A merge of main and its upstream, as far as it is known."""
+
+    main: Commit
+    theirs: Commit
+    built: Merge
+    merged: tuple[CheckResult, ...] | None = None
+    """The checks on the merged tree; None: they did not run yet."""
+    on_main: tuple[CheckResult, ...] | None = None
+    """Those that failed there, on main; None: they did not run there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckMerge:
+    """Run checks on the merged tree, or on main."""
+
+    commands: tuple[str, ...]
+    timeout_seconds: float
+    tree: Tree | None
+    """The merged tree; None: main."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefuseMerge:
+    """Leave main as it is and tell the person; not again about the same two commits."""
+
+    conflicts: tuple[str, ...] = ()
+    failed: str = ""
+    """The check that fails on the merged tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class LandMerge:
+    """Move main to the merge."""
+
+    tree: Tree
+
+
+def merge_step(
+    state: State, merge: UpstreamMerge, refused: UpstreamMerge | None
+) -> CheckMerge | RefuseMerge | LandMerge | None:
+    """Return the next step of a merge; None if it was refused already."""
+    if refused and (refused.main, refused.theirs) == (merge.main, merge.theirs):
+        return None
+    tree = merge.built.tree
+    if tree is None:
+        return RefuseMerge(merge.built.conflicts)
+    specs = [task.spec for task in all_tasks(state)]
+    commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
+    if not commands:
+        return LandMerge(tree)
+    seconds = max(spec.check_seconds for spec in specs)
+    if merge.merged is None:
+        return CheckMerge(commands, seconds, tree)
+    base = {result.command: result for result in merge.on_main or ()}
+    verdict = judge(merge.merged, replace(specs[0], done_when=()), base, {})
+    if verdict.unknown and merge.on_main is None:
+        return CheckMerge(verdict.unknown, seconds, None)
+    failed = next((check.command for check in (*verdict.red, *verdict.blocked)), "")
+    return RefuseMerge(failed=failed) if failed else LandMerge(tree)
+
+
+def with_checks(merge: UpstreamMerge, step: CheckMerge, results: Sequence[CheckResult]) -> UpstreamMerge:
+    """Return the merge with the results of a step."""
+    return replace(merge, merged=tuple(results)) if step.tree else replace(merge, on_main=tuple(results))
