@@ -384,11 +384,10 @@ async def open_project(
             tell(store.notice)
         if former:
             await store.append([StateMoved(str(former), str(place.state))], new_incarnation())
-        async with place.kept_open() as kept:
-            project = Project(kept, settings, store, loaded.origins, trust=loaded.trust, asked=loaded.asked)
-            try:
-                yield project
-            finally:
-                await project.aclose()
+        project = Project(place, settings, store, loaded.origins, trust=loaded.trust, asked=loaded.asked)
+        try:
+            yield project
+        finally:
+            await project.aclose()
     finally:
         await store.close()

@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from interlock.git import fence
-from interlock.git.checkout import Worktree, changed_paths, edits, half_way, in_the_way, worktrees_on
+from interlock.git.checkout import Worktree, edits, half_way, in_the_way, worktrees_on
+from interlock.git.command import Changes, to_the_end
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.follow import follow
 from interlock.git.index_lock import IndexLock
@@ -21,7 +22,6 @@ from interlock.git.journal import PATIENCE_SECONDS, Journal, Pending, StillMovin
 from interlock.git.place import Place
 from interlock.git.settle import Settler, in_use
 from interlock.git.taken_back import TakenBack
-from interlock.git.whole import to_the_end
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
 
@@ -68,6 +68,11 @@ async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) 
         return f"your checkout does not have the new commits of {place.branch} yet: {problem}"
 
 
+def _names(changes: Changes) -> set[str]:
+    """The changed paths, named as `edits` names them."""
+    return {path.decode("utf-8", "backslashreplace") for _, path in changes}
+
+
 def _some(paths: Sequence[str]) -> str:
     return ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
 
@@ -107,11 +112,12 @@ class Branch:
         trees = await worktrees_on(self._place, advance.branch)
         for tree in trees:
             self._index_lock(tree).release()  # with the journal's lock, one of ours is left over
-        obstacles = await asyncio.gather(*(self._obstacle(tree, advance) for tree in trees))
+        changes = await self._git.changes(advance.old, advance.new) if trees else ()
+        obstacles = await asyncio.gather(*(self._obstacle(tree, changes) for tree in trees))
         for obstacle in obstacles:
             if obstacle:
                 return obstacle
-        return await to_the_end(self._move(advance, trees, lock))
+        return await to_the_end(self._move(advance, trees, changes, lock))
 
     async def settle(self, patience_seconds: float = PATIENCE_SECONDS) -> str:
         """Finish what a crash left between a move of the branch and its checkouts. Says what it could not."""
@@ -129,59 +135,48 @@ class Branch:
         if problem := await self.settle():
             return problem
         trees = await worktrees_on(self._place, advance.branch)
+        changes = await self._git.changes(advance.old, advance.new) if trees else ()
         for tree in trees:
-            if words := await self._in_words(tree, advance):
+            if words := await self._in_words(tree, advance.branch, changes):
                 return words
         held = self._place.common_dir / f"{advance.ref}.lock"
         return in_use(held) if held.exists() else "nothing blocks the landing any more"
 
-    async def _in_words(self, tree: Worktree, advance: Advance) -> str:
-        found, covered, moved = await asyncio.gather(
-            edits(tree),
-            in_the_way(tree, self._git, advance.old, advance.new),
-            changed_paths(self._git, advance.old, advance.new),
-        )
-        if problem := half_way(tree, advance.branch, found):
+    async def _in_words(self, tree: Worktree, branch: str, changes: Changes) -> str:
+        found = await edits(tree)
+        if problem := half_way(tree, branch, found):
             return problem
         if tree.index_lock.exists():
             return in_use(tree.index_lock)
-        if both := sorted(moved.intersection(found.paths)):
+        if both := sorted(_names(changes).intersection(found.paths)):
             files = f"{_some(both)} in {tree.path}"
             return f"this change edits {files}, where you have uncommitted changes; commit or stash them"
-        if covered:
+        if covered := in_the_way(tree, changes):
             return f"untracked files in {tree.path} would be overwritten ({_some(covered)}); move them away"
         return ""
 
-    async def _obstacle(self, tree: Worktree, advance: Advance) -> Move | None:
+    async def _obstacle(self, tree: Worktree, changes: Changes) -> Move | None:
         if tree.rebasing:
             return Move.HELD
         if tree.index_lock.exists():
             return Move.BUSY
-        free, covered = await asyncio.gather(
-            self._is_free(tree, advance), in_the_way(tree, self._git, advance.old, advance.new)
-        )
-        return None if free and not covered else Move.HELD
+        found = await edits(tree, [path for _, path in changes])
+        free = not found.conflicts and _names(changes).isdisjoint(found.paths)
+        return None if free and not in_the_way(tree, changes) else Move.HELD
 
-    async def _is_free(self, tree: Worktree, advance: Advance) -> bool:
-        """Return True if the user has edited no file that the move changes."""
-        moved = [path for _, path in await self._git.changes(advance.old, advance.new)]
-        found = await edits(tree, moved)
-        names = {path.decode("utf-8", "backslashreplace") for path in moved}
-        return not found.conflicts and names.isdisjoint(found.paths)
-
-    async def _move(self, advance: Advance, trees: Sequence[Worktree], lock: int) -> Move:
+    async def _move(self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int) -> Move:
         if not trees:
             return await self._move_ref(advance)
         folders = tuple(str(tree.path) for tree in trees)
         self._journal.write(Pending(advance.branch, advance.old, advance.new, folders))
         with ExitStack() as locks:
-            move, done = await self._move_locked(advance, trees, lock, locks)
+            move, done = await self._move_locked(advance, trees, changes, lock, locks)
         if done:  # after the locks: a process killed in between leaves a journal, and so no stale lock
             self._journal.clear()
         return move
 
     async def _move_locked(
-        self, advance: Advance, trees: Sequence[Worktree], lock: int, locks: ExitStack
+        self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int, locks: ExitStack
     ) -> tuple[Move, bool]:
         """Return the result, and True if `settle` has nothing left to do."""
         for held in map(self._index_lock, trees):
@@ -189,7 +184,7 @@ class Branch:
             if not held.take():
                 return Move.BUSY, True
         move = await self._move_ref(advance)
-        return move, move is not Move.MOVED or await self._followed(advance, trees, lock)
+        return move, move is not Move.MOVED or await self._followed(advance, trees, changes, lock)
 
     def _index_lock(self, tree: Worktree) -> IndexLock:
         return IndexLock(tree.git_dir, self._place.state)
@@ -203,10 +198,12 @@ class Branch:
         await self._assert_there(advance)
         return Move.MOVED
 
-    async def _followed(self, advance: Advance, trees: Sequence[Worktree], lock: int) -> bool:
+    async def _followed(
+        self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int
+    ) -> bool:
         """Bring the checkouts along; one that cannot is left to `settle`."""
         results = await asyncio.gather(
-            *(follow(tree, self._git, advance.old, advance.new, lock) for tree in trees),
+            *(follow(tree, advance.old, advance.new, changes, lock) for tree in trees),
             return_exceptions=True,
         )
         for result in results:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from interlock.git.command import Git
+from interlock.git.command import Changes, Git
 from interlock.git.place import Place
 
 _NAMED_MOST = 400
@@ -62,8 +62,6 @@ class Worktree:
 
 async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
     """All checkouts of the branch, the main one and linked ones."""
-    if _nowhere_else(place) and (here := _only_checkout(place, branch)) is not None:
-        return here
     said = await place.git.run("worktree", "list", "--porcelain", "-z")
     found = []
     for block in said.out.decode("utf-8", "surrogateescape").split("\0\0"):
@@ -76,27 +74,6 @@ async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
         if rebasing or fields.get("branch") == f"refs/heads/{branch}":
             found.append(Worktree(path, git_dir, rebasing))
     return found
-
-
-def _nowhere_else(place: Place) -> bool:
-    """Return True if the repository has no linked worktree, and its one checkout is around its git dir."""
-    linked = place.common_dir / "worktrees"
-    beside = place.common_dir.name == ".git" and place.settings.get("core.worktree") is None
-    return beside and not (linked.is_dir() and any(linked.iterdir()))
-
-
-def _only_checkout(place: Place, branch: str) -> list[Worktree] | None:
-    """The one checkout if it is on the branch, by reading HEAD: quicker than asking git before each landing.
-
-    None if HEAD names no branch by itself (detached, or refs that are not kept in files).
-    """
-    head = (place.common_dir / "HEAD").read_text(errors="surrogateescape").strip()
-    if not head.startswith("ref: refs/heads/") or head.endswith("/.invalid"):
-        return None
-    rebasing = _is_rebasing(place.common_dir, branch)
-    if rebasing or head == f"ref: refs/heads/{branch}":
-        return [Worktree(place.common_dir.parent, place.common_dir, rebasing)]
-    return []
 
 
 def _folder(place: Place, listed: Path) -> Path:
@@ -156,11 +133,6 @@ async def edits(tree: Worktree, among: Collection[bytes] = ()) -> Edits:
     return Edits((*(item[3:] for item in said.items), *own), conflicts=bool(unmerged.out))
 
 
-async def changed_paths(git: Git, old: str, new: str) -> frozenset[str]:
-    """The files that differ, named as `edits` names them."""
-    return frozenset(path.decode("utf-8", "backslashreplace") for _, path in await git.changes(old, new))
-
-
 def half_way(tree: Worktree, branch: str, found: Edits) -> str:
     """Name the rebase or merge that a person has not finished, which every landing waits for."""
     if tree.rebasing:
@@ -171,9 +143,8 @@ def half_way(tree: Worktree, branch: str, found: Edits) -> str:
     return ""
 
 
-async def in_the_way(tree: Worktree, git: Git, old: str, new: str) -> tuple[str, ...]:
-    """Files git does not track here, and that the move from `old` to `new` would overwrite."""
-    changes = await git.changes(old, new)
+def in_the_way(tree: Worktree, changes: Changes) -> tuple[str, ...]:
+    """Files that git does not track here, and that a move with these changes would overwrite."""
     gone = {path for status, path in changes if status == b"D"}
     root = os.fsencode(tree.path)
     found = (hit for status, path in changes if status == b"A" for hit in _obstacles(root, path, gone))

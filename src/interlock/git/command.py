@@ -22,7 +22,7 @@ from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, TypeVar
 
 from interlock.git import bounds
 from interlock.git.child import Child, Drain, held
@@ -65,6 +65,7 @@ _REPOSITORY_VARIABLES = frozenset(
 )
 """Set when Interlock is started from a git hook or alias; they would point git at another repository."""
 
+_T = TypeVar("_T")
 _UNHURRIED = 10
 """Niceness between the usual 0 and the 19 of background work."""
 _ENDING_SECONDS = 2.0
@@ -117,12 +118,8 @@ def sealed_environment() -> dict[str, str]:
     }
 
 
-class Answers(Protocol):
-    """Resolves names to objects, and lists the differences of trees."""
-
-    async def names(self, revisions: Sequence[str]) -> list[str | None]: ...
-
-    async def changes(self, old: str, new: str) -> bytes: ...
+Changes = Sequence[tuple[bytes, bytes]]
+"""Paths that differ between two commits or trees, each behind how: A, D, M or T."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +134,6 @@ class Git:
     """Others go first when there is more to do than the machine has processors."""
     untrusted: bool = False
     """True if it reads what an agent made: rule 5. More than that is refused with `RejectedObjects`."""
-    lookup: Answers | None = None
-    """Answers `names` and `changes` without a process of its own for each question, while it is open."""
     keeps: tuple[int, ...] = ()
     """Descriptors that its processes keep open: a lock is held until they have ended, too."""
 
@@ -169,45 +164,31 @@ class Git:
         """Resolve each revision to an object, or None if there is none. Starts one process at most, and one
         for each revision with a line feed."""
         plain = [revision for revision in revisions if "\n" not in revision]
-        if self.lookup is not None:
-            answers = await self.lookup.names(plain)
-        else:
-            feed = os.fsencode("".join(f"{revision}\n" for revision in plain))  # a path may be no UTF-8
-            said = await self.run("cat-file", BATCH_CHECK, feed=feed)
-            answers = [named(line) for line in said.line.splitlines()]
+        feed = os.fsencode("".join(f"{revision}\n" for revision in plain))  # a path may be no UTF-8
+        said = await self.run("cat-file", "--batch-check=%(objectname)", feed=feed)
+        # Each line is an object id, or a sentence that repeats the name and says why there is none.
+        answers = (None if b" " in line else line.decode() for line in said.out.split(b"\n")[:-1])
         found = dict(zip(plain, answers, strict=True))
         for odd in {*revisions} - found.keys():
             words = ("-q", "--verify", "--end-of-options", odd.replace("\0", "\n"))  # no argument holds a NUL
             found[odd] = (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
         return [found[revision] for revision in revisions]
 
-    async def changes(self, old: str, new: str) -> list[tuple[bytes, bytes]]:
-        """The paths that differ between two commits or trees, each with how: A, D, M or T."""
-        if self.lookup is not None:
-            trees = await self.lookup.names([f"{old}^{{tree}}", f"{new}^{{tree}}"])
-            said = await self.lookup.changes(str(trees[0]), str(trees[1]))
-        else:
-            said = (await self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).out
-        words = said.split(b"\0")
+    async def changes(self, old: str, new: str) -> Changes:
+        """List the paths that differ between two commits or trees."""
+        said = await self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)
+        words = said.out.split(b"\0")
         return list(zip(words[::2], words[1::2], strict=False))
 
 
-BATCH_CHECK = "--batch-check=%(objectname)"
-
-
-def named(line: str) -> str | None:
-    """Parse one answer of `cat-file`: an object id, or a sentence that says why there is none."""
-    return None if " " in line else line
-
-
-async def start(git: Git, *argv: str, errors: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
+async def start(git: Git, *argv: str) -> asyncio.subprocess.Process:
     """Start a git command that stays, to be asked questions."""
     # A start that is given up half-way would leave its pipes open, and git running.
-    starting = asyncio.create_task(_start(git, argv, errors))
+    starting = asyncio.create_task(_start(git, argv))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await in_any_case(_given_up(starting))
+        await to_the_end(_given_up(starting))
         raise
 
 
@@ -225,11 +206,11 @@ def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str,
     return ("git", "--no-pager", *where, *_OPTIONS, *argv), env, git.work_tree or git.git_dir
 
 
-def _limits(git: Git, *, stays: bool = False) -> dict[int, int]:
+def _limits(git: Git) -> dict[int, int]:
     """Rule 5. RLIMIT_DATA and not RLIMIT_AS: packs are mapped, and may be larger than all memory."""
     if git.as_user:
         return {}
-    time = {resource.RLIMIT_CPU: bounds.CPU_SECONDS} if git.untrusted and not stays else {}
+    time = {resource.RLIMIT_CPU: bounds.CPU_SECONDS} if git.untrusted else {}
     return {resource.RLIMIT_DATA: bounds.MEMORY_BYTES, **time}
 
 
@@ -248,15 +229,15 @@ async def find_repository(path: Path, *argv: str) -> Output:
     return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 
-async def _start(git: Git, argv: Sequence[str], errors: int) -> asyncio.subprocess.Process:
+async def _start(git: Git, argv: Sequence[str]) -> asyncio.subprocess.Process:
     command, env, directory = _invocation(git, argv)
-    with _explained(directory), held(_limits(git, stays=True)) as (files, hold):
+    with _explained(directory), held(_limits(git)) as (files, hold):
         child = await asyncio.create_subprocess_exec(
             *command,
             executable=_program(env.get("PATH", os.defpath)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            stderr=errors,
+            stderr=asyncio.subprocess.DEVNULL,
             env=env,
             cwd=directory,
             pass_fds=files,
@@ -368,20 +349,21 @@ async def _stop(child: Child) -> None:
 async def end(child: asyncio.subprocess.Process) -> None:
     """Stop a git process; it removes its lock files first. This takes seconds at most and is not interrupted:
     a process that is not waited for keeps its pipes."""
-    await in_any_case(_end(child))
+    await to_the_end(_end(child))
 
 
-async def in_any_case(work: Coroutine[None, None, None]) -> None:
-    """Finish `work`, even if the caller is cancelled meanwhile."""
-    task, was_cancelled = asyncio.create_task(work), False
+async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a coroutine yields to its loop
+    """Finish `work` first, then let the cancellation go on, however often the caller is cancelled."""
+    task = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.wait([task])
-        except asyncio.CancelledError:
-            was_cancelled = True
-    task.result()
-    if was_cancelled:
-        raise asyncio.CancelledError
+        except asyncio.CancelledError as ended:
+            cancelled = ended
+    if cancelled is not None:
+        raise cancelled
+    return task.result()
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 
 from interlock.git.attempt import AttemptFolder, agent_branch
-from interlock.git.command import Git, in_any_case
+from interlock.git.command import Git, to_the_end
 from interlock.git.commits import write_commit
 from interlock.git.layout import LAYERED, NOTHING_MORE, point_to, write_git_dir
 from interlock.git.place import Place
@@ -12,7 +12,7 @@ from interlock.git.place import Place
 
 async def make_git_dirs(place: Place, folder: AttemptFolder, *, layered: bool) -> None:
     """Write the git dirs in a thread. That cannot be stopped, and the folder must stay until it ends."""
-    await in_any_case(asyncio.to_thread(_write_git_dirs, place, folder, layered))
+    await to_the_end(asyncio.to_thread(_write_git_dirs, place, folder, layered))
 
 
 def _write_git_dirs(place: Place, folder: AttemptFolder, layered: bool) -> None:

@@ -3,14 +3,11 @@
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.git.command import Git
-from interlock.git.lookup import Lookup
-from interlock.git.scribe import Scribe
 
 STATE_FOLDER = "interlock"
 FORMER_STATE_FOLDER = ".interlock"
@@ -42,10 +39,6 @@ class Place:
     version: tuple[int, int]
     settings: Mapping[str, str]
     """The user's settings that Interlock uses, from all configuration files together."""
-    lookup: Lookup | None = field(default=None, compare=False)
-    """Processes that answer questions, kept open for a whole run; None for a single question."""
-    scribe: Scribe | None = field(default=None, compare=False)
-    """Processes that write, kept open for a whole run."""
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
     started: tuple[str, ...] = field(default=(), repr=False)
@@ -117,22 +110,12 @@ class Place:
     @property
     def git(self) -> Git:
         """Git on the shared git dir, without the user's configuration."""
-        return Git(self.common_dir, variables=self.durable_variables, lookup=self.lookup)
+        return Git(self.common_dir, variables=self.durable_variables)
 
     @property
     def durable_variables(self) -> Mapping[str, str]:
         """The author, and that what is written must not be lost with the power."""
         return {**self.author_variables, **_FSYNC}
-
-    @asynccontextmanager
-    async def kept_open(self) -> AsyncIterator["Place"]:
-        """Yield the same place with git processes that stay open to answer and to write small things."""
-        lookup, scribe = Lookup(self.git), Scribe(self.git, self.state / "scratch")
-        try:
-            yield replace(self, lookup=lookup, scribe=scribe)
-        finally:
-            await lookup.close()
-            await scribe.close()
 
     @property
     def author_variables(self) -> Mapping[str, str]:

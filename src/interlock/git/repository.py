@@ -1,7 +1,6 @@
 """The user's repository: merges in memory, and landings by compare-and-swap."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +9,7 @@ from interlock.git import checkout, fence, signing, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import Checkout
 from interlock.git.command import Output
-from interlock.git.commits import commit_text
-from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.errors import UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.landings import landed_ref, landings, missing
 from interlock.git.merge import conflict_of, tree_of
@@ -37,8 +35,6 @@ class GitRepository:
         self._git = place.git
         self._fence = fence.Fence(place)
         self._branch = Branch(place)
-        self._made: dict[Commit, Commit] = {}
-        """The parents of commits made here: most merges are onto one of them."""
         self._tip: Tip | None = None
         """The tip of the branch when git was last asked."""
 
@@ -92,10 +88,7 @@ class GitRepository:
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
         """A commit of this tree, on no branch yet; with `merged`, a merge of these into `parent`."""
-        made = Commit(await self._commit(tree, [parent, *merged], message))
-        if not merged:
-            self._made[made] = parent
-        return made
+        return Commit(await self._commit(tree, [parent, *merged], message))
 
     async def land(self, landing: Landing) -> Move:
         """Move the branch, atomically, if it and the fence are still where the landing says."""
@@ -199,26 +192,11 @@ class GitRepository:
 
     async def _is_base(self, base: Commit, onto: Commit, work: Commit) -> bool:
         """Return True if git itself would take `base` as the merge base."""
-        if self._leads_to(base, onto, work) and await self._git.names(f"{work}^1", f"{work}^2") == [
-            base,
-            None,
-        ]:
-            return True
         return (await self._git.run("merge-base", "--all", onto, work, ok=(0, 1))).line == base
-
-    def _leads_to(self, base: Commit, onto: Commit, work: Commit) -> bool:
-        """Return True if `onto` is a plain line from `base` of commits made here, none of them `work`."""
-        seen: Commit | None = onto
-        while seen not in (None, base, work):
-            seen = self._made.get(seen)
-        return seen == base
 
     async def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         if signing.is_wanted(self.place):
             return await signing.sign_commit(self.place, tree, parents, message)
-        if self.place.scribe is not None:
-            with contextlib.suppress(GitFailed):  # the next words say better what is wrong
-                return await self.place.scribe.commit(commit_text(self.place, tree, parents, message))
         above = [word for parent in parents for word in ("-p", parent)]
         return (await self._git.run("commit-tree", tree, *above, feed=message.encode())).line
 

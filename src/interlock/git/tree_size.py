@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from interlock.git import bounds
-from interlock.git.command import Git
+from interlock.git.command import Git, end, start
+from interlock.git.errors import GitFailed
 from interlock.git.place import Place
-from interlock.git.resident import Resident
 from interlock.model.errors import RejectedObjects
 
 _FOLDER = b"40000"
 _COMPARED = 5_000_000
 """Names in the folders that a history changes, over all of its commits: some seconds."""
+_PATIENCE_SECONDS = 60.0
+"""For the objects of one question."""
 
 
 class _Entry(NamedTuple):
@@ -45,14 +47,17 @@ async def check_history(git: Git, place: Place, heads: Collection[str], base: st
         raise bounds.too_large("the agent made too many commits", f"{bounds.COMMITS:,} commits")
     if said.code:
         return  # something is missing or broken: the import says what
-    resident = Resident(git, "cat-file", "--batch")
+    # One process for all: a history has a question for each level of folders that each commit changes.
+    reader = await start(git, "cat-file", "--batch")
     try:
-        objects = _Objects(resident, place)
+        objects = _Objects(reader, place)
         trees = await objects.trees_of(said.line.split())
         for tree in trees:
             await _check_tree(objects, tree, base_tree)
+    except (EOFError, OSError) as error:
+        raise GitFailed("cat-file", f"no answer: {error!r}") from error
     finally:
-        await resident.close()
+        await end(reader)
 
 
 async def _check_tree(objects: "_Objects", tree: str, base_tree: str) -> None:
@@ -131,7 +136,7 @@ def _size(entries: Iterable[_Entry], known: Mapping[str, _Size]) -> _Size:
 class _Objects:
     """The agent's commits and trees, as they were read."""
 
-    resident: Resident
+    reader: asyncio.subprocess.Process
     place: Place
     trees: dict[str, tuple[_Entry, ...]] = field(default_factory=dict)
     sizes: dict[str, _Size] = field(default_factory=dict)
@@ -164,12 +169,12 @@ class _Objects:
         """The content of each; empty for what is missing or of another kind, which the import refuses."""
         if not names:
             return []
-        question = "".join(f"{name}\n" for name in names).encode()
-
-        async def read(answers: asyncio.StreamReader) -> list[bytes]:
-            return [await self._one(answers, name, kind, most) for name in names]
-
-        return await self.resident.ask(question, read)
+        assert self.reader.stdin is not None  # noqa: S101 - started with pipes
+        assert self.reader.stdout is not None  # noqa: S101 - the same
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            # Not waiting for it to be read: git may first want to get rid of its answers.
+            self.reader.stdin.write("".join(f"{name}\n" for name in names).encode())
+            return [await self._one(self.reader.stdout, name, kind, most) for name in names]
 
     async def _one(self, answers: asyncio.StreamReader, name: str, kind: bytes, most: int) -> bytes:
         head = (await answers.readuntil(b"\n")).split()

@@ -13,7 +13,7 @@ from interlock.git import include, intake, snapshot
 from interlock.git.attempt import AttemptFolder, DamagedNote, Kept, WorkspaceOpened
 from interlock.git.beside import Built, nothing_built
 from interlock.git.bounds import check_files
-from interlock.git.command import Git
+from interlock.git.command import Git, to_the_end
 from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
 from interlock.git.making import copy_files, dedicate, dedicate_to_check, make_git_dirs
@@ -22,7 +22,6 @@ from interlock.git.place import Place, ref_word
 from interlock.git.protocol import CheckRoom, Collected, Workspace
 from interlock.git.reach import copied_grant
 from interlock.git.trash import Left, Trash
-from interlock.git.whole import to_the_end
 from interlock.git.written import look_at
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
 from interlock.model.sandbox import Grant
@@ -226,10 +225,6 @@ class GitWorkspaces:
         await self._set_refs("".join([*lines, f"update {ref} {taken.commit}\n"]))
 
     async def _set_refs(self, changes: str) -> None:
-        if self._place.scribe is not None:
-            with contextlib.suppress(GitFailed):  # the next words say better what is wrong
-                await self._place.scribe.set_refs(changes)
-                return
         await self._place.git.run("update-ref", "--stdin", feed=changes.encode())
 
 
