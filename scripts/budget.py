@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from interlock.engine.settings import Settings
 from interlock.events.facts import kinds
-from interlock.ui.cli.commands import COMMANDS
+from interlock.ui.cli.app import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOWEST = 10

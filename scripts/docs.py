@@ -20,9 +20,8 @@ from interlock.events.facts import Fact, Landed, PhaseFact, kinds
 from interlock.events.lifecycle import TABLE, Stage, next_move
 from interlock.model.durations import time_text
 from interlock.model.task import PIPELINE, PhaseKind
-from interlock.ui.cli.app import interlock
+from interlock.ui.cli.app import COMMANDS, interlock
 from interlock.ui.cli.app import shared_options as fresh_options
-from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import MEANING
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,8 +14,7 @@ from interlock.engine.settings import Settings, default_of, key_of, load
 from interlock.events.facts import kinds
 from interlock.events.lifecycle import TABLE
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import interlock
-from interlock.ui.cli.commands import COMMANDS
+from interlock.ui.cli.app import COMMANDS, interlock
 from interlock.ui.cli.exits import ExitCode
 from scripts import docs
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from interlock.ui.cli.commands import COMMANDS
+from interlock.ui.cli.app import COMMANDS
 from tests.engine.scratch import Scratch
 from tests.tiers import rest_at_night
 from tests.warm import INTERLOCK

@@ -13,9 +13,8 @@ import pytest
 
 from interlock import __version__
 from interlock.model import errors
-from interlock.ui.cli.app import Interlock, as_user_error
+from interlock.ui.cli.app import COMMANDS, Interlock, as_user_error
 from interlock.ui.cli.app import interlock as root_command
-from interlock.ui.cli.commands import COMMANDS
 from interlock.ui.cli.exits import MEANING, ExitCode
 from interlock.ui.cli.output import wants_color
 from tests.ui.conftest import Lab, git, interlock, task

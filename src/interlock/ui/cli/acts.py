@@ -1,21 +1,24 @@
-"""The commands `retry`, `reset` and `cancel`. Each adds a fact; the running loop acts on it."""
+"""The commands that change tasks. Each adds facts; the running loop acts on them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
 import click
 
 from interlock.engine.loading import catch_up, load_state
+from interlock.engine.project import open_project
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
+from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.store.protocol import Store
-from interlock.ui.actions import cancel, record_lost_landings, reset, retry, stop_run
+from interlock.ui.actions import add_task, cancel, record_lost_landings, reset, retry, stop_run
+from interlock.ui.actions.pauses import pause, unpause
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, say, say_json
+from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.tasks import find
-from interlock.ui.reading import Reading
+from interlock.ui.reading import Reading, look
 
 Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 
@@ -112,3 +115,97 @@ async def _stop_run(invocation: Invocation, why: str) -> None:
     else:
         say(f"run {run_name(run)} stops its agents and archives their work")
         say("next: interlock wait, then interlock run to continue")
+
+
+@click.command("pause", cls=CliCommand)
+@click.argument("task", required=False)
+@click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
+@click.pass_obj
+def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
+    """Pause the project, or TASK: nothing new starts. Running attempts continue.
+
+    For example: interlock pause -m "deploying"
+    """
+    run_async(_pause(invocation, task, why))
+
+
+@click.command("unpause", cls=CliCommand)
+@click.argument("task", required=False)
+@click.pass_obj
+def unpause_command(invocation: Invocation, task: str | None) -> None:
+    """Unpause TASK, or the project.
+
+    For example: interlock unpause login
+    """
+    run_async(_unpause(invocation, task))
+
+
+async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
+    async with opened(invocation, create=True) as project:
+        reading = await read(project.store)
+        task = _named(reading, name)
+        await pause(project.store, reading, task, why, actor())
+    _report_pause(invocation, task, paused=True)
+    if not invocation.json:
+        say(f"next: interlock unpause{f' {task}' if task else ''}, to continue")
+
+
+async def _unpause(invocation: Invocation, name: str | None) -> None:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        task = _named(reading, name)
+        await unpause(project.store, reading, task, actor())
+    _report_pause(invocation, task, paused=False)
+    if not invocation.json and not reading.is_live:
+        say("next: interlock run")
+
+
+def _named(reading: Reading, name: str | None) -> TaskId | None:
+    return None if name is None else find(reading.state, name).spec.id
+
+
+def _report_pause(invocation: Invocation, task: TaskId | None, paused: bool) -> None:
+    if invocation.json:
+        say_json({"task": task, "paused": paused})
+    elif paused:
+        held = f"{task} is paused: it does not start" if task else "the project is paused: no task starts"
+        say(f"{held} until you unpause it")
+    else:
+        say(f"{task or 'the project'} is unpaused")
+
+
+@click.command("add", cls=CliCommand)
+@click.argument("id", metavar="ID")
+@click.argument("goal", nargs=-1, required=True)
+@click.option("--needs", multiple=True, metavar="TASK", help="A task that must land first.")
+@click.option("--touches", multiple=True, metavar="GLOB", help="Files it will probably edit.")
+@click.option("--done-when", multiple=True, metavar="COMMAND", help="A command that must pass.")
+@click.option("--agent", default="", metavar="NAME", help="An agent of the graph; else that of its defaults.")
+@click.option("--parent", default="", metavar="TASK", help="The task that it is a part of.")
+@click.pass_obj
+def add_command(
+    invocation: Invocation, /, id: str, goal: tuple[str, ...], **more: tuple[str, ...] | str
+) -> None:
+    """Add a task with this ID and GOAL beside the graph file, for this run or the next.
+
+    The graph file lends its agents and defaults, and never removes the task; `interlock cancel` does.
+    For example: interlock add fix-login "Let people log in with spaces in their name" --needs login
+    """
+    run_async(_add(invocation, id, " ".join(goal), more))
+
+
+async def _add(invocation: Invocation, id: str, goal: str, more: dict[str, tuple[str, ...] | str]) -> None:
+    from interlock.plan.added import Wish
+
+    async with open_project(invocation.project, invocation.settings, note) as project:
+        state = await load_state(project.store)
+        # Any: click has checked the options, and their names are those of the fields.
+        wish = Wish(id, goal, **more)  # type: ignore[arg-type]  # as said above
+        origin = Origin(OriginKind.PERSON, actor())
+        task = await add_task(project, state, wish, origin, actor())
+        is_live = (await look(project.store, state)).is_live
+    if invocation.json:
+        say_json({"task": task, "origin": origin, "parent": wish.parent, "live": is_live})
+        return
+    say(f"{task.id} was added")
+    say("the active run takes it up" if is_live else "next: interlock run")

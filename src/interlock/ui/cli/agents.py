@@ -13,9 +13,9 @@ from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.attempt_files import agent_pid
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.cli.status import sandbox_warning
 from interlock.ui.queries.agents import AgentRow, agent_row
 from interlock.ui.reading import Reading
+from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.sessions import tokens
 
 

@@ -1,4 +1,4 @@
-"""`interlock clutch`: how many agents may work on what, which brake says so, and what would change it."""
+"""`interlock clutch` and `slots`: how many agents may work on what, and the brake that says so."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -11,6 +11,8 @@ from interlock.engine.host import HostReading, LocalHost
 from interlock.events.facts import ClutchDecided
 from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
+from interlock.model.task import ROLES
+from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
@@ -25,8 +27,10 @@ from interlock.ui.queries.clutch import (
     clutch_view,
     decision_of,
 )
-from interlock.ui.reading import PAGE
+from interlock.ui.queries.pool import slots_now
+from interlock.ui.reading import PAGE, Reading
 from interlock.ui.words.facts import clock
+from interlock.ui.words.limits import brake_line
 from interlock.ui.words.reasons import reason_text, with_reasons
 
 if TYPE_CHECKING:
@@ -133,3 +137,34 @@ def _host(reading: HostReading) -> str:
 
 def _processors(reading: HostReading) -> str:
     return f"programs waited for a CPU in {reading.cpu_stalled:.0%} of the last minute"
+
+
+@click.command("slots", cls=CliCommand)
+@click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
+@click.pass_obj
+def slots_command(invocation: Invocation, role: str | None) -> None:
+    """Show the slots for agents: the limit, in use, free, and the queue.
+
+    The last line names the kinds of work that the clutch limits further.
+    For example: interlock slots --role critic --json
+    """
+    reading = run_async(_read(invocation))
+    slots = slots_now(reading, Board(reading.state))
+    if invocation.wants_json():
+        say_json(slots if role is None else slots.roles[role])
+        return
+    if not reading.is_live:
+        note("no run is active; next: interlock run")
+        return
+    if role is None:
+        say(f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued")
+    for name, part in slots.roles.items():
+        if name == role or (role is None and (part.in_use or part.limit < slots.limit)):
+            say(f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free")
+    if line := brake_line(reading.state):
+        say(line)
+
+
+async def _read(invocation: Invocation) -> Reading:
+    async with opened(invocation) as project:
+        return await read(project.store)

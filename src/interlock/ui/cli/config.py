@@ -1,8 +1,8 @@
-"""`interlock config`: the settings, where each comes from, and how to change one."""
+"""`interlock config` and `hooks`: the settings and where each comes from, and the user's own commands."""
 
 import re
 import tomllib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import click
@@ -10,9 +10,11 @@ import click
 from interlock.engine.settings import FILE, LISTING, Settings, check, key_of, load
 from interlock.model.durations import time_text
 from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.kinds import KINDS
+from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
-from interlock.ui.cli.app import CommandGroup
-from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.app import CliCommand, CommandGroup
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import repository_root
 
 SECRET = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
@@ -167,3 +169,55 @@ def _write(path: Path, text: str) -> None:
         raise EnvironmentProblem(
             f"cannot write {path}: {error.strerror}", "make the folder writable"
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Support for one moment by agents of one kind."""
+
+    agent: str
+    how: str
+    """`ours`, `native`, `observed` or `never`."""
+    can_block: bool
+
+
+@click.command("hooks", cls=CliCommand)
+@click.pass_obj
+def hooks_command(invocation: Invocation) -> None:
+    """Show your hooks, and for each kind of agent how each moment is detected and which can block.
+
+    For example: interlock hooks --json
+    """
+    loaded = load(repository_root(invocation), {})
+    table = {moment: [_known(use, moment) for use in KINDS] for moment in Moment}
+    if invocation.wants_json():
+        say_json(
+            [
+                {"moment": moment, "commands": loaded.settings.hooks.get(moment, ()), "agents": known}
+                for moment, known in table.items()
+            ]
+        )
+        return
+    width = max(len(moment.value) for moment in table)
+    for moment, known in table.items():
+        say(f"{paint(f'{moment.value:{width}}', 'cyan')}  {_summary(known)}")
+        for command in loaded.settings.hooks.get(moment, ()):
+            say(f"  runs: {command}")
+    note(f"hooks are set in the table [hooks] of {loaded.files[-1]}")
+
+
+def _known(use: str, moment: Moment) -> Known:
+    from interlock.run.hooks import can_block, source_of
+
+    return Known(use, source_of(use, moment).value, can_block(use, moment))
+
+
+def _summary(known: list[Known]) -> str:
+    """The kinds of agent by what holds for them."""
+    groups: dict[str, list[str]] = {}
+    for one in known:
+        how = f"{one.how}{', can block' if one.can_block else ''}"
+        groups.setdefault(how, []).append(one.agent)
+    if len(groups) == 1:
+        return f"{next(iter(groups))}, for every agent"
+    return "; ".join(f"{how}: {' '.join(agents)}" for how, agents in groups.items())

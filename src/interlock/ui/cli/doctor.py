@@ -38,7 +38,7 @@ def doctor_command(
     if keep and not proving:
         raise UsageError("--keep is for --prove", "interlock doctor --prove --keep")
     if proving:
-        from interlock.ui.cli.prove.telling import tell_proofs
+        from interlock.ui.cli.prove.show import tell_proofs
 
         return run_async(tell_proofs(invocation, keep))
     findings = run_async(check_up(invocation, Depth(not no_checks, not no_checks and not no_canary)))

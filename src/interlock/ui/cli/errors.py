@@ -13,7 +13,7 @@ from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.errors import SHOWN, failure_document, find_failure, next_step
+from interlock.ui.queries.learned import SHOWN, failure_document, find_failure, next_step
 from interlock.ui.reading import all_rows
 from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text

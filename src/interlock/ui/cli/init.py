@@ -1,4 +1,4 @@
-"""`interlock init`: one file, and nothing else that git would see."""
+"""`interlock init` and `schema`: a first task graph, and what an editor needs to check it."""
 
 import json
 import os
@@ -196,8 +196,6 @@ def _commented(line: str, comment: str) -> str:
 
 def _write_schema(state: Path) -> Path:
     """Put the editor's schema into the state folder, which git ignores."""
-    from interlock.ui.cli.schema import schema_text
-
     path = state / "schema.json"
     try:
         path.write_text(schema_text(), encoding="utf-8")
@@ -228,3 +226,30 @@ def _already(path: Path) -> UsageError:
 def _relative(path: Path, folder: Path) -> str:
     """A path an editor can follow from the graph's folder."""
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+@click.command("schema", cls=CliCommand)
+@click.option(
+    "--write", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write the schema to this file."
+)
+def schema_command(path: Path | None) -> None:
+    """Print the JSON schema of task-graph.yaml.
+
+    For example: interlock schema --write .vscode/task-graph.schema.json
+    """
+    text = schema_text()
+    if path is None:
+        say(text.rstrip())
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    note(f"wrote {path}; put this on line 1 of the graph: # yaml-language-server: $schema={path}")
+
+
+def schema_text() -> str:
+    """The schema as a file's content."""
+    import msgspec
+
+    from interlock.plan import json_schema
+
+    return msgspec.json.format(msgspec.json.encode(json_schema()), indent=2).decode() + "\n"

@@ -12,7 +12,7 @@ from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.lessons import find_lesson, lesson_document
+from interlock.ui.queries.learned import find_lesson, lesson_document
 from interlock.ui.words.causes import lesson_figures
 from interlock.ui.words.reasons import reason_text
 

@@ -18,12 +18,11 @@ from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import Watcher, money, short_count
-from interlock.ui.cli.output import stdout_color
-from interlock.ui.cli.status import COLORS, sandbox_warning
+from interlock.ui.cli.output import STAGE_COLORS, stdout_color
 from interlock.ui.plain import inert
 from interlock.ui.queries.agents import AtWork
 from interlock.ui.queries.status import ETA
-from interlock.ui.words.limits import brake_line
+from interlock.ui.words.limits import brake_line, sandbox_warning
 from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
@@ -144,7 +143,7 @@ def _counts(state: State, now: float, refusing: frozenset[str]) -> Text:
     line = Text()
     for stage in Stage:
         if count := state.counts.get(stage):
-            line.append(f"{count} {stage.value}  ", style=COLORS.get(stage.value, ""))
+            line.append(f"{count} {stage.value}  ", style=STAGE_COLORS.get(stage.value, ""))
     lane = [name for name in sorted(state.train, key=state.train.__getitem__) if name not in state.running]
     if lane:
         line.append(f"lane: {', '.join(lane[:4])}{' ...' if len(lane) > 4 else ''}  ")

@@ -13,6 +13,13 @@ import click
 
 from interlock.model.errors import EnvironmentProblem
 
+STAGE_COLORS = {
+    "running": "blue",
+    "failed": "red",
+    "waiting": "yellow",
+    "cancelled": "magenta",
+    "done": "green",
+}
 AGENT_VARIABLES = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX")
 """Set by coding agents in the shells that they open: the reader there is a program."""
 

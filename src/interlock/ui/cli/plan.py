@@ -17,9 +17,8 @@ from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.parallel import max_parallel_option
+from interlock.ui.cli.run_options import filter_options, max_parallel_option, selected, tell_warnings
 from interlock.ui.cli.session import opened_fully, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.plan import (

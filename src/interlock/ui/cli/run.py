@@ -30,12 +30,10 @@ from interlock.sandbox.confinement import Confinement
 from interlock.ui.cli.app import CliCommand, remember_setting
 from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.filters import filter_options, selected, tell_warnings
 from interlock.ui.cli.lacks import lacks
 from interlock.ui.cli.metrics import metrics_served
 from interlock.ui.cli.notices import Notices
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint
-from interlock.ui.cli.parallel import max_parallel_option
 from interlock.ui.cli.readiness import (
     ask_branch,
     branch_option,
@@ -44,11 +42,12 @@ from interlock.ui.cli.readiness import (
     refuse_wrong_copy,
     set_up_main,
 )
+from interlock.ui.cli.run_options import filter_options, max_parallel_option, selected, tell_warnings
 from interlock.ui.cli.run_view import RunView, run_view
 from interlock.ui.cli.session import actor, read, run_async
+from interlock.ui.cli.status import verdict
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
-from interlock.ui.cli.verdict import verdict
 from interlock.ui.plain import counted
 from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines

@@ -1,25 +1,32 @@
-"""`interlock show`: one task with everything that was observed about it."""
+"""`interlock show`, `diff` and `explain`: one task, its change, and the causes of where it stands."""
 
+import re
+import sys
 from collections.abc import Iterator
+from operator import attrgetter
 
 import click
 
+from interlock.events.facts import PhaseFact
+from interlock.events.finished import recall
 from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of
 from interlock.model.durations import lasting
+from interlock.model.errors import UsageError
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import CheckResult
-from interlock.model.task import Agent, OriginKind
+from interlock.model.task import Agent, OriginKind, TaskId
+from interlock.store.protocol import Store
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import located
-from interlock.ui.cli.output import Invocation, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
-from interlock.ui.queries.explain import waited_text
+from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit, waited_text
 from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
-from interlock.ui.reading import history, open_permissions
+from interlock.ui.reading import Reading, history, open_permissions
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, left_out_lines
 from interlock.ui.words.footprints import drift_line, request_line
@@ -169,3 +176,107 @@ def check_line(check: CheckResult) -> str:
     log += f", never read {', '.join(map(inert, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")
     return f"{mark} `{check.command}` {how}{blame}{log}"
+
+
+DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("diff", cls=CliCommand)
+@click.argument("task")
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=1),
+    help="Show the change of this attempt, instead of the newest or the landed one.",
+)
+@click.pass_obj
+def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
+    """Show the change of TASK: as it landed, or as its newest attempt made it.
+
+    For example: interlock diff login --attempt 1
+    """
+    old, new, text = run_async(_diff(invocation, task, attempt))
+    if invocation.json:
+        say_json({"base": old, "commit": new, "diff": text})
+        return
+    note(f"{old[:12]}..{new[:12]}")
+    for line in text.splitlines():
+        exact = not sys.stdout.isatty()
+        shown = line if exact else inert(line)
+        say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown, exact)
+
+
+async def _diff(invocation: Invocation, name: str, attempt: int | None) -> tuple[str, str, str]:
+    from interlock.engine.project import open_project
+
+    async with open_project(invocation.project) as project:
+        task = find((await read(project.store)).state, name)
+        stories = attempts_of(await history(project.store, task.spec.id))
+        old, new = _ends(task, stories, attempt)
+        return old, new, await project.repository.diff(old, new)
+
+
+def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
+    """The two commits to compare."""
+    name = task.spec.id
+    if attempt is None and task.change.landed:
+        return task.change.landed.base, task.change.landed.commit
+    made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
+    if made:
+        return _base(made[-1]), made[-1].commit
+    if attempt is not None and attempt not in [story.attempt for story in stories]:
+        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
+    raise UsageError(
+        f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
+        f"interlock explain {name}",
+    )
+
+
+def _base(story: AttemptStory) -> str:
+    """The commit that the attempt started from; the parent if the attempt failed before it recorded one."""
+    return next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")
+
+
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+@click.command("explain", cls=CliCommand)
+@click.argument("what", metavar="TASK|COMMIT")
+@click.pass_obj
+def explain_command(invocation: Invocation, what: str) -> None:
+    """Explain why a TASK waits, runs, failed or landed; or which attempt made a COMMIT.
+
+    For example: interlock explain login
+    """
+    causes = run_async(_explain(invocation, what))
+    if invocation.wants_json():
+        say_json({"about": what, "causes": causes})
+        return
+    for number, cause in enumerate(causes):
+        text = inert(cause.text)
+        say(f"{'  ' * cause.depth}{paint(text, 'cyan') if number in (0, len(causes) - 1) else text}")
+
+
+async def _explain(invocation: Invocation, what: str) -> list[Cause]:
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        is_commit = not reading.state.knows(TaskId(what)) and COMMIT.fullmatch(what)
+        if is_commit and (causes := await _explain_commit(project.store, reading, what)):
+            return causes
+        try:
+            task = find(reading.state, what)
+        except UsageError:
+            if COMMIT.fullmatch(what):
+                raise UsageError(
+                    f"no attempt made a commit {what}", f"git show {what} names its author"
+                ) from None
+            raise
+        facts = await history(project.store, task.spec.id)
+        return explain(reading, task, facts, located(attempts_of(facts), project.state_dir))
+
+
+async def _explain_commit(store: Store, reading: Reading, commit: str) -> list[Cause]:
+    named = [row.fact for row in await store.about_commit(commit)]
+    tasks = dict.fromkeys(fact.task for fact in named if isinstance(fact, PhaseFact))
+    recall(reading.state, tasks)
+    rows = [row for task in tasks for row in await history(store, task) if names_commit(row, commit)]
+    return explain_commit(reading, sorted(rows, key=attrgetter("seq")), commit)

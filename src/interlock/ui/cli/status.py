@@ -1,34 +1,35 @@
-"""`interlock status`: every task, its cause and the next command."""
+"""`interlock status`: every task, its cause and the next command, once or until Ctrl-C; and the exit code."""
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
+from interlock.engine.loading import catch_up
 from interlock.events.lifecycle import Stage
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.pool import TARGETS, PoolFigures, missed
-from interlock.model.sandbox import Sandbox
+from interlock.model.task import TaskId
 from interlock.schedule import Board
+from interlock.store.protocol import Store
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import actor, opened, read, run_async
-from interlock.ui.cli.verdict import verdict
+from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, say_json, say_line
+from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.pool import slots_now
 from interlock.ui.queries.runs import run_name
-from interlock.ui.queries.status import ETA, alike_failures, status_document
+from interlock.ui.queries.status import ETA, alike_failures, obstacles, status_document
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
-from interlock.ui.reading import Reading
+from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
-from interlock.ui.words.limits import brake_line
+from interlock.ui.words.limits import brake_line, sandbox_warning
+from interlock.ui.words.run_lines import Telling
 from interlock.ui.words.sessions import tokens
 
-COLORS = {"running": "blue", "failed": "red", "waiting": "yellow", "cancelled": "magenta", "done": "green"}
 ALIKE_CHARS = 80
 MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
@@ -49,8 +50,6 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
     For example: interlock status --watch
     """
     if watch:
-        from interlock.ui.cli.watch import watch_status
-
         return run_async(watch_status(invocation))
     reading, is_bare = run_async(_read(invocation))
     show(invocation, reading, everything)
@@ -113,7 +112,7 @@ def groups(
     for stage, names in members.items():
         shown = [row for row in found if row.state == stage.value]
         yield ""
-        yield paint(f"{stage.value} ({len(names)})", COLORS[stage.value])
+        yield paint(f"{stage.value} ({len(names)})", STAGE_COLORS[stage.value])
         yield from table(shown, width)
         if len(shown) < len(names):
             yield f"  ... and {len(names) - len(shown)} more: interlock status --all"
@@ -153,12 +152,6 @@ def headline(reading: Reading) -> str:
     if warning := sandbox_warning(state):
         parts.insert(0, paint(warning, "red"))
     return " | ".join(parts)
-
-
-def sandbox_warning(state: State) -> str:
-    """The words that every screen shows if agents of the last run could reach more than they should."""
-    kind = state.run.sandbox if state.run else ""
-    return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
 
 
 def table(members: list[TaskRow], width: int) -> list[str]:
@@ -243,3 +236,95 @@ def sensible(reading: Reading, first: str) -> tuple[str, str]:
     if state.counts.get(Stage.WAITING) or state.running:
         return "interlock run", "tasks are left"
     return "interlock plan", "everything has landed"
+
+
+def verdict(reading: Reading) -> ExitCode:
+    """The status as an exit code: still running, all landed, a person must answer, or not landed."""
+    if reading.is_live:
+        return ExitCode.RUNNING
+    state = reading.state
+    code = outcome(
+        [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
+    )
+    return ExitCode.ENVIRONMENT if code is ExitCode.FAILED and obstacles(state) else code
+
+
+def outcome(wanted: Iterable[TaskState]) -> ExitCode:
+    """The exit code for tasks that no agent works on."""
+    left = [task for task in wanted if task.stage is not Stage.DONE]
+    if not left:
+        return ExitCode.OK
+    needs_person = any(task.asks for task in left) and not any(task.is_over for task in left)
+    return ExitCode.NEEDS_PERSON if needs_person else ExitCode.FAILED
+
+
+FRAME_SECONDS = 0.25
+
+
+async def watch_status(invocation: Invocation) -> int:
+    """A picture on a terminal; otherwise a document or a line for whatever changes. Ends with Ctrl-C."""
+    async with opened(invocation) as project:
+        reading = await read(project.store)
+        if invocation.wants_json():
+            await _documents(project.store, reading)
+        elif sys.stdout.isatty():
+            await _picture(project, reading)
+        else:
+            await _sentences(project.store, reading)
+    return ExitCode.OK
+
+
+async def _wait_for_next(store: Store, reading: Reading, seconds: float) -> Reading:
+    await store.wait(reading.state.seq, seconds)
+    await catch_up(store, reading.state)
+    return await look(store, reading.state)
+
+
+async def _documents(store: Store, reading: Reading) -> None:
+    seen = -1
+    while True:
+        if reading.state.seq != seen:
+            seen = reading.state.seq
+            say_line(status_document(reading))
+        reading = await _wait_for_next(store, reading, LOOK_AGAIN_SECONDS)
+
+
+async def _sentences(store: Store, reading: Reading) -> None:
+    say(headline(reading))
+    telling = Telling()
+    while True:
+        await store.wait(reading.state.seq, LOOK_AGAIN_SECONDS)
+        for row in await catch_up(store, reading.state):
+            for _, text in telling.hear(row, reading.state):
+                say(text)
+        sys.stdout.flush()
+
+
+def _notes(reading: Reading) -> dict[TaskId, str]:
+    """The last note of the run about each task that it works on."""
+    claims = {name: reading.claim_on(name) for name in reading.state.running}
+    return {name: inert(claim.note) for name, claim in claims.items() if claim}
+
+
+async def _picture(project: ProjectLog, reading: Reading) -> None:
+    from rich.console import Group, RenderableType
+    from rich.text import Text
+
+    from interlock.ui.cli.at_work import Watcher
+    from interlock.ui.cli.live import Screen, running_table
+
+    now, watcher = reading, Watcher(project.state_dir, project.root)
+
+    def draw() -> RenderableType:
+        board = Board(now.state)
+        if not now.is_live or not now.state.running:
+            return Text.from_ansi("\n".join(lines(now)), no_wrap=True)
+        return Group(
+            Text.from_ansi("\n".join((*heading(now, board), "")), no_wrap=True),
+            running_table(now.state, now.now, watcher, _notes(now)),
+            Text.from_ansi("\n".join(groups(now, board, besides=Stage.RUNNING)), no_wrap=True),
+        )
+
+    async with Screen(draw).on():
+        while True:
+            now = await _wait_for_next(project.store, now, FRAME_SECONDS)

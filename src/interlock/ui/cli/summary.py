@@ -9,14 +9,15 @@ from interlock.learn import Metrics, measure
 from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
 from interlock.model.reason import Why
-from interlock.ui.cli.output import Invocation, paint, say, say_line
-from interlock.ui.cli.status import COLORS, sandbox_warning, table
+from interlock.ui.cli.output import STAGE_COLORS, Invocation, paint, say, say_line
+from interlock.ui.cli.status import table
 from interlock.ui.plain import inert
 from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.evidence import grades_text
 from interlock.ui.words.footprints import drift_line
+from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.remedies import HELPS
 
 LISTED = 20
@@ -51,10 +52,10 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
 
 
 def _lines(found: list[TaskRow], metrics: Metrics) -> Iterator[str]:
-    of = {state: [row for row in found if row.state == state] for state in COLORS}
+    of = {state: [row for row in found if row.state == state] for state in STAGE_COLORS}
     yield ""
     yield ", ".join(
-        f"{len(members)} {paint(state, COLORS[state])}" for state, members in of.items() if members
+        f"{len(members)} {paint(state, STAGE_COLORS[state])}" for state, members in of.items() if members
     )
     if grades := grades_text(row.evidence for row in of["done"] if row.evidence):
         yield f"evidence: {grades}"

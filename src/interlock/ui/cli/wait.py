@@ -14,8 +14,7 @@ from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.cli.status import headline, table
-from interlock.ui.cli.verdict import outcome, verdict
+from interlock.ui.cli.status import headline, outcome, table, verdict
 from interlock.ui.queries.status import status_document
 from interlock.ui.queries.tasks import find, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look

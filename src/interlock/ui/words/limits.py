@@ -1,8 +1,9 @@
-"""The limits in force, in one line: what holds agents back right now."""
+"""The limits in force, each in one line: what holds agents back right now, and a reduced sandbox."""
 
 from collections.abc import Iterator
 
 from interlock.events.state import Limit, State
+from interlock.model.sandbox import Sandbox
 from interlock.ui.plain import inert
 from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text
@@ -32,3 +33,9 @@ def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:
 
 def _provider(name: str, limit: Limit) -> str:
     return f"{name} closed until {clock(limit.until)}" if limit.until else f"{name} {limit.limit} (provider)"
+
+
+def sandbox_warning(state: State) -> str:
+    """The words that every screen shows if agents of the last run could reach more than they should."""
+    kind = state.run.sandbox if state.run else ""
+    return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")

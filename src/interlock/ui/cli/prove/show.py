@@ -1,13 +1,17 @@
 """Running the proofs, and telling of them."""
 
 import asyncio
+import signal
 import time
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
-from interlock.engine.settings import Settings
+from interlock.engine.settings import Settings, load
 from interlock.model.errors import InterlockError
-from interlock.ui.cli.prove.guard import attack_blocked
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.prove.landing import (
+    attack_blocked,
     claim_race,
     conflict_avoided,
     crash_resumed,
@@ -17,8 +21,7 @@ from interlock.ui.cli.prove.landing import (
 )
 from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_next, provider_brakes
 from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
-from interlock.ui.cli.prove.scratch import Scratch, close_left, new_scratch
-from interlock.ui.cli.prove.stage import ProofRepository, TookTooLong
+from interlock.ui.cli.prove.stage import ProofRepository, Scratch, TookTooLong, close_left, new_scratch
 from interlock.ui.words.facts import line
 
 AT_ONCE = 2
@@ -89,3 +92,49 @@ async def _run(proof: Proof, scratch: Scratch, settings: Settings, turns: asynci
         seconds = time.monotonic() - began
         facts = [" ".join(line(row).split())[:FACT_CHARS] for row in seen.rows]
         return Result(proof.name, proof.ids, outcome, seen.text, facts, seconds, str(stage.root))
+
+
+COLORS = {Outcome.FIRED: "green", Outcome.FAILED: "red", Outcome.UNBUILT: "yellow"}
+WIDTH = 28
+
+
+async def tell_proofs(invocation: Invocation, keep: bool) -> int:
+    """Each proof as it ends, with its facts; the exit code."""
+    began = time.monotonic()
+    results: list[Result] = []
+    _end_as_with_ctrl_c()
+    async with aclosing(prove(load(invocation.project, {}).settings, keep)) as proofs:
+        async for result in proofs:
+            results.append(result)
+            if not invocation.wants_json():
+                for text in _result_lines(result):
+                    say(text)
+    failed = [result for result in results if result.outcome is Outcome.FAILED]
+    seconds = time.monotonic() - began
+    if invocation.wants_json():
+        say_json({"ok": not failed, "seconds": seconds, "proofs": results})
+    else:
+        fired = sum(result.outcome is Outcome.FIRED for result in results)
+        unbuilt = sum(result.outcome is Outcome.UNBUILT for result in results)
+        say("")
+        say(f"{fired} fired, {len(failed)} did not, {unbuilt} not built yet; {seconds:.0f} s")
+    if failed or keep:
+        for result in failed if failed else results:
+            if result.repository:
+                note(f"to inspect: interlock --project {result.repository} events")
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _end_as_with_ctrl_c() -> None:
+    """Treat SIGTERM and SIGHUP like Ctrl-C: proofs have processes to end and folders to remove first."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, signal.raise_signal, signal.SIGINT)
+
+
+def _result_lines(result: Result) -> list[str]:
+    mark = paint(f"{result.outcome.value:9}", COLORS[result.outcome])
+    time_taken = f" ({result.seconds:.1f} s)" if result.seconds else ""
+    return [
+        f"{mark} {result.name:{WIDTH}} {result.text}{time_taken}",
+        *(f"            {fact}" for fact in result.facts),
+    ]

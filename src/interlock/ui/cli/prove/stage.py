@@ -1,23 +1,74 @@
 """A scratch repository in which the real command is run."""
 
 import asyncio
+import json
 import os
 import shlex
+import shutil
 import signal
 import sys
+import tempfile
+import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.project import Project, open_project
 from interlock.engine.settings import Settings
 from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
-from interlock.process.survivors import MARK
+from interlock.process.survivors import MARK, end_marked
 from interlock.ui.reading import all_rows
+
+PREFIX = "interlock-prove-"
+OWNER = "owner.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """One folder, and the processes that belong to it."""
+
+    folder: Path
+    mark: str
+
+    def close(self, keep: bool) -> None:
+        """All processes here have ended; the files may be worth a look."""
+        end_marked(self.mark)
+        if keep:
+            (self.folder / OWNER).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def new_scratch() -> Scratch:
+    """An empty one, of this process."""
+    scratch = Scratch(Path(tempfile.mkdtemp(prefix=PREFIX)), f"prove-{uuid.uuid4().hex}")
+    (scratch.folder / OWNER).write_text(json.dumps({"owner": new_incarnation(), "mark": scratch.mark}))
+    return scratch
+
+
+def close_left() -> None:
+    """Remove the folders of processes that died."""
+    for note in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
+        if scratch := _left(note):
+            scratch.close(keep=False)
+
+
+def _left(note: Path) -> Scratch | None:
+    try:
+        if note.stat().st_uid != os.getuid():
+            return None  # the folder for temporary files is everybody's
+        match json.loads(note.read_text()):
+            case {"owner": str(owner), "mark": str(mark)} if mark and is_dead(owner):
+                return Scratch(note.parent, mark)
+    except (OSError, ValueError):
+        pass  # its owner is about to write it, or to remove it
+    return None
+
 
 PATIENCE_SECONDS = 90.0
 """The longest a proof waits for one thing to happen."""
