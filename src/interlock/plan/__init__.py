@@ -3,9 +3,13 @@
 Pure: text and values in, values out. It starts nothing, and it does not know how a task is going.
 """
 
+from collections.abc import Collection
+from typing import Any
+
+from interlock.model.garbage import nothing_is_garbage
 from interlock.plan.analysis import Analysis, Standing, analyse
 from interlock.plan.difference import changes, changes_during_run
-from interlock.plan.graph import Graph, json_schema, parse
+from interlock.plan.graph import Graph
 from interlock.plan.problem import GraphProblems, Problem
 from interlock.plan.selection import Filter, select
 
@@ -23,3 +27,19 @@ __all__ = [
     "parse",
     "select",
 ]
+
+
+def parse(text: str | bytes, source: str, files: Collection[str] | None = None) -> Graph:
+    """The graph, or `GraphProblems` with all of them. With `files` it also warns of empty globs."""
+    from interlock.plan.accept import accept  # noqa: PLC0415 - YAML and schema libraries are slow to import
+
+    with nothing_is_garbage():
+        return accept(text, source, files)
+
+
+def json_schema() -> dict[str, Any]:  # Any: a JSON Schema is open by nature
+    """The format as JSON Schema 2020-12, for editors."""
+    from interlock.plan.schema import GraphPart  # noqa: PLC0415 - pydantic is slow to import
+
+    schema = GraphPart.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "task-graph.yaml"}
