@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from interlock.git.command import Git, end, start
-from interlock.git.commits import commit_text
 from interlock.git.discover import discover
+from interlock.git.making import commit_text
 from interlock.git.repository import GitRepository
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.task import TaskId

@@ -3,7 +3,7 @@
 import pytest
 
 from interlock.model.errors import StaleEpoch
-from interlock.model.lease import Lease
+from interlock.model.process import Lease
 
 
 class Clock:

@@ -8,8 +8,8 @@ from pathlib import Path
 from interlock.git.place import Place
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
-from interlock.model.lease import Lease
 from interlock.model.outcome import Order, Report
+from interlock.model.process import Lease
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId
 from interlock.run import LocalExecutor
 

@@ -22,8 +22,8 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
-from interlock.model.lease import Lease
 from interlock.model.outcome import Landing, Move, Order
+from interlock.model.process import Lease
 from interlock.model.task import AttemptKey, PhaseKind, Task, TaskId
 from interlock.schedule import board
 from interlock.schedule.capacities import Capacities

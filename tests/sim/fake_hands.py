@@ -16,8 +16,8 @@ from random import Random
 from interlock.engine.experience import Gathered
 from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
-from interlock.model.lease import Lease
 from interlock.model.outcome import Asking, AttemptCallbacks, CheckResult, ErrorClass, Order, Report
+from interlock.model.process import Lease
 from interlock.model.session import SessionNotes
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import AttemptKey, Commit, Tree

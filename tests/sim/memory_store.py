@@ -14,8 +14,7 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.model.claim import Claim, Held
 from interlock.model.task import TaskId
-from interlock.store.bell import Bell
-from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.log import Bell, Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import another_owner, not_empty, stale
 from interlock.store.protocol import FactsFor
 

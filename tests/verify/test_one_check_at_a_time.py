@@ -19,7 +19,7 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
-from interlock.model.lease import Lease
+from interlock.model.process import Lease
 from interlock.model.task import Tree
 from interlock.process import LocalProcesses
 from interlock.verify import LocalChecker

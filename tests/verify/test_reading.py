@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.verify.reading import mark_unread, notes_accesses, still_unread
+from interlock.verify.checker import mark_unread, notes_accesses, still_unread
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from interlock.engine.template import shipped
 from interlock.git.protocol import Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
-from interlock.model.lease import Lease
 from interlock.model.pace import HangLimits
+from interlock.model.process import Lease
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
 from interlock.proxy.brake import Brakes, NoBrakes, NoServerCheck, ServerCheck

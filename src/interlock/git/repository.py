@@ -1,19 +1,19 @@
 """The user's repository: merges in memory, and landings by compare-and-swap."""
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from interlock.git import checkout, fence, signing, upstream
+from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import Checkout
-from interlock.git.command import Output
-from interlock.git.errors import UnsafeLanding
+from interlock.git.command import Git, Output
+from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
-from interlock.git.landings import landed_ref, landings, missing
-from interlock.git.merge import conflict_of, tree_of
-from interlock.git.place import Place, loose_ref
+from interlock.git.lineage import read_lineage
+from interlock.git.place import Place, loose_ref, ref_word
 from interlock.git.protocol import DIFF_BYTES, Divergence
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
@@ -167,8 +167,8 @@ class GitRepository:
 
     async def try_signing(self) -> bool:
         """Return True if commits are signed here. Raises if signing is wanted and fails."""
-        if wanted := signing.is_wanted(self.place):
-            await signing.try_signing(self.place)
+        if wanted := _is_signed(self.place):
+            await _try_signing(self.place)
         return wanted
 
     async def settle(self) -> str:
@@ -195,8 +195,8 @@ class GitRepository:
         return (await self._git.run("merge-base", "--all", onto, work, ok=(0, 1))).line == base
 
     async def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
-        if signing.is_wanted(self.place):
-            return await signing.sign_commit(self.place, tree, parents, message)
+        if _is_signed(self.place):
+            return await _sign_commit(self.place, tree, parents, message)
         above = [word for parent in parents for word in ("-p", parent)]
         return (await self._git.run("commit-tree", tree, *above, feed=message.encode())).line
 
@@ -209,3 +209,146 @@ class GitRepository:
         said = await self._git.run("merge-base", "--is-ancestor", landing.old, landing.new, ok=(0, 1))
         if said.code:
             raise UnsafeLanding(f"{landing.new} does not build on {landing.old}: commits would be dropped")
+
+
+# Landed commits of each task, as refs of the repository: the log may lose its end, and main may move back.
+#
+# The ref of a task moves in the same transaction as the branch, so it says no less and no more than the
+# truth. Agents cannot write it, as they can write a trailer. It names the lineage, because a new state
+# folder begins without landings.
+
+_PREFIX = "refs/interlock/landed/"
+
+
+def landed_ref(place: Place, task: str) -> str:
+    """The ref of a task."""
+    return f"{_PREFIX}{read_lineage(place.state) or 'none'}/{ref_word(task)}"
+
+
+async def landings(place: Place) -> dict[str, Commit]:
+    """The last commit that landed for each task of this lineage, by `ref_word`, if it is on the branch."""
+    prefix = landed_ref(place, "")
+    said = await place.git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+    pairs = (line.split(" ", 1) for line in said.line.splitlines())
+    found = {name.removeprefix(prefix): Commit(commit) for commit, name in pairs}
+    gone = await missing(place, place.branch, set(found.values()))
+    return {task: commit for task, commit in found.items() if commit not in gone}
+
+
+async def missing(place: Place, branch: str, commits: Collection[Commit]) -> frozenset[Commit]:
+    """Find those of these commits that are not on the branch. One walk for all of them."""
+    if not commits:
+        return frozenset()
+    names = list(dict.fromkeys(commits))
+    known = await place.git.names(*names)
+    there = [name for name, found in zip(names, known, strict=True) if found]
+    feed = "".join(f"{word}\n" for word in (*there, f"^refs/heads/{branch}")).encode()
+    said = await place.git.run("rev-list", "--stdin", feed=feed)
+    return frozenset(names).difference(there) | frozenset(names).intersection(said.line.split())
+
+
+# Reads what `git merge-tree -z --name-only` says, and shows an agent where it clashed.
+
+_SHOWN_PATHS = 5
+_SHOWN_LINES = 60
+
+
+def tree_of(said: Output) -> Tree:
+    """The merged tree, whole or with conflict markers."""
+    return Tree(said.out.split(b"\0", 1)[0].decode())
+
+
+async def conflict_of(git: Git, said: Output) -> Merge:
+    """The paths that clash, what git says about each, and the clashing lines of the first few."""
+    head, _, rest = said.out.partition(b"\0\0")
+    paths = tuple(dict.fromkeys(_decoded(path) for path in head.split(b"\0")[1:]))
+    shown = [await _hunks(git, tree_of(said), path) for path in paths[:_SHOWN_PATHS]]
+    return Merge(None, paths, "".join([*_messages(rest), *shown]))
+
+
+def _messages(rest: bytes) -> list[str]:
+    """Each is a count, that many paths, a short type and a sentence. Auto-merges are no news."""
+    words = rest.split(b"\0")
+    found, at = [], 0
+    while at < len(words) and words[at].isdigit():
+        at += 1 + int(words[at])
+        kind, sentence = words[at : at + 2]
+        if kind != b"Auto-merging":
+            found.append(_decoded(sentence))
+        at += 2
+    return found
+
+
+async def _hunks(git: Git, tree: Tree, path: str) -> str:
+    said = await git.run("cat-file", "blob", f"{tree}:{path}", ok=(0, 128), limit_bytes=1 << 20)
+    inside, lines = False, list[str]()
+    for line in _decoded(said.out).splitlines():
+        inside = inside or line.startswith("<<<<<<< ")
+        if inside:
+            lines.append(line)
+        inside = inside and not line.startswith(">>>>>>> ")
+    more = [f"[{len(lines) - _SHOWN_LINES} more lines]"] if len(lines) > _SHOWN_LINES else []
+    return f"\n{path}:\n" + "\n".join([*lines[:_SHOWN_LINES], *more]) + "\n" if lines else ""
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
+
+
+# Signed commits: made with the user's own key and programs, where the user's git signs (`commit.gpgsign`).
+#
+# 1. Only commits that may land are signed. What agents made stays as it is.
+# 2. The user is then the committer too: hosts verify a signature by the committer's address.
+# 3. A key that cannot be used is found out before anything starts. A passphrase may be asked for then, and
+#    not in the middle of a run.
+
+_SIGNING_SECONDS = 60.0
+_TRUE = ("true", "yes", "on", "1", "")
+
+
+class CannotSign(EnvironmentProblem):
+    """The user's git signs commits, and that fails."""
+
+    code = "signing"
+
+
+def _is_signed(place: Place) -> bool:
+    """Return True if the user's configuration says that commits are signed."""
+    return place.settings.get("commit.gpgsign", "false").lower() in _TRUE
+
+
+async def _sign_commit(place: Place, tree: str, parents: Sequence[str], message: str) -> str:
+    """Write a signed commit; its id."""
+    # Without a terminal: a question there would be drawn over what a run shows.
+    return await _signed(_user(place).having(GPG_TTY=""), tree, parents, message)
+
+
+async def _try_signing(place: Place) -> None:
+    """Sign a commit that is thrown away. `CannotSign` says why it does not work."""
+    with tempfile.TemporaryDirectory() as objects:
+        git = _user(place).having(
+            GIT_OBJECT_DIRECTORY=objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=str(place.objects)
+        )
+        await _signed(git, f"{place.ref}^{{tree}}", (), "Interlock tries to sign\n")
+
+
+def _user(place: Place) -> Git:
+    name, email = place.author
+    committer = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
+    return Git(place.common_dir, as_user=True, variables={**place.durable_variables, **committer})
+
+
+async def _signed(git: Git, tree: str, parents: Sequence[str], message: str) -> str:
+    above = [word for parent in parents for word in ("-p", parent)]
+    try:
+        said = await git.run(
+            "commit-tree", "-S", tree, *above, feed=message.encode(), timeout=_SIGNING_SECONDS
+        )
+    except GitFailed as failed:
+        lines = [line for line in failed.said.splitlines() if line.strip()]
+        raise CannotSign(
+            f"your git signs commits (commit.gpgsign), but signing fails: {lines[0] if lines else failed}",
+            "unlock the key (`git commit --allow-empty -S -m test` tries it), "
+            "or turn signing off here: git config commit.gpgsign false",
+        ) from failed
+    return said.line

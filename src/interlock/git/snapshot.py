@@ -22,10 +22,9 @@ from pathlib import Path
 from interlock.git.attempt import AttemptFolder, WorkspaceOpened, agent_commits, agent_head, objects_are_plain
 from interlock.git.bounds import REFS
 from interlock.git.command import Git
-from interlock.git.commits import commit_text, write_commit
 from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath, walk
-from interlock.git.making import write_trusted
+from interlock.git.making import commit_text, write_commit, write_trusted
 from interlock.git.place import Place
 from interlock.git.tree_size import check_history
 from interlock.git.written import (

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.lease import Lease
-from interlock.model.process import Command, Exit
+from interlock.model.process import Command, Exit, Lease
 from interlock.model.sandbox import NO_LIMITS
 from interlock.process.choice import choose_confinement
 from interlock.process.containment import Containment, strongest

@@ -5,10 +5,9 @@ decides nothing: budgets and the shaping of traffic stand in a `Gate`.
 """
 
 from interlock.proxy.egress import EgressProxy
-from interlock.proxy.endpoint import Endpoint
 from interlock.proxy.gate import CallTurn, Gate, OpenGate, Refused
 from interlock.proxy.model_proxy import ModelProxy
-from interlock.proxy.order import CallError, CallOutcome, EndpointOrder, ModelCall, ProxyLimits
+from interlock.proxy.order import CallError, CallOutcome, Endpoint, EndpointOrder, ModelCall, ProxyLimits
 
 __all__ = [
     "CallError",

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from interlock.proxy.endpoint import Endpoint
 from interlock.proxy.gate import Gate, OpenGate
-from interlock.proxy.order import EndpointOrder, ProxyLimits
+from interlock.proxy.order import Endpoint, EndpointOrder, ProxyLimits
 from interlock.proxy.sockets import socket_path
 
 _OPEN = OpenGate()

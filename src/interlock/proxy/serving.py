@@ -12,11 +12,10 @@ from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, 
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.redact import Redactor, secret_values
-from interlock.proxy.endpoint import Endpoint
 from interlock.proxy.exchange import Exchange, refusal
 from interlock.proxy.fetches import Fetches, ScreenedRequest, screened
 from interlock.proxy.gate import Gate, Refused
-from interlock.proxy.order import CallError, ModelCall, ProxyLimits
+from interlock.proxy.order import CallError, Endpoint, ModelCall, ProxyLimits
 from interlock.proxy.request_check import (
     AdmittedRequest,
     NotAllowed,

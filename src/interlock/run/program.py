@@ -11,8 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from interlock.sandbox.paths import is_below
-from interlock.sandbox.toolchains import PRIVATE
+from interlock.sandbox.toolchains import PRIVATE, is_below
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 """Folders that every sandbox shows anyway."""

@@ -23,9 +23,8 @@ from interlock.model.sandbox import Grant, Sandbox
 from interlock.sandbox import seccomp
 from interlock.sandbox.confinement import SYSTEM_PATH, Confined, in_memory, network_words, overlay_word
 from interlock.sandbox.environment import NO_HOME, inside
-from interlock.sandbox.paths import is_below
 from interlock.sandbox.system import ETC, PROC, PYTHON, ROOTS, SYS
-from interlock.sandbox.toolchains import NO_TOOLCHAINS, Toolchains
+from interlock.sandbox.toolchains import NO_TOOLCHAINS, Toolchains, is_below
 from interlock.sandbox.unprivileged import demotion
 
 TEMP = "/tmp"  # noqa: S108 - of the sandbox, and there only its own

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from interlock.model.sandbox import Grant
 from interlock.sandbox.confinement import SYSTEM_PATH
-from interlock.sandbox.paths import is_below
-from interlock.sandbox.toolchains import SYSTEM, Toolchains
+from interlock.sandbox.toolchains import SYSTEM, Toolchains, is_below
 
 NO_HOME = "/home/agent"
 """HOME of a program that has none to keep."""

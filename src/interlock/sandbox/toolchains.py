@@ -14,13 +14,12 @@ sandbox. They are read-only there, and the files in them that hold credentials a
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.model.errors import UsageError
 from interlock.sandbox.home_caches import find_caches
-from interlock.sandbox.paths import is_below
 
 AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
@@ -313,3 +312,8 @@ def _variables(folders: tuple[str, ...], environ: Mapping[str, str]) -> dict[str
     found = {name: f"{home}/{path}" for path, name in KNOWN if name and is_below(f"{home}/{path}", folders)}
     named = {name: environ[name] for name in NAMED_BY if environ.get(name)}
     return {**found, **{name: path for name, path in named.items() if is_below(path, (*SYSTEM, *folders))}}
+
+
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Tell if it is one of the folders, or in one."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

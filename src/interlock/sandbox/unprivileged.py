@@ -14,8 +14,7 @@ from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.sandbox import Grant
-from interlock.sandbox.paths import is_below
-from interlock.sandbox.toolchains import SYSTEM, Toolchains
+from interlock.sandbox.toolchains import SYSTEM, Toolchains, is_below
 
 FIRST, COUNT = 1_879_100_000, 100
 """Candidates for the number, which systemd's list of users' numbers shows as unused."""

@@ -1,5 +1,6 @@
 """Operations on a log that every store shares: date facts, chain them, copy a log to another store."""
 
+import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -112,3 +113,38 @@ def epochs_in(rows: Iterable[Recorded]) -> dict[str, int]:
             continue
         epochs[resource] = max(epoch, epochs.get(resource, 0))
     return epochs
+
+
+# Waking those who wait for facts in this process.
+
+
+class Bell:
+    """Rings when there may be new facts.
+
+    Note `rings` before looking at the log and hand it to `wait_for_ring`: no ring in between is missed then.
+    The waiters are kept in a list, not a set: they wake in the order they came, so that a simulation with the
+    same seed stays the same.
+    """
+
+    def __init__(self) -> None:
+        self.rings = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def ring(self) -> None:
+        """Wake everyone who waits now."""
+        self.rings += 1
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def wait_for_ring(self, since: int, seconds: float) -> bool:
+        """True once the bell has rung more often than `since`, False if the time is over."""
+        if self.rings != since:
+            return True
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            rang, _ = await asyncio.wait([waiter], timeout=seconds)
+            return bool(rang)
+        finally:
+            self._waiting.remove(waiter)

@@ -13,8 +13,7 @@ from interlock.events.facts import Fact
 from interlock.events.record import GENESIS, Recorded, broken
 from interlock.model.claim import Claim, Held
 from interlock.model.task import TaskId
-from interlock.store.bell import Bell
-from interlock.store.log import Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
+from interlock.store.log import Bell, Head, LogClock, checked_rows, epochs_in, export_lines, rows_after
 from interlock.store.problems import another_owner, claimed, not_empty, stale
 from interlock.store.protocol import FactsFor
 from interlock.store.sqlite_file import LOCK_SECONDS, SQL, SqliteFile, Work, raw_rows

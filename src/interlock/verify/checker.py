@@ -2,9 +2,12 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
+import tempfile
 import uuid
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,9 +16,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.suite import Unable
 from interlock.verify.breaking import SAID
-from interlock.verify.folder import Folders, abandoned, note
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
-from interlock.verify.reading import mark_unread, notes_accesses, still_unread
 from interlock.verify.report_files import watch
 from interlock.verify.reports import Filed, accounted, combined, read_report
 from interlock.verify.unable import unable
@@ -233,3 +234,129 @@ def _status(exited: Exit) -> int:
     if exited.ended is Ended.TIMEOUT:
         return TIMED_OUT
     return exited.code if exited.ended is Ended.EXITED else exited.code or 1
+
+
+# Folders for checks: each is made for one command, and removed after it.
+#
+# 1. A lock of the kernel holds as long as its process lives, also while that is stopped: all that the stopped
+#    process does when it wakes up, it does in its own folder.
+# 2. What was started by a process that is dead or stopped is ended before a check starts: it could hold the
+#    port that the check needs. What a dead one left is removed.
+
+
+class Folders:
+    """The folders of one project."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._mine: set[Path] = set()
+
+    def others(self) -> list[Path]:
+        """Folders of other processes' running checks, or of checks that were never ended."""
+        return sorted(path for path in self._home.glob("*") if path.is_dir() and path not in self._mine)
+
+    @contextmanager
+    def fresh(self) -> Iterator[Path]:
+        """Yield a new folder, locked. The caller removes it."""
+        folder = self._home / uuid.uuid4().hex
+        try:
+            folder.mkdir(parents=True)
+            lock = _locked(folder)
+        except OSError as error:
+            raise EnvironmentProblem(f"cannot write {folder}: {error.strerror}") from error
+        self._mine.add(folder)
+        try:
+            yield folder
+        finally:
+            self._mine.discard(folder)
+            os.close(lock)
+
+
+def note(folder: Path) -> Path:
+    """Return the file that names the process that uses a folder."""
+    return folder / "supervisor.pid"
+
+
+@contextmanager
+def abandoned(folder: Path) -> Iterator[bool]:
+    """Yield True if the process that made it is dead. Then no other process gets True until the block ends:
+    two that remove one folder at once both fail."""
+    try:
+        lock = _locked(folder)
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.close(lock)
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+# Tells which files of a change a command has read, by their last access: it is set to 1970 beforehand.
+#
+# It works in any language, and sees what a report cannot: an installed copy or an old build that was tested
+# in place of the change. A disk that does not note accesses says nothing; then nothing is said here either.
+# Nor does one that copies files unread (`copy_file_range`, reflinks), unless the sandbox keeps programs
+# from that.
+
+LONG_AGO_NS = 0
+"""1970. The kernel notes an access at once when the last one is older than the last change (`relatime`)."""
+
+
+def mark_unread(folder: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Set these files below a folder to 1970; those that could be. Links and missing files are left out."""
+    marked = []
+    for path in paths:
+        spot = folder / path
+        with suppress(OSError, ValueError):
+            if spot.is_symlink() or not spot.is_file():
+                continue
+            os.utime(spot, ns=(LONG_AGO_NS, spot.stat().st_mtime_ns))
+            marked.append(path)
+    return tuple(marked)
+
+
+def still_unread(folder: Path, marked: Iterable[str]) -> tuple[str, ...]:
+    """List the marked files that were not read since. A file that is gone by now counts as read."""
+    return tuple(path for path in marked if _accessed_ns(folder / path) == LONG_AGO_NS)
+
+
+def notes_accesses(folder: Path, *, copies_read: bool) -> bool:
+    """Return True if the disk below this folder records that a file was read: not with `noatime`.
+
+    `copies_read`: every program that copies a file there has to read it. Otherwise the disk is tested.
+    """
+    probe = folder / f".interlock-atime-{os.getpid()}"
+    try:
+        probe.write_text("read me")
+        os.utime(probe, ns=(LONG_AGO_NS, probe.stat().st_mtime_ns))
+        probe.read_text() if copies_read else _copy(probe)
+        return _accessed_ns(probe) != LONG_AGO_NS
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            probe.unlink()
+
+
+def _copy(probe: Path) -> None:
+    """Copy a file as `cp` does."""
+    with probe.open("rb") as source, tempfile.TemporaryFile(dir=probe.parent) as target:
+        os.copy_file_range(source.fileno(), target.fileno(), 1 << 20)
+
+
+def _accessed_ns(path: Path) -> int | None:
+    try:
+        return path.lstat().st_atime_ns
+    except OSError:
+        return None

@@ -8,23 +8,20 @@ from collections.abc import Callable
 from functools import reduce
 
 from interlock.model.suite import SuiteResult
-from interlock.verify.reports.automake import read_automake
-from interlock.verify.reports.ava import read_ava
-from interlock.verify.reports.cargo import read_cargo
-from interlock.verify.reports.ctest import read_ctest
+from interlock.verify.reports.compiled import read_automake, read_cargo, read_ctest, read_go, read_meson
 from interlock.verify.reports.filed import Filed, combined
-from interlock.verify.reports.gotest import read_go
-from interlock.verify.reports.jest import read_jest
+from interlock.verify.reports.javascript import (
+    read_ava,
+    read_jest,
+    read_mocha,
+    read_node,
+    read_tap,
+    read_vitest,
+)
 from interlock.verify.reports.junit import read_junit
-from interlock.verify.reports.meson import read_meson
-from interlock.verify.reports.mocha import read_mocha
 from interlock.verify.reports.naming import plain, short_lines
-from interlock.verify.reports.node import read_node
-from interlock.verify.reports.pytests import read_pytest
+from interlock.verify.reports.python import read_pytest, read_unittest
 from interlock.verify.reports.session import accounted
-from interlock.verify.reports.tap import read_tap
-from interlock.verify.reports.unittests import read_unittest
-from interlock.verify.reports.vitest import read_vitest
 
 __all__ = ["Filed", "accounted", "combined", "read_report"]
 
