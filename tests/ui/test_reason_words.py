@@ -141,7 +141,7 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.RETRIES_USED, times=2, retries=1, cause=SAID), "exit 1 (failed 2 times; 1 retry was allowed)"),
     (
-        of(Why.NEXT_IN_ORDER, priority=2, seconds_behind=60.0, queues=False, tasks=("a",), story="login"),
+        of(Why.NEXT_IN_ORDER, priority=2, seconds_behind=60.0, tasks=("a",), story="login"),
         "next in order (priority 2, 1m of work behind it), "
         "a little early: a of the same story (login) has just ended",
     ),

@@ -41,9 +41,9 @@ from interlock.schedule.holds import (
 )
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
-from interlock.schedule.outline import NO_TASK, Outline
 from interlock.schedule.reasons import Needs, ReasonContext, explain
 from interlock.schedule.round import Choice, Round
+from interlock.schedule.tails import Tails
 
 RESERVE_AFTER_SECONDS = 3_600.0
 """Longer than most attempts take. Sooner, leases would lie idle for a task that is about to get them."""
@@ -51,6 +51,7 @@ LOOK_AGAIN_SECONDS = 5.0
 """A task that is late waits for something else first, most of the time: for a slot, or for what it needs."""
 
 JUMP_SECONDS = 60.0
+NO_TASK = TaskId("")
 
 
 def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> Widen:
@@ -124,7 +125,7 @@ class Board:
 
     def __init__(self, state: State, now: float = 0.0) -> None:
         self._state = state
-        self._outline = Outline(state)
+        self._tails = Tails(state)
         self._needs = Needs(state)
         self._capacities = Capacities(state)
         self._holds = Holds(self._capacities.places)
@@ -136,8 +137,8 @@ class Board:
         self._patience = LeaseTimeouts()
         self._order: list[tuple[Key, TaskId]] = []
         for name in state.tasks:
-            self._outline.note(name)
-        self._outline.refresh()
+            self._tails.note(name)
+        self._tails.refresh()
         self.update(state.tasks)
         self._settle(now)
 
@@ -147,9 +148,9 @@ class Board:
         for name in changed:
             task = self._state.tasks.get(name)
             if task is None:  # done long ago, so it holds nothing and is in no line
-                self._outline.forget(name)
+                self._tails.forget(name)
                 continue
-            self._outline.note(name)
+            self._tails.note(name)
             self._note_hold(name, task)
             self._note_line(name, task)
 
@@ -159,7 +160,7 @@ class Board:
         if slots <= 0 or self._state.paused:
             return []
         reserved = self._reserve(now)
-        picking = Round(self._state, self._holds, (self._lines, self._stories), self._outline, now)
+        picking = Round(self._state, self._holds, (self._lines, self._stories), self._tails, now)
         picks = picking.run(slots)
         for holder in [*(pick.task for pick in picks), *reserved]:
             self._release(holder)
@@ -229,7 +230,7 @@ class Board:
     def _join(self, name: TaskId) -> None:
         task = self._state.tasks[name]
         wanted = demands(task)
-        key = sort_key(task, self._outline.weight(name))
+        key = sort_key(task, self._tails.seconds(name))
         if name not in self._lines:
             self._popular.update(wanted)
         if not self._is_in_order(key, name):
@@ -245,7 +246,7 @@ class Board:
         for capacity in self._lines.full:
             if self._holds.hard(capacity, NO_TASK) is None:
                 self._lines.reopen(capacity)
-        for name in self._outline.refresh():
+        for name in self._tails.refresh():
             if name in self._lines:
                 self._join(name)
         while self._timers and self._timers[0][0] <= now:

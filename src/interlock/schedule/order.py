@@ -2,7 +2,7 @@
 
 Rules:
 1. Within a day, critical tasks go first; then by score, the greater first:
-   urgency (`outline`) + bonus of the priority + RATE * (time since it became ready).
+   urgency (`tails`) + bonus of the priority + RATE * (time since it became ready).
 2. Every score grows at the same rate, so the order of two tasks never changes while they wait, and the key
    that sorts them can be fixed when a task becomes ready: -(urgency + bonus) + RATE * ready_since.
 3. Nothing starves. A task that became ready on day d has a key that starts with d (critical: d - 1), so what

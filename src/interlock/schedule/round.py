@@ -11,8 +11,8 @@ from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Lines, LineState
 from interlock.schedule.order import Key
-from interlock.schedule.outline import Outline
 from interlock.schedule.overlaps import SECOND_CHOICES, venture
+from interlock.schedule.tails import Tails
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Round:
     Afterwards all tasks are back in their lines. The picks still hold: the caller gives that back.
     """
 
-    def __init__(self, state: State, holds: Holds, places: Places, outline: Outline, now: float) -> None:
+    def __init__(self, state: State, holds: Holds, places: Places, tails: Tails, now: float) -> None:
         self._state = state
         self._holds = holds
         self._lines, self._stories = places
-        self._outline = outline
+        self._tails = tails
         self._now = now
         self._picks: dict[TaskId, Choice] = {}
         self._aside: list[tuple[TaskId, Key, Demand]] = []
@@ -113,7 +113,7 @@ class Round:
     def _place_in_order(self, name: TaskId, warm: dict[str, Value]) -> Reason:
         task = self._state.tasks[name]
         fields: dict[str, Value] = {"priority": task.spec.priority}
-        hanging = self._outline.seconds(name) - task.expected_seconds
+        hanging = self._tails.seconds(name) - task.expected_seconds
         if 0 < hanging < float("inf"):
-            fields |= {"seconds_behind": hanging, "queues": self._outline.has_queues}
+            fields["seconds_behind"] = hanging
         return Reason(Why.NEXT_IN_ORDER, fields | warm)

@@ -61,9 +61,8 @@ def _misleads(reason: Reason, _: str) -> str:
 
 
 def _next_in_order(reason: Reason, _: str) -> str:
-    what = "work and queues for leases" if reason.fields.get("queues") else "work"
     behind = reason.number("seconds_behind")
-    chain = f", {lasting(behind)} of {what} behind it" if behind else ""
+    chain = f", {lasting(behind)} of work behind it" if behind else ""
     place = f"next in order (priority {reason.text('priority')}{chain})"
     warm = f"{', '.join(reason.tasks)} of the same story ({reason.text('story')})"
     return f"{place}, a little early: {warm} has just ended" if reason.tasks else place
