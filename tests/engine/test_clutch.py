@@ -81,17 +81,6 @@ def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(
     assert scratch.states() == dict.fromkeys("abcdef", "done")
 
 
-def test_what_other_projects_learned_does_not_hold_a_new_one_back(tmp_path: Path) -> None:
-    """Once a new project had one agent where it would have had three without them."""
-    first, second = (Scratch(tmp_path / name / "project") for name in ("first", "second"))
-    for scratch in (first, second):
-        pages(scratch, *"abcd")
-        scratch.interlock("run")
-        assert "max_parallel is 3 (default, until a run has landed a change)" in said_of_all(scratch)
-        assert limits(scratch) == []
-    assert second.facts("ExperienceGathered")[0]["fact"]["projects"] == 1
-
-
 def test_slots_that_look_free_come_with_the_kind_of_work_that_is_held_back(scratch: Scratch) -> None:
     gate = scratch.gates / "gate"
     pages(scratch, "a", "b", agent=f'{WAIT.format(gate=gate)}; echo x > "$INTERLOCK_TASK_ID.txt"')

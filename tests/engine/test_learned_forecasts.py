@@ -67,23 +67,3 @@ def test_a_written_estimate_stands_and_without_one_such_work_takes_what_it_took(
     assert forecasts(scratch, "said")[0]["seconds"] == pytest.approx(55.0)
     took = [row["fact"]["seconds"] for row in scratch.facts("WorkFinished")][:4]
     assert min(took) <= forecasts(scratch, "unsaid")[0]["seconds"] <= max(took)
-
-
-def test_another_project_of_the_same_user_hears_what_this_one_learned(tmp_path: Path) -> None:
-    """Categories, agents and figures; nothing of what the tasks are about."""
-    one, other = Scratch(tmp_path / "1" / "shop"), Scratch(tmp_path / "2" / "bank")
-    one.graph(tasks(*(f"secret-{n}: {{goal: Hush, category: docs}}" for n in range(4))))
-    one.interlock("run")
-    (file,) = (Path(one.env["XDG_STATE_HOME"]) / "interlock" / "experience").iterdir()
-    text = file.read_text()
-    assert '"docs"' in text
-    assert "secret" not in text
-    assert "Hush" not in text
-    other.graph(tasks("guide: {goal: Do, category: docs}"))
-    said = other.interlock("run")
-    assert "ignoring" not in said
-    (forecast,) = forecasts(other, "guide")
-    assert forecast["seconds"] < 60
-    assert forecast["evidence"] == 0
-    (heard,) = other.facts("ExperienceGathered")
-    assert heard["fact"]["projects"] == 1

@@ -67,6 +67,11 @@ def test_an_unknown_key_names_its_line_and_the_nearest_key(tmp_path: Path, home:
     assert caught.value.hint == "did you mean `max_parallel`?"
 
 
+def test_a_setting_of_an_earlier_version_may_stay_in_a_file(tmp_path: Path, home: dict[str, str]) -> None:
+    write(tmp_path / "interlock.toml", "share_experience = false\nmax_parallel = 2\n")
+    assert load(tmp_path, {}, home).settings.max_parallel == 2
+
+
 def test_a_table_nobody_knows_is_an_unknown_key_too(tmp_path: Path, home: dict[str, str]) -> None:
     path = write(tmp_path / "interlock.toml", "[agents]\nclaude = 1\n")
     with pytest.raises(UsageError, match="unknown setting `agents`") as caught:

@@ -37,36 +37,10 @@ def test_a_number_of_agents_that_a_wrong_time_made_counts_for_nothing() -> None:
     assert advice.agents == 3
 
 
-def test_what_other_projects_found_is_believed_by_half() -> None:
-    elsewhere = {1: seen(5), 8: seen(40, 2)}
-    advice = beginning(Past("backend", {}, elsewhere), 16)
-    assert advice.agents == 4
-    assert advice.why == Reason(Why.DID_BEST_ELSEWHERE, {"agents": 8})
-
-
 def test_where_a_person_said_nothing_a_new_kind_of_work_begins_with_the_default() -> None:
     advice = beginning(Past("backend"), 16, cold=3)
     assert (advice.agents, advice.brake) == (3, Brake.COLD_START)
     assert advice.why == Reason(Why.NO_RESULTS, {"agents": 3})
-
-
-@pytest.mark.property
-@given(
-    st.dictionaries(st.integers(1, 8), st.builds(seen, st.floats(0, 30), st.floats(0, 30)), max_size=5),
-    st.dictionaries(st.integers(1, 8), st.builds(seen, st.floats(0, 30), st.floats(0, 30)), max_size=5),
-    st.integers(1, 6),
-    st.integers(0, 6),
-    st.integers(0, 6),
-)
-def test_other_projects_never_make_a_project_slower_than_it_would_be_alone(
-    own: dict[int, Goodput], elsewhere: dict[int, Goodput], agents: int, landed: int, troubled: int
-) -> None:
-    heard, alone = Past("docs", own, elsewhere), Past("docs", own)
-    for cold in (1, 3):
-        assert beginning(heard, 16, cold=cold).agents >= beginning(alone, 16, cold=cold).agents
-    now = CurrentLimit(agents, landed, troubled)
-    steps = [step.agents if (step := next_step(past, now)) else agents for past in (heard, alone)]
-    assert steps[0] >= steps[1]
 
 
 def test_a_kind_whose_first_attempt_is_always_red_is_not_blamed_on_the_number_of_agents() -> None:
@@ -176,9 +150,9 @@ evidence = st.dictionaries(
 @pytest.mark.property
 @given(evidence, evidence, st.integers(1, 9))
 def test_expectations_stay_within_sense(
-    own: dict[int, Goodput], elsewhere: dict[int, Goodput], most: int
+    own: dict[int, Goodput], other: dict[int, Goodput], most: int
 ) -> None:
-    found = arms(Past("docs", own, elsewhere), most)
+    found = arms(Past("docs", own, [other]), most)
     assert list(found) == list(range(1, most + 1))
     chances = [arm.chance for arm in found.values()]
     assert all(0 < chance <= 1 for chance in chances)

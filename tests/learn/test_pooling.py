@@ -12,13 +12,13 @@ from interlock.events.tallies import Tally
 from interlock.learn.costs import price
 from interlock.learn.difficulty import STRENGTH, UNKNOWN, success
 from interlock.learn.durations import agent_seconds
-from interlock.learn.evidence import Kind, PastAttempts
+from interlock.learn.evidence import PastAttempts, Kind
 
 API = Kind("backend", "bot", "small")
 
 
-def evidence(*tallies: Tally, elsewhere: Sequence[Tally] = ()) -> PastAttempts:
-    return PastAttempts(_keyed(tallies), _keyed(elsewhere))
+def evidence(*tallies: Tally) -> PastAttempts:
+    return PastAttempts(_keyed(tallies))
 
 
 def _keyed(tallies: Sequence[Tally]) -> dict[str, Tally]:
@@ -49,8 +49,8 @@ def unsaid(*seconds: float, category: str = "backend", agent: str = "bot") -> Ta
     return tally
 
 
-def chance(*tallies: Tally, kind: Kind = API, elsewhere: Sequence[Tally] = ()) -> float:
-    return success(evidence(*tallies, elsewhere=elsewhere), kind).probability
+def chance(*tallies: Tally, kind: Kind = API) -> float:
+    return success(evidence(*tallies), kind).probability
 
 
 def test_without_any_attempt_a_published_share_is_believed() -> None:
@@ -70,17 +70,6 @@ def test_many_attempts_of_the_very_kind_outweigh_everything_else() -> None:
 
 def test_the_same_kind_of_work_by_another_agent_says_more_than_other_work_by_the_same_one() -> None:
     assert chance(tried(0, 50, agent="other")) < chance(tried(0, 50, category="docs")) < UNKNOWN
-
-
-def test_other_projects_are_heard_but_not_for_long() -> None:
-    bad = [tried(0, 1_000)]
-    assert chance(elsewhere=bad) < 0.5
-    assert chance(tried(20, 0), elsewhere=bad) > 0.7
-
-
-def test_of_other_agents_in_other_projects_only_the_same_kind_of_work_counts() -> None:
-    assert chance(elsewhere=[tried(0, 1_000, agent="other")]) < chance()
-    assert chance(elsewhere=[tried(0, 1_000, category="docs", agent="other")]) == chance()
 
 
 @pytest.mark.property

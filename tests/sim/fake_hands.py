@@ -13,8 +13,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from interlock.engine.experience import Gathered
-from interlock.events.tallies import Tallies
 from interlock.model.errors import StaleEpoch
 from interlock.model.outcome import Asking, AttemptCallbacks, CheckResult, ErrorClass, Order, Report
 from interlock.model.process import Lease
@@ -252,23 +250,6 @@ _ERRORS: dict[str, ErrorClass | None] = {
     "lease": ErrorClass.OUTSIDE,
 }
 _MOODS = ("angry", "blue", "calm", "dull", "eager", "fair", "glum", "happy")
-
-
-class FakeExperience:
-    """Another project that has seen a little. Implements `interlock.engine.experience.Experience`."""
-
-    def __init__(self, step: Step, dice: Random) -> None:
-        self._step = step
-        self._heard = Gathered(1, Tallies())
-        tally = self._heard.tallies.of("feature", "scripted", "")
-        tally.landed, tally.failed = float(dice.randint(0, 9)), float(dice.randint(0, 9))
-
-    async def gather(self) -> Gathered:
-        await self._step("experience.gather")
-        return self._heard
-
-    async def share(self, tallies: Tallies) -> None:
-        await self._step("experience.share")
 
 
 class FakeChecker:

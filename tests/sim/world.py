@@ -20,7 +20,7 @@ from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
 from interlock.store.protocol import Store
 from tests.sim.fake_git import FakeRepository
-from tests.sim.fake_hands import FakeChecker, FakeExecutor, FakeExperience, Machine
+from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine
 from tests.sim.faults import MAX_CRASHES, OWNER, Crashed, Gate, Gated, Incarnation, own_tasks, random_weather
 from tests.sim.graph import LEASE_SECONDS, random_graph
 from tests.sim.invariants import Invariants
@@ -225,9 +225,8 @@ class World:
             "checker": FakeChecker(self.machine, gate.step, dice),
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
-        experience = FakeExperience(gate.step, self.simulation.dice("another project"))
         own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
-        return Env(**gated, **own, lease=executor.lease, experience=experience)
+        return Env(**gated, **own, lease=executor.lease)
 
     def _is_dead(self, holder: str) -> bool:
         return holder in self._incarnations and not self._incarnations[holder].alive

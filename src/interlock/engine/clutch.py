@@ -79,10 +79,10 @@ def _question(state: State, category: str) -> _Question:
 
 
 def past_of(state: State, category: str) -> Past:
-    """Return the results of a kind of work, here and elsewhere."""
+    """Return the results of a kind of work, and of the others."""
     goodput = state.tallies.goodput
     others = [numbers for name, numbers in goodput.items() if name != category]
-    return Past(category, goodput.get(category, {}), state.elsewhere.goodput.get(category, {}), others)
+    return Past(category, goodput.get(category, {}), others)
 
 
 def standing_of(state: State, category: str, limit: Limit, most: int) -> CurrentLimit:

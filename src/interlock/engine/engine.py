@@ -151,7 +151,6 @@ class Engine:
                 await self._ledger.catch_up()
                 await self._ledger.close(CLOSE_SECONDS)
                 await self._ledger.save_snapshot()
-                await self._env.experience.share(self.state.tallies)
                 await self._say_what_came_late()
         except (TimeoutError, StoreUnavailable):
             self._tell("cannot record in the log that the run has ended; the next run will notice")

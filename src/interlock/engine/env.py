@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from interlock.engine.experience import Experience, NoExperience
 from interlock.engine.graph_watch import GraphSource
 from interlock.engine.host import Host, IdleHost
 from interlock.engine.reserved import Reserved
@@ -77,5 +76,4 @@ class Env:
     """Their results in this run."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""
-    experience: Experience = field(default_factory=NoExperience)
     """Results of the user's other projects."""

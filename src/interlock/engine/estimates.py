@@ -46,8 +46,6 @@ class Estimates:
     async def refresh(self, ledger: Ledger, claim: Claim) -> None:
         """Write the forecasts that are due, and read them: what is decided next goes by them."""
         state, known = ledger.state, self._known
-        if known is None:
-            await _tell_log(ledger, claim, await self._heard(state))
         if names := self._due(state):
             undeclared = not all(declared_by(state.tasks[name].spec) for name in names)
             if known != self._known or (undeclared and not self._has_past):
@@ -68,12 +66,6 @@ class Estimates:
             return await self._env.repository.past()
         except EnvironmentProblem:
             return BranchHistory()  # the rest of the forecast is worth having
-
-    async def _heard(self, state: State) -> list[f.Fact]:
-        gathered = await self._env.experience.gather()
-        if gathered.tallies == state.elsewhere:
-            return []
-        return [f.ExperienceGathered(gathered.projects, gathered.tallies)]
 
     def _due(self, state: State) -> Collection[TaskId]:
         known = sum(tally.attempts for tally in state.tallies.kinds.values())

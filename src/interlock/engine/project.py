@@ -17,7 +17,6 @@ from pathlib import Path
 from interlock.engine.calls import Calls
 from interlock.engine.canary import make_canaries
 from interlock.engine.env import Env
-from interlock.engine.experience import Experience, NoExperience, SharedExperience
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
@@ -34,7 +33,7 @@ from interlock.git.branch import finish_move
 from interlock.git.discover import discover
 from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
-from interlock.git.lineage import ensure_lineage, read_lineage
+from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
 from interlock.git.repository import GitRepository
 from interlock.git.screening import Screening
@@ -236,7 +235,6 @@ class Project(Calls):
             Reserved(self.reserved, self.screening.read),
             clean=self.clean,
             lesson_hold_out=self.settings.lesson_hold_out,
-            experience=self.experience(tell),
             host=self.host,
             brakes=self.brake or NoBrakes(),
             plan=GraphFile(self),
@@ -255,13 +253,6 @@ class Project(Calls):
     def lane_depth(self) -> int:
         """Number of changes that are checked at once here."""
         return min(self.settings.lane_depth, os.cpu_count() or 1)
-
-    def experience(self, tell: Tell = lambda _text: None) -> Experience:
-        """Return the experience that this user's projects share."""
-        if not self.settings.share_experience:
-            return NoExperience()
-        folder = state_home(os.environ) / "experience"
-        return SharedExperience(folder, read_lineage(self.state_dir), tell)
 
     @property
     def reserved(self) -> frozenset[str]:

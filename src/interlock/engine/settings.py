@@ -34,6 +34,8 @@ LOG_FILE = "log.db"
 LOG_KEYS = ("store", "project_name")
 PREFIX = "INTERLOCK_"
 LISTING = "`interlock config show` lists every setting"
+FORMER = frozenset({"share_experience"})
+"""Settings of earlier versions. They may stay in a file and change nothing."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -97,9 +99,6 @@ class Settings:
     lessons_held_out_percent: int = 20
     """Percentage of attempts that do not get a lesson that fits, to measure if it helps; more while that is
     unknown. 0: every attempt gets it. 100: no attempt gets a learned lesson."""
-    share_experience: bool = True
-    """Share times and success rates with your other projects, and use theirs for forecasts. Categories,
-    agents, models and figures are kept for that in your own state folder."""
     strict_scope: bool = False
     """Refuse agents that ask to edit files which another task is expected to edit. Files that another task
     holds alone are always refused."""
@@ -200,6 +199,8 @@ def load(root: Path, flags: Mapping[str, object], environ: Mapping[str, str] | N
     for layer in reversed(layers):
         for key, value in layer.values.items():
             place = _place(layer, key)
+            if key in FORMER:
+                continue
             if key not in known:
                 raise UsageError(f"{place}: unknown setting `{key}`", suggest(key, known, LISTING))
             refuse_misplaced(key, place, layer.origin, paths)

@@ -26,11 +26,6 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
     return {fact.task}
 
 
-def _experience_gathered(state: State, fact: f.ExperienceGathered, _: Recorded) -> set[TaskId]:
-    state.elsewhere = fact.tallies
-    return set()
-
-
 def _provider_braked(state: State, fact: f.ProviderBraked, row: Recorded) -> set[TaskId]:
     before = state.providers.get(fact.provider)
     calls, refused = (before.calls, before.refused) if before else (0, 0)
@@ -119,7 +114,7 @@ def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
 # Any: each handler takes the one kind of fact it is listed under.
 HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.TaskEstimated: _estimated,
-    f.ExperienceGathered: _experience_gathered,
+    f.ExperienceGathered: _nothing,
     f.ClutchDecided: clutch_decided,
     f.ProviderBraked: _provider_braked,
     f.LessonLearned: _lesson_learned,

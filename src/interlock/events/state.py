@@ -271,8 +271,6 @@ class State:
     """Sums over all runs."""
     overlaps: Overlaps = field(default_factory=Overlaps)
     """Results of tasks that were started side by side although they overlap."""
-    elsewhere: Tallies = field(default_factory=Tallies)
-    """Sums of the same user's other projects, as last gathered."""
     exclusive: set[TaskId] = field(default_factory=set)
     """Tasks that hold paths alone while they are under way."""
     to_learn_from: set[TaskId] = field(default_factory=set)

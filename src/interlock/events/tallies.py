@@ -3,8 +3,6 @@
 Rules:
 1. Only what the fold takes in is counted: what comes late, or stands in the log twice, changes nothing.
 2. Counts fade: each run after one with anything to count makes them weigh a little less.
-3. Categories, agents, models and figures stand here, and nothing of what a task is about: other projects of
-   the same user may see it.
 """
 
 from dataclasses import dataclass, field, fields

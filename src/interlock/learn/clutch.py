@@ -9,8 +9,8 @@ more than it is worth. Landed per hour at w is w x (chance that an attempt lands
 
 Rules:
 1. The chance at w is a Beta, pooled towards the chance at w - 1 times what one more agent usually leaves of
-   it (other kinds of work, other projects); at one agent towards the same category elsewhere, then published
-   acceptance rates. More agents never make a single attempt better, so chances fall with w.
+   it (in other kinds of work); at one agent towards other kinds of work and published acceptance rates. More
+   agents never make a single attempt better, so chances fall with w.
 2. Like is compared with like: first attempts with first, later with later, each pooled towards what such
    attempts came to with any number of agents. A kind of work whose first attempt is always red is not blamed
    on how many work on it.
@@ -21,14 +21,13 @@ Rules:
    V(w + 1) must be able to beat V(w), taking a favourable view of what is little known. As old evidence fades
    a step that failed long ago is tried again.
 5. Nothing known: one agent (K2), or the default of `max_parallel` where a person said nothing at all.
-6. What other projects have learned never makes a number smaller than it would be without them.
 
 `python -m bench clutch` shows the regret on curves of several shapes; the constants were chosen on them.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.events.tallies import MOST_AGENTS, Goodput
@@ -43,7 +42,7 @@ KEPT = 0.98
 """Share of the chance to land that is left with one more agent, when nothing is known."""
 KEPT_STRENGTH = 10.0
 ELSEWHERE = 0.5
-"""Weight of an attempt in another project or category, beside one of its own."""
+"""Weight of an attempt in another category, beside one of its own."""
 FAVOUR, PATIENCE = 1.0, 0.8
 """Standard deviations of the chance: how well a number may be thought of before it is tried, and how much
 better a smaller one must look before it is left."""
@@ -71,8 +70,6 @@ class Past:
 
     category: str
     own: Mapping[int, Goodput] = field(default_factory=dict)
-    elsewhere: Mapping[int, Goodput] = field(default_factory=dict)
-    """Results of the same category in other projects."""
     others: Sequence[Mapping[int, Goodput]] = ()
     """Other kinds of work."""
 
@@ -137,27 +134,11 @@ def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
 
 def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice:
     """Return the first number for a kind of work that the clutch has not decided yet: `cold` agents if
-    nothing is known here. Other projects may say more, never less."""
+    nothing is known."""
     if sum(map(_ended, past.own.values())) >= ENOUGH and _tried(past.own):
-        best, arm = max(_best(past, per), _best(_alone(past), per), key=lambda found: found[0])
+        best, arm = _best(past, per)
         return Advice(min(best, most), Brake.GOODPUT, Reason(Why.DID_BEST, _figures(arm)))
-    if sum(map(_ended, past.elsewhere.values())) >= ENOUGH and _tried(past.elsewhere):
-        best, _ = _best(Past(past.category, past.elsewhere), per)
-        if best // 2 > cold:
-            why = Reason(Why.DID_BEST_ELSEWHERE, {"agents": best})
-            return Advice(min(best // 2, most), Brake.GOODPUT, why)
     return Advice(min(cold, most), Brake.COLD_START, Reason(Why.NO_RESULTS, {"agents": cold}))
-
-
-def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None:
-    """Return the change that the latest evidence calls for, if any. Other projects can only raise it."""
-    said = [_next_step(each, now, per) for each in (past, _alone(past))]
-    return max(said, key=lambda step: step.agents if step else now.agents)
-
-
-def _alone(past: Past) -> Past:
-    """Return the past without other projects."""
-    return replace(past, elsewhere={})
 
 
 def _best(past: Past, per: str) -> tuple[int, Arm]:
@@ -168,7 +149,8 @@ def _best(past: Past, per: str) -> tuple[int, Arm]:
     return best, known[best]
 
 
-def _next_step(past: Past, now: CurrentLimit, per: str) -> Advice | None:
+def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None:
+    """Return the change that the latest evidence calls for, if any."""
     w = now.agents
     if not now.landed and not now.troubled:
         return None
@@ -268,20 +250,21 @@ def _spread(past: Past, most: int) -> dict[int, float]:
 
 
 def _first_chance(past: Past) -> float:
-    """Return the chance of one agent alone, while unknown: of the category elsewhere, then as published."""
-    chance = PUBLISHED.get(past.category, UNKNOWN)
-    for pool in (past.others, [past.elsewhere]):
-        landed = sum(_verdicts(goodput)[0] for numbers in pool for goodput in numbers.values())
-        ended = sum(_ended(goodput) for numbers in pool for goodput in numbers.values())
-        weight = min(STRENGTH, ELSEWHERE * ended)
-        chance = (STRENGTH * chance + weight * (landed / ended if ended else 0.0)) / (STRENGTH + weight)
-    return chance
+    """Return the chance of one agent alone, while unknown: of other kinds of work, and as published."""
+    published = PUBLISHED.get(past.category, UNKNOWN)
+    verdicts = [_verdicts(goodput) for numbers in past.others for goodput in numbers.values()]
+    ended = sum(each[1] for each in verdicts)
+    if not ended:
+        return published
+    weight = min(STRENGTH, ELSEWHERE * ended)
+    share = sum(each[0] for each in verdicts) / ended
+    return (STRENGTH * published + weight * share) / (STRENGTH + weight)
 
 
 def _kept(past: Past, w: int) -> float:
     """Return the share of the chance at w - 1 that is left with one more agent, wherever that was seen."""
     landed = expected = 0.0
-    for numbers in (*past.others, past.elsewhere):
+    for numbers in past.others:
         fewer = _verdicts(numbers.get(w - 1))
         here = _verdicts(numbers.get(w))
         if fewer[1] and here[1]:
@@ -317,10 +300,9 @@ def _seconds(past: Past, most: int) -> dict[int, float]:
 
 def _first_seconds(past: Past) -> float:
     """Return the time with the fewest agents that have figures: more may have been in each other's way."""
-    for numbers in (past.own, past.elsewhere):
-        for _, goodput in sorted(numbers.items()):
-            if goodput.attempts >= SOME:
-                return goodput.agent_seconds / goodput.attempts
+    for _, goodput in sorted(past.own.items()):
+        if goodput.attempts >= SOME:
+            return goodput.agent_seconds / goodput.attempts
     return USUAL_SECONDS
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from interlock.learn.evidence import Kind, PastAttempts
+from interlock.learn.evidence import PastAttempts, Kind
 from interlock.learn.spread import Spread, spread
 
 
@@ -33,8 +33,6 @@ def price(evidence: PastAttempts, kind: Kind) -> Price | None:
 
 
 def _usd_per_token(evidence: PastAttempts, model: str) -> float | None:
-    known = [
-        tally for tally in (*evidence.here.values(), *evidence.elsewhere.values()) if tally.model == model
-    ]
+    known = [tally for tally in evidence.here.values() if tally.model == model]
     tokens = sum(tally.paid_tokens for tally in known)
     return sum(tally.paid_usd for tally in known) / tokens if model and tokens else None

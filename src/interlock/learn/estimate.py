@@ -8,7 +8,7 @@ from interlock.learn.categories import Category, category, complexity
 from interlock.learn.costs import Price, price
 from interlock.learn.difficulty import success
 from interlock.learn.durations import Durations, agent_seconds
-from interlock.learn.evidence import Kind, PastAttempts
+from interlock.learn.evidence import PastAttempts, Kind
 from interlock.model.forecast import Chance, Forecast, Option
 from interlock.model.task import Agent, Task
 
@@ -26,7 +26,7 @@ class Estimator:
     """Forecasts from one moment's tallies. Kinds are worked out once, however many tasks are of them."""
 
     def __init__(self, state: State) -> None:
-        self._evidence = PastAttempts(state.tallies.kinds, state.elsewhere.kinds)
+        self._evidence = PastAttempts(state.tallies.kinds)
         self._looks: dict[Kind, _Look] = {}
 
     def forecast(self, task: Task, footprint: tuple[Chance, ...] = ()) -> Forecast:

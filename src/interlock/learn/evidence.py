@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import TypeVar
 
-from interlock.events.tallies import Goodput, Sums, Tallies, Tally, kind
+from interlock.events.tallies import Goodput, Sums, Tally, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,14 @@ def _witness(group: Iterable[Tally], most: float) -> Witness:
 
 
 class PastAttempts:
-    """Attempts of this project, and of the same user's other projects."""
+    """Attempts of this project."""
 
-    def __init__(self, here: Mapping[str, Tally], elsewhere: Mapping[str, Tally]) -> None:
+    def __init__(self, here: Mapping[str, Tally]) -> None:
         self.here = here
-        self.elsewhere = elsewhere
 
     def of_agent(self, agent: str) -> "PastAttempts":
         """Return only the attempts of this agent."""
-        here, elsewhere = (
-            {key: tally for key, tally in kinds.items() if tally.agent == agent}
-            for kinds in (self.here, self.elsewhere)
-        )
-        return PastAttempts(here, elsewhere)
+        return PastAttempts({key: tally for key, tally in self.here.items() if tally.agent == agent})
 
     def own(self, wanted: Kind) -> Tally:
         """The attempts of the very kind."""
@@ -71,23 +66,7 @@ class PastAttempts:
         for most, belongs in _RELATED:
             found.append(_witness((tally for tally in left if belongs(tally, wanted)), most))
             left = [tally for tally in left if not belongs(tally, wanted)]
-        for most, belongs in _ELSEWHERE:
-            found.append(
-                _witness((tally for tally in self.elsewhere.values() if belongs(tally, wanted)), most)
-            )
         return found
-
-
-def merged(several: Iterable[Tallies]) -> Tallies:
-    """Add up the counts of several projects."""
-    total = Tallies()
-    for tallies in several:
-        for key, tally in tallies.kinds.items():
-            total.kinds[key] = plus(total.of(tally.category, tally.agent, tally.model), tally)
-        for category, numbers in tallies.goodput.items():
-            for agents, goodput in numbers.items():
-                total.goodput[category][agents] = plus(total.at(category, agents), goodput)
-    return total
 
 
 _S = TypeVar("_S", Tally, Goodput, Sums)
@@ -116,13 +95,3 @@ _RELATED: tuple[tuple[float, _Belongs], ...] = (
 Within a kind two thirds of the times lie within a factor of two. Between agents at one kind of work the
 averages differ by less than half of that, between kinds of work by as much: hence four, and one. More would
 draw the longest work towards the rest, and that is the work which decides how long a run takes."""
-_ELSEWHERE: tuple[tuple[float, _Belongs], ...] = (
-    (4.0, lambda t, wanted: (t.category, t.agent, t.model) == (wanted.category, wanted.agent, wanted.model)),
-    (
-        1.0,
-        lambda t, wanted: (
-            t.category == wanted.category and (t.agent, t.model) != (wanted.agent, wanted.model)
-        ),
-    ),
-)
-"""Groups in other projects: the very kind, and its category."""

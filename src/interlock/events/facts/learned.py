@@ -21,7 +21,7 @@ class TaskEstimated(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ExperienceGathered(Fact):
-    """Counts of the user's other projects. They are used until this project has its own."""
+    """Counts of the user's other projects, in logs up to 0.2. They change nothing."""
 
     projects: int
     tallies: Tallies

@@ -1,7 +1,6 @@
 """`interlock demo`: a real run of twelve tasks with scripted agents, in a repository made for the purpose."""
 
 import asyncio
-import os
 import shlex
 import shutil
 import statistics
@@ -116,8 +115,7 @@ def _run(scratch: Path, quiet: bool) -> int:
         str(AGENTS),
     ]
     note(f"$ interlock run --max-parallel {AGENTS}")
-    env = os.environ | {"INTERLOCK_SHARE_EXPERIENCE": "0"}  # actors: nothing for real projects to learn from
-    return subprocess.run(argv, env=env, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
+    return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
 
 
 class Told:
