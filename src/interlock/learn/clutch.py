@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.events.tallies import MOST_AGENTS, Goodput
-from interlock.learn.difficulty import PUBLISHED, UNKNOWN
+from interlock.learn.evidence import PUBLISHED, UNKNOWN
 from interlock.model.reason import Reason, Value, Why
 
 PRICES = {"hour": 0.2, "dollar": 0.6}

@@ -1,14 +1,12 @@
 """Forecasts of a task: its kind, and time, money and success for every agent that could have it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from interlock.events.state import State
+from interlock.events.tallies import Tally
 from interlock.learn.categories import Category, category, complexity
-from interlock.learn.costs import Price, price
-from interlock.learn.difficulty import success
-from interlock.learn.durations import Durations, agent_seconds
-from interlock.learn.evidence import PastAttempts, Kind
+from interlock.learn.evidence import Kind, Spread, nearest, spread, spread_of_ratio, success
 from interlock.model.forecast import Chance, Forecast, Option
 from interlock.model.task import Agent, Task
 
@@ -18,16 +16,38 @@ A_LITTLE = 0.1
 """Forecasts that differ by less than a tenth are the same forecast: no fact, no new order."""
 
 
-_Look = tuple[Durations, Price | None, float]
-"""Seconds, money and success of one kind."""
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Time, money and success of one kind, for one attempt."""
+
+    seconds: Spread | None
+    """Of tasks without an estimate; None if nothing has run. A default estimate is no evidence."""
+    ratio: Spread
+    """Time divided by the estimate, of tasks for which one was written."""
+    cost: Spread | None
+    usd_each: float
+    success: float
+
+    def time(self, task: Task) -> tuple[float, float]:
+        """Return the median and the p90, at most the timeout: the agent is stopped then."""
+        if self.seconds and not task.has_estimate:
+            found = self.seconds.median, self.seconds.p90
+        else:
+            estimate = max(LEAST_SECONDS, task.estimate_seconds)
+            found = estimate * self.ratio.median, estimate * self.ratio.p90
+        return min(found[0], task.timeout_seconds), min(found[1], task.timeout_seconds)
+
+    def usd(self, value: Callable[[Spread], float]) -> float | None:
+        """Return this value of the cost, if it is known."""
+        return self.usd_each * value(self.cost) if self.cost else None
 
 
 class Estimator:
     """Forecasts from one moment's tallies. Kinds are worked out once, however many tasks are of them."""
 
     def __init__(self, state: State) -> None:
-        self._evidence = PastAttempts(state.tallies.kinds)
-        self._looks: dict[Kind, _Look] = {}
+        self._tallies = list(state.tallies.kinds.values())
+        self._known: dict[Kind, _Figures] = {}
 
     def forecast(self, task: Task, footprint: tuple[Chance, ...] = ()) -> Forecast:
         """Forecast one attempt at the task, by the agent that is expected to land it for the least."""
@@ -36,35 +56,54 @@ class Estimator:
         options.sort(key=_to_land(options))
         best = options[0]
         kind = _kind(found, task.agent_named(best.agent))
-        times, paid, _ = self._look(kind)
+        known = self._figures(kind)
         return Forecast(
             category=found.name,
             category_why=found.why,
             agent=best.agent,
             seconds=best.seconds,
-            seconds_p90=_seconds(task, times, 0.9),
+            seconds_p90=known.time(task)[1],
             success=best.success,
             cost_usd=best.cost_usd,
-            cost_usd_p90=paid.quantile(0.9) if paid else None,
-            evidence=self._evidence.own(kind).attempts,
+            cost_usd_p90=known.usd(lambda cost: cost.p90),
+            evidence=sum(tally.attempts for tally in self._tallies if kind.is_of(tally)),
             footprint=footprint,
             complexity=complexity(task),
-            is_guess=times.quantile(0.5, _estimate(task)) is None,
+            is_guess=known.seconds is None and not task.has_estimate,
             options=tuple(options),
         )
 
     def _option(self, found: Category, agent: Agent, task: Task) -> Option:
-        times, paid, probability = self._look(_kind(found, agent))
-        return Option(
-            agent.name, _seconds(task, times, 0.5), probability, paid.quantile(0.5) if paid else None
-        )
+        known = self._figures(_kind(found, agent))
+        return Option(agent.name, known.time(task)[0], known.success, known.usd(lambda cost: cost.median))
 
-    def _look(self, kind: Kind) -> _Look:
-        if kind not in self._looks:
-            evidence = self._evidence
-            probability = success(evidence, kind).probability
-            self._looks[kind] = (agent_seconds(evidence, kind), price(evidence, kind), probability)
-        return self._looks[kind]
+    def _figures(self, kind: Kind) -> _Figures:
+        if kind not in self._known:
+            tallies = self._tallies
+            self._known[kind] = _Figures(
+                spread(nearest(tallies, kind, lambda tally: tally.seconds)),
+                spread_of_ratio(nearest(tallies, kind, lambda tally: tally.estimated)),
+                *self._cost(kind),
+                success(tallies, kind),
+            )
+        return self._known[kind]
+
+    def _cost(self, kind: Kind) -> tuple[Spread | None, float]:
+        """Go by the agent's past costs; else by the tokens it takes, where its model's price is known.
+
+        The costs of other agents say nothing: their models have other prices.
+        """
+        mine = [tally for tally in self._tallies if tally.agent == kind.agent]
+        if cost := spread(nearest(mine, kind, lambda tally: tally.cost_usd)):
+            return cost, 1.0
+        each = _usd_per_token(self._tallies, kind.model)
+        return (spread(nearest(mine, kind, lambda tally: tally.tokens)), each) if each else (None, 0.0)
+
+
+def _usd_per_token(tallies: Sequence[Tally], model: str) -> float:
+    known = [tally for tally in tallies if model and tally.model == model]
+    tokens = sum(tally.paid_tokens for tally in known)
+    return sum(tally.paid_usd for tally in known) / tokens if tokens else 0.0
 
 
 def differs(new: Forecast, old: Forecast | None) -> bool:
@@ -95,18 +134,6 @@ _FIGURES = ("seconds", "seconds_p90", "success", "cost_usd", "cost_usd_p90", "ev
 
 def _kind(found: Category, agent: Agent) -> Kind:
     return Kind(found.name, agent.name, agent.model)
-
-
-def _estimate(task: Task) -> float | None:
-    return max(LEAST_SECONDS, task.estimate_seconds) if task.has_estimate else None
-
-
-def _seconds(task: Task, times: Durations, probability: float) -> float:
-    """Return the time, at most the timeout: its agent is stopped then."""
-    known = times.quantile(probability, _estimate(task))
-    if known is None:
-        known = times.by_estimate.quantile(probability, task.estimate_seconds)
-    return min(known, task.timeout_seconds)
 
 
 def _to_land(options: Sequence[Option]) -> Callable[[Option], float]:

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 from interlock.events.state import TaskState
 from interlock.events.tallies import Sums, Tallies
+from interlock.learn.evidence import P90_SIGMAS, USUAL_SIGMA
 from interlock.model.numbers import bounded, exponential, logarithm
-
-P90_SIGMAS = 1.2815515655446004
-"""The 90 % quantile of the standard normal distribution."""
-UNKNOWN_SIGMA = 0.7
-"""Standard deviation of the logarithm, where nothing is known: written estimates are off by about this."""
 
 FAITH = 4.0
 """Attempts that what is known beforehand is worth."""
@@ -60,7 +56,7 @@ def prospect(task: TaskState, tallies: Tallies) -> Prospect:
     # Most checks are the repository's own: those of other kinds say more than nothing.
     checks = _check_spread(own if any(each.count for each in own) else _all_checks(tallies))
     if forecast is None:
-        seconds = Amount(task.spec.estimate_seconds, UNKNOWN_SIGMA, 1.0)
+        seconds = Amount(task.spec.estimate_seconds, USUAL_SIGMA, 1.0)
         return Prospect(task.category, seconds, 1.0, checks, None, 0.0)
     common = 1.0 / (1.0 + forecast.evidence)
     cost = None
