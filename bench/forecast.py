@@ -71,7 +71,7 @@ def _project(seed: int, held_out: int) -> Iterator[tuple[float, float, Foreseen]
         foreseen = foresee(planned(state, accepted), terms) if number >= LEARNED_RUNS else None
         for fact in accepted:
             apply(state, imagined(state, now, fact))
-        for estimate in estimated(state, terms.selection or (), Footprints(BranchHistory(), State())):
+        for estimate in estimated(state, terms.selection or (), Footprints(BranchHistory())):
             apply(state, imagined(state, now, estimate))
         run = Rehearsal(state, now, _script(truths, dice))
         run.begin(SLOTS, terms.selection)

@@ -24,12 +24,12 @@ def forecasts(tasks: Sequence[Task]) -> list[Row]:
     past, state = _past(dice), _state(tasks, dice)
     first, again = Watch(), Watch()
     with first.measure():
-        facts = estimated(state, list(state.tasks), Footprints(past, state))
+        facts = estimated(state, list(state.tasks), Footprints(past))
     for fact in facts:
         if isinstance(fact, f.TaskEstimated):
             state.tasks[fact.task].forecast = fact.forecast
     with again.measure():
-        needless = estimated(state, list(state.tasks), Footprints(past, state))
+        needless = estimated(state, list(state.tasks), Footprints(past))
     return [
         Row(f"{len(tasks):,} tasks: forecast all", first.seconds, "s", target=2.0),
         Row(f"{len(tasks):,} tasks: forecast all, nothing new", again.seconds, "s", target=2.0),

@@ -18,7 +18,7 @@ def journal_of(*names: TaskId) -> Journal:
 
 
 def due(journal: Journal) -> list[f.Fact]:
-    return estimated(journal.state, journal.state.tasks.keys(), Footprints(BranchHistory(), journal.state))
+    return estimated(journal.state, journal.state.tasks.keys(), Footprints(BranchHistory()))
 
 
 def about(facts: list[f.Fact]) -> list[str]:

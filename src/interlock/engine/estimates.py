@@ -32,7 +32,7 @@ class Estimates:
         self._accepted: set[TaskId] = set()
         self._known: float | None = None
         """Attempts that were known when all tasks were looked at last."""
-        self._footprints = Footprints(BranchHistory(), State())
+        self._footprints = Footprints(BranchHistory())
         self._has_past = False
 
     def note(self, row: Recorded) -> None:
@@ -51,7 +51,7 @@ class Estimates:
             if known != self._known or (undeclared and not self._has_past):
                 # Only where nothing is declared does a forecast go by the history.
                 self._has_past = undeclared
-                self._footprints = Footprints(await self._past() if undeclared else BranchHistory(), state)
+                self._footprints = Footprints(await self._past() if undeclared else BranchHistory())
             await _tell_log(ledger, claim, await self._estimated(state, list(names)))
 
     async def _estimated(self, state: State, names: list[TaskId]) -> list[f.Fact]:

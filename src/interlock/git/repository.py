@@ -150,7 +150,7 @@ class GitRepository:
 
     async def past(self) -> BranchHistory:
         """Return the files that were changed together on the branch, and the files it has now."""
-        changes = await read_changes(self._git, self.place.ref, self.place.state / "history.json")
+        changes = await read_changes(self._git, self.place.ref)
         return BranchHistory(changes, await self.files())
 
     async def history(self) -> list[Tip]:

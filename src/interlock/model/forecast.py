@@ -13,8 +13,8 @@ class Chance:
     """A file, or a glob as the task's definition has it."""
     probability: float
     source: str
-    """The origin: `declared`, `touched` (an earlier attempt), `similar` (a task like it), `mentioned` (the
-    goal names it), `history` (often edited where the task says) or `companion` (it changes with another)."""
+    """The origin: `declared`, `touched` (an earlier attempt), `mentioned` (the goal names it) or `companion`
+    (it changes with another). Older logs have `similar` (a task like it) and `history` too."""
     why: str = ""
     """The same in words, with the count behind it."""
 
