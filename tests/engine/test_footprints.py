@@ -119,17 +119,6 @@ def test_what_another_task_holds_alone_is_refused_and_the_next_attempt_is_told(
     assert "- notes.md (attempt 1 asked for it: refused, because b holds notes.md alone" in told
 
 
-def test_a_strict_run_refuses_what_another_task_is_expected_to_edit(scratch: Scratch, gate: Path) -> None:
-    waits = WAIT.format(gate=gate)
-    agent = f'if [ "$INTERLOCK_TASK_ID" = a ]; then {ASK}; fi; {waits}; echo x > "$INTERLOCK_TASK_ID.txt"'
-    scratch.write(interlock__toml="strict_scope = true\n")
-    scratch.graph("  a: {goal: A, touches: [a.txt]}\n  b: {goal: B, touches: [notes.md]}\n", agent)
-    running = scratch.start("run", "--max-parallel", "2")
-    running.wait_for_line("a: may not edit notes.md: b is expected to edit notes.md, and this run is strict")
-    gate.touch()
-    assert running.wait() == 0
-
-
 def test_a_program_that_asks_before_it_edits_is_kept_from_what_another_holds_alone_and_from_nothing_else(
     scratch: Scratch, gate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

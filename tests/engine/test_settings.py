@@ -68,7 +68,7 @@ def test_an_unknown_key_names_its_line_and_the_nearest_key(tmp_path: Path, home:
 
 
 def test_a_setting_of_an_earlier_version_may_stay_in_a_file(tmp_path: Path, home: dict[str, str]) -> None:
-    write(tmp_path / "interlock.toml", "share_experience = false\nmax_parallel = 2\n")
+    write(tmp_path / "interlock.toml", "share_experience = false\nstrict_scope = true\nmax_parallel = 2\n")
     assert load(tmp_path, {}, home).settings.max_parallel == 2
 
 

@@ -14,8 +14,8 @@ def ask(floor: Floor, name: TaskId, *paths: str) -> None:
     floor.tell(f.ScopeRequested(name, now.attempt, now.phase.name, now.epoch, paths, "it needs it"))
 
 
-def answer(floor: Floor, name: TaskId, strict: bool = False) -> f.ScopeAnswered:
-    step = floor.board.answer(name, floor.journal.task(name).talk.requests[-1], strict)
+def answer(floor: Floor, name: TaskId) -> f.ScopeAnswered:
+    step = floor.board.answer(name, floor.journal.task(name).talk.requests[-1])
     fact = f.ScopeAnswered(name, step.attempt, step.paths, step.granted, step.why, step.request)
     floor.tell(fact)
     return fact
@@ -52,11 +52,10 @@ def test_once_the_change_of_the_other_has_landed_the_same_request_is_granted() -
     assert answer(floor, A).granted
 
 
-def test_what_another_is_expected_to_edit_is_granted_unless_the_run_is_strict() -> None:
+def test_what_another_is_expected_to_edit_is_granted() -> None:
     floor = Floor(task("a"), task("b", touches=("src/**",)))
     floor.start("a", "b")
     ask(floor, A, "src/x.py")
-    assert floor.board.answer(A, floor.journal.task("a").talk.requests[0], strict=True).granted is False
     told = answer(floor, A)
     assert (told.granted, told.why) == (True, Reason(Why.SCOPE_SHARED, {"tasks": (B,)}))
 

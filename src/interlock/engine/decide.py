@@ -49,10 +49,10 @@ from interlock.train import is_forsaken, moves
 Acts = Mapping[TaskId, UnderWay]
 
 
-def decide(state: State, board: Board, now: float, acts: Acts, strict_scope: bool = False) -> list[Step]:
+def decide(state: State, board: Board, now: float, acts: Acts) -> list[Step]:
     """Return the steps to take now. `acts` is what this process has under way."""
     steps: list[Step] = [*_stops(state, acts), *_tells(state, acts), *_answers(state, acts)]
-    first: list[Step] = [*_wind_down(state), *_widen(state, board, acts, strict_scope)]
+    first: list[Step] = [*_wind_down(state), *_widen(state, board, acts)]
     steps += [*first, *_one_a_task(_next_steps(state, board, now, acts, may_start=not first))]
     if not steps and not acts and _is_at_rest(state, board, now):
         return [End()]
@@ -135,10 +135,10 @@ def _answers(state: State, acts: Acts) -> Iterator[Answer]:
                 yield Answer(task.spec.id, act.attempt, asked.call, asked.allow)
 
 
-def _widen(state: State, board: Board, acts: Acts, strict: bool) -> list[Widen]:
+def _widen(state: State, board: Board, acts: Acts) -> list[Widen]:
     """The answer to the first agent that wants to edit more than was expected (rule 5)."""
     requests = (
-        board.answer(task.spec.id, asked, strict)
+        board.answer(task.spec.id, asked)
         for task, act in _with_agents(state, acts)
         for asked in task.talk.requests
         if asked.attempt == act.attempt and not asked.is_answered

@@ -193,7 +193,7 @@ class Engine:
         now = await self._env.store.now()
         await self._decided(self._clutch.ask(self.state, now), claim)
         board, meter = self._ledger.board, self._ledger.meter
-        steps = decide(self.state, board, now, acts.under_way, self._options.strict_scope)
+        steps = decide(self.state, board, now, acts.under_way)
         if end := next((step for step in steps if isinstance(step, End)), None):
             return end
         meter.decided((step.task for step in steps if isinstance(step, Start)), now)

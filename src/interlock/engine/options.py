@@ -32,8 +32,6 @@ class Options:
     before agents start."""
     sandbox: str = ""
     """The sandbox of agents and checks, for the record."""
-    strict_scope: bool = False
-    """An agent that asks is not given what another task is expected to edit."""
     controller_lease_seconds: float = 30.0
     """A controller that cannot renew for this long has lost its agents and may be replaced."""
     stale_seconds: float = 300.0

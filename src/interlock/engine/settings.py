@@ -34,7 +34,7 @@ LOG_FILE = "log.db"
 LOG_KEYS = ("store", "project_name")
 PREFIX = "INTERLOCK_"
 LISTING = "`interlock config show` lists every setting"
-FORMER = frozenset({"share_experience"})
+FORMER = frozenset({"share_experience", "strict_scope"})
 """Settings of earlier versions. They may stay in a file and change nothing."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -99,9 +99,6 @@ class Settings:
     lessons_held_out_percent: int = 20
     """Percentage of attempts that do not get a lesson that fits, to measure if it helps; more while that is
     unknown. 0: every attempt gets it. 100: no attempt gets a learned lesson."""
-    strict_scope: bool = False
-    """Refuse agents that ask to edit files which another task is expected to edit. Files that another task
-    holds alone are always refused."""
     hooks: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Your commands that run at moments of an agent's session: a table, in your own file only."""
     hook_timeout_seconds: float = 10.0

@@ -1,4 +1,4 @@
-"""Judges if a lesson helps: the success of attempts with it against those without, as two Beta distributions."""
+"""Judges if a lesson helps: the success of attempts with it against those without it."""
 
 from collections.abc import Iterable, Mapping
 from math import erf, sqrt

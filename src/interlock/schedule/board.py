@@ -54,31 +54,6 @@ JUMP_SECONDS = 60.0
 NO_TASK = TaskId("")
 
 
-def answer_request(holds: Holds, task: TaskId, asked: ScopeRequest, strict: bool) -> Widen:
-    """Answer an agent that wants to edit unexpected paths: all of them or none, with the reason.
-
-    Yes, unless another task holds them alone: a line in a neighbour's file is better than a workaround. When
-    the run is strict, also not what another task is expected to edit.
-    """
-    granted, why = _decide(holds, task, asked.paths, strict)
-    return Widen(task, asked.attempt, asked.seq, asked.paths, granted, why)
-
-
-def _decide(holds: Holds, task: TaskId, paths: tuple[str, ...], strict: bool) -> tuple[bool, Reason]:
-    shared: set[TaskId] = set()
-    for path in paths:
-        want = (DemandKind.TOUCH, path)
-        if alone := holds.hard(want, task):
-            return False, Reason(Why.SCOPE_HELD, {"tasks": tuple(sorted(alone)), "path": path})
-        others = holds.soft(want, task) or set()
-        if strict and others:
-            return False, Reason(Why.SCOPE_EXPECTED, {"tasks": tuple(sorted(others)), "path": path})
-        shared |= others
-    if shared:
-        return True, Reason(Why.SCOPE_SHARED, {"tasks": tuple(sorted(shared))})
-    return True, Reason(Why.SCOPE_FREE)
-
-
 class LeaseTimeouts:
     """The time limits of tasks that wait for a lease (`lease_timeout`), found without a look at all tasks.
 
@@ -185,9 +160,20 @@ class Board:
             self._release(holder)
         return reason
 
-    def answer(self, task: TaskId, asked: ScopeRequest, strict: bool) -> Widen:
-        """Answer an agent's request to edit more paths, by the leases held now."""
-        return answer_request(self._holds, task, asked, strict)
+    def answer(self, task: TaskId, asked: ScopeRequest) -> Widen:
+        """Answer an agent that wants to edit unexpected paths: all of them or none, by the leases held now.
+
+        Yes, unless another task holds one alone: a line in a neighbour's file is better than a workaround.
+        """
+        shared: set[TaskId] = set()
+        for path in asked.paths:
+            want = (DemandKind.TOUCH, path)
+            if alone := self._holds.hard(want, task):
+                why = Reason(Why.SCOPE_HELD, {"tasks": tuple(sorted(alone)), "path": path})
+                return Widen(task, asked.attempt, asked.seq, asked.paths, False, why)
+            shared |= self._holds.soft(want, task) or set()
+        why = Reason(Why.SCOPE_SHARED, {"tasks": tuple(sorted(shared))}) if shared else Reason(Why.SCOPE_FREE)
+        return Widen(task, asked.attempt, asked.seq, asked.paths, True, why)
 
     def next_wakeup(self, now: float) -> float | None:
         """Return the time at which the next postponed task may go on; None if there is none."""

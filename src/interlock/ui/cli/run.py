@@ -184,7 +184,6 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         selection=selection,
         slots=settings.slots,
         lane_depth=project.lane_depth,
-        strict_scope=settings.strict_scope,
         environment=environment(project),
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
