@@ -233,7 +233,7 @@ async def _changed(place: Place, old: Tree, new: Tree) -> list[str]:
     if not old:
         return []
     try:
-        return [path.decode("utf-8", "replace") for _, path in await place.git.changes(old, new)]
+        return [each.path.decode("utf-8", "replace") for each in await place.git.changes(old, new)]
     except GitFailed:  # main was moved back, and git has cleaned up
         return []
 

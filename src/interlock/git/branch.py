@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from interlock.git import fence
 from interlock.git.checkout import Worktree, edits, half_way, in_the_way, worktrees_on
-from interlock.git.command import Changes, to_the_end
+from interlock.git.command import Difference, to_the_end
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.follow import follow
 from interlock.git.index_lock import IndexLock
@@ -66,11 +66,6 @@ async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) 
         return await Branch(place).settle(patience_seconds) or await taken_back.told()
     except (EnvironmentProblem, OSError) as problem:
         return f"your checkout does not have the new commits of {place.branch} yet: {problem}"
-
-
-def _names(changes: Changes) -> set[str]:
-    """The changed paths, named as `edits` names them."""
-    return {path.decode("utf-8", "backslashreplace") for _, path in changes}
 
 
 def _some(paths: Sequence[str]) -> str:
@@ -142,29 +137,31 @@ class Branch:
         held = self._place.common_dir / f"{advance.ref}.lock"
         return in_use(held) if held.exists() else "nothing blocks the landing any more"
 
-    async def _in_words(self, tree: Worktree, branch: str, changes: Changes) -> str:
+    async def _in_words(self, tree: Worktree, branch: str, changes: Sequence[Difference]) -> str:
         found = await edits(tree)
         if problem := half_way(tree, branch, found):
             return problem
         if tree.index_lock.exists():
             return in_use(tree.index_lock)
-        if both := sorted(_names(changes).intersection(found.paths)):
+        if both := sorted({each.name for each in changes}.intersection(found.paths)):
             files = f"{_some(both)} in {tree.path}"
             return f"this change edits {files}, where you have uncommitted changes; commit or stash them"
         if covered := in_the_way(tree, changes):
             return f"untracked files in {tree.path} would be overwritten ({_some(covered)}); move them away"
         return ""
 
-    async def _obstacle(self, tree: Worktree, changes: Changes) -> Move | None:
+    async def _obstacle(self, tree: Worktree, changes: Sequence[Difference]) -> Move | None:
         if tree.rebasing:
             return Move.HELD
         if tree.index_lock.exists():
             return Move.BUSY
-        found = await edits(tree, [path for _, path in changes])
-        free = not found.conflicts and _names(changes).isdisjoint(found.paths)
+        found = await edits(tree, [each.path for each in changes])
+        free = not found.conflicts and {each.name for each in changes}.isdisjoint(found.paths)
         return None if free and not in_the_way(tree, changes) else Move.HELD
 
-    async def _move(self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int) -> Move:
+    async def _move(
+        self, advance: Advance, trees: Sequence[Worktree], changes: Sequence[Difference], lock: int
+    ) -> Move:
         if not trees:
             return await self._move_ref(advance)
         folders = tuple(str(tree.path) for tree in trees)
@@ -176,7 +173,12 @@ class Branch:
         return move
 
     async def _move_locked(
-        self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int, locks: ExitStack
+        self,
+        advance: Advance,
+        trees: Sequence[Worktree],
+        changes: Sequence[Difference],
+        lock: int,
+        locks: ExitStack,
     ) -> tuple[Move, bool]:
         """Return the result, and True if `settle` has nothing left to do."""
         for held in map(self._index_lock, trees):
@@ -199,7 +201,7 @@ class Branch:
         return Move.MOVED
 
     async def _followed(
-        self, advance: Advance, trees: Sequence[Worktree], changes: Changes, lock: int
+        self, advance: Advance, trees: Sequence[Worktree], changes: Sequence[Difference], lock: int
     ) -> bool:
         """Bring the checkouts along; one that cannot is left to `settle`."""
         results = await asyncio.gather(

@@ -25,14 +25,14 @@ from interlock.git.follow import IndexCopy
 from interlock.git.journal import Pending
 from interlock.git.place import Place
 
-_SUBMODULE = b"160000"
+_SUBMODULE = "160000"
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """A file in a tree or an index; without an object: not there."""
 
-    mode: bytes = b"0"
+    mode: str = "0"
     object: str = ""
 
 
@@ -100,15 +100,13 @@ class CatchUp:
         """List the changes of the move, as far as the commit that is checked out has them."""
         new = self._pending.new
         head = (await self._tree.git.run("rev-parse", "--verify", "HEAD^{commit}")).line
-        since = {path for _, path in await self._place.git.changes(new, head)} if head != new else set()
+        since = {each.path for each in await self._place.git.changes(new, head)} if head != new else set()
         return [change for change in await self._move() if change.path not in since]
 
     async def _move(self) -> list[_Change]:
         """List the changes of the move."""
-        words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-        said = await self._place.git.run(*words, self._pending.old, self._pending.new)
-        items = said.out.split(b"\0")
-        return [_change(raw, path) for raw, path in zip(items[::2], items[1::2], strict=False)]
+        changes = await self._place.git.changes(self._pending.old, self._pending.new)
+        return [_Change(it.path, _entry(it.old_mode, it.old), _entry(it.mode, it.new)) for it in changes]
 
     async def _indexed(self) -> dict[bytes, _Indexed]:
         if not self._is_index_whole():
@@ -191,8 +189,8 @@ class CatchUp:
 
     async def _entry(self, change: _Change, content: bytes, mode: int) -> _Entry:
         if stat.S_ISLNK(mode):
-            return _Entry(b"120000", self._place.object_id("blob", content))
-        kind = b"100755" if mode & stat.S_IXUSR else b"100644"
+            return _Entry("120000", self._place.object_id("blob", content))
+        kind = "100755" if mode & stat.S_IXUSR else "100644"
         plain = self._place.object_id("blob", content)
         if plain in (change.old.object, change.new.object):
             return _Entry(kind, plain)
@@ -234,28 +232,22 @@ class CatchUp:
         return str(self._tree.path / os.fsdecode(path))
 
 
-def _change(raw: bytes, path: bytes) -> _Change:
-    """Parse `:100644 100644 OLD NEW M`."""
-    old_mode, new_mode, old, new, _ = raw[1:].split(b" ")
-    return _Change(path, _entry(old_mode, old), _entry(new_mode, new))
-
-
-def _entry(mode: bytes, name: bytes) -> _Entry:
-    return _Entry(mode, name.decode()) if name.strip(b"0") else _Entry()
+def _entry(mode: str, name: str) -> _Entry:
+    return _Entry(mode, name) if name.strip("0") else _Entry()
 
 
 def _indexed(item: bytes) -> tuple[bytes, _Indexed]:
     """Parse `H 100644 OBJECT 0<tab>path`."""
     words, _, path = item.partition(b"\t")
-    tag, mode, name, stage = words.split(b" ")
-    if stage != b"0":
+    tag, mode, name, stage = words.decode().split(" ")
+    if stage != "0":
         raise MergeUnderWay
-    return path, _Indexed(_entry(mode, name), skipped=tag.upper() == b"S")
+    return path, _Indexed(_entry(mode, name), skipped=tag.upper() == "S")
 
 
 def _index_line(change: _Change) -> bytes:
     name = change.new.object or "0" * len(change.old.object)
-    return change.new.mode + b" " + name.encode() + b"\t" + change.path + b"\0"
+    return f"{change.new.mode} {name}\t".encode() + change.path + b"\0"
 
 
 def _listed(paths: Sequence[bytes]) -> bytes:

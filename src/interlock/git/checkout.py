@@ -8,12 +8,12 @@
 
 import asyncio
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from interlock.git.command import Changes, Git
+from interlock.git.command import Difference, Git
 from interlock.git.place import Place
 
 _NAMED_MOST = 400
@@ -143,11 +143,12 @@ def half_way(tree: Worktree, branch: str, found: Edits) -> str:
     return ""
 
 
-def in_the_way(tree: Worktree, changes: Changes) -> tuple[str, ...]:
+def in_the_way(tree: Worktree, changes: Sequence[Difference]) -> tuple[str, ...]:
     """Files that git does not track here, and that a move with these changes would overwrite."""
-    gone = {path for status, path in changes if status == b"D"}
+    gone = {each.path for each in changes if each.status == "D"}
     root = os.fsencode(tree.path)
-    found = (hit for status, path in changes if status == b"A" for hit in _obstacles(root, path, gone))
+    added = (each.path for each in changes if each.status == "A")
+    found = (hit for path in added for hit in _obstacles(root, path, gone))
     return tuple(dict.fromkeys(os.fsdecode(path) for path in found))
 
 

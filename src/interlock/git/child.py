@@ -166,3 +166,26 @@ class Child:
 def _fileno(stream: IO[bytes] | None) -> int:
     assert stream is not None  # noqa: S101 - every child is started with pipes
     return stream.fileno()
+
+
+@contextlib.contextmanager
+def as_file(feed: bytes | BinaryIO) -> Iterator[int | BinaryIO]:
+    """Yield the input of a program as a file: unlike a pipe, it need not be filled while the program runs."""
+    if not isinstance(feed, bytes):
+        yield feed
+        return
+    if not feed:
+        yield subprocess.DEVNULL
+        return
+    with _memory_file() as file:
+        file.write(feed)
+        file.seek(0)
+        yield file
+
+
+def _memory_file() -> BinaryIO:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("feed"), "w+b")
+    import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to import
+
+    return tempfile.TemporaryFile()

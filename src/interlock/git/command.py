@@ -22,10 +22,10 @@ from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from interlock.git import bounds
-from interlock.git.child import Child, Drain, held
+from interlock.git.child import Child, Drain, as_file, held
 from interlock.git.errors import GitFailed
 from interlock.model.errors import EnvironmentProblem
 
@@ -118,8 +118,32 @@ def sealed_environment() -> dict[str, str]:
     }
 
 
-Changes = Sequence[tuple[bytes, bytes]]
-"""Paths that differ between two commits or trees, each behind how: A, D, M or T."""
+class Difference(NamedTuple):
+    """A path that differs between two trees."""
+
+    old_mode: str
+    mode: str
+    """File mode as git writes it; `000000`: the path is gone."""
+    old: str
+    new: str
+    """Object ids; zeros where there is none."""
+    status: str
+    """A, D, M or T; R with a number, if renames were asked for."""
+    path: bytes
+
+    @property
+    def name(self) -> str:
+        """The path as facts have it."""
+        return self.path.decode("utf-8", "backslashreplace")
+
+    @property
+    def is_gone(self) -> bool:
+        return self.mode == "000000"
+
+    @property
+    def index_line(self) -> bytes:
+        """The new state in the words of `update-index -z --index-info`."""
+        return f"{self.mode} {self.new}\t".encode() + self.path + b"\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +198,17 @@ class Git:
             found[odd] = (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
         return [found[revision] for revision in revisions]
 
-    async def changes(self, old: str, new: str) -> Changes:
+    async def changes(self, old: str, new: str, renames: str = "--no-renames") -> list[Difference]:
         """List the paths that differ between two commits or trees."""
-        said = await self.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)
-        words = said.out.split(b"\0")
-        return list(zip(words[::2], words[1::2], strict=False))
+        said = await self.run("diff-tree", "-r", "-z", "--raw", renames, old, new)
+        words, found = iter(said.out.split(b"\0")[:-1]), []
+        for word in words:
+            old_mode, mode, before, after, status = word.decode().removeprefix(":").split(" ")
+            path = next(words)
+            if status.startswith("R"):
+                path = next(words)  # of the two paths the second is new
+            found.append(Difference(old_mode, mode, before, after, status, path))
+        return found
 
 
 async def start(git: Git, *argv: str) -> asyncio.subprocess.Process:
@@ -248,7 +278,7 @@ async def _start(git: Git, argv: Sequence[str]) -> asyncio.subprocess.Process:
 
 
 def _spawn(git: Git, argv: Sequence[str], feed: bytes | BinaryIO) -> subprocess.Popen[bytes]:
-    with _as_file(feed) as stdin:
+    with as_file(feed) as stdin:
         return _popen(*_invocation(git, argv), stdin, git)
 
 
@@ -275,29 +305,6 @@ def _popen(
         with contextlib.suppress(OSError):  # it is over already
             os.setpriority(os.PRIO_PROCESS, process.pid, _UNHURRIED)
     return process
-
-
-@contextlib.contextmanager
-def _as_file(feed: bytes | BinaryIO) -> Iterator[int | BinaryIO]:
-    """Yield the input of a program as a file: unlike a pipe, it need not be filled while the program runs."""
-    if not isinstance(feed, bytes):
-        yield feed
-        return
-    if not feed:
-        yield subprocess.DEVNULL
-        return
-    with _memory_file() as file:
-        file.write(feed)
-        file.seek(0)
-        yield file
-
-
-def _memory_file() -> BinaryIO:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("feed"), "w+b")
-    import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to import
-
-    return tempfile.TemporaryFile()
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from interlock.git.checkout import Worktree
-from interlock.git.command import Changes
+from interlock.git.command import Difference
 from interlock.git.errors import GitFailed
 
 _SYNC_EACH = 200
@@ -53,7 +53,7 @@ class IndexCopy:
             path.unlink(missing_ok=True)
 
 
-async def follow(tree: Worktree, old: str, new: str, changes: Changes, lock: int) -> None:
+async def follow(tree: Worktree, old: str, new: str, changes: Iterable[Difference], lock: int) -> None:
     """Bring index and files from `old` to `new`; edits elsewhere stay, and a clash changes nothing."""
     copy = IndexCopy(tree, lock).make()
     try:
@@ -63,7 +63,7 @@ async def follow(tree: Worktree, old: str, new: str, changes: Changes, lock: int
             # Files were touched without a change since the index was last refreshed.
             await copy.git.run("update-index", "-q", "--refresh", ok=(0, 1))
             await copy.git.run("read-tree", "-m", "-u", old, new)
-        await copy.install(path for _, path in changes)
+        await copy.install(each.path for each in changes)
     finally:
         copy.remove()
 

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.beside import Built, CheckoutLayers, Shown, nothing_built
-from interlock.git.command import Git
+from interlock.git.command import Difference, Git
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
 from interlock.git.reach import layered_grant
-from interlock.git.trees import Difference, Near, Pristine, Trees, take_times
+from interlock.git.trees import Near, Pristine, Trees, take_times
 from interlock.model.sandbox import Grant, Overlay
 
-_LINK = b"120000"
+_LINK = "120000"
 
 
 class Overlays:
@@ -111,7 +111,7 @@ class Overlays:
         """Rule 1."""
         shutil.copy2(pristine.index, folder.index)
         git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
-        lines = b"".join(b"%s %s\t%s\0" % each for each in differences)
+        lines = b"".join(each.index_line for each in differences)
         await git.run("update-index", "-z", "--index-info", feed=lines)
         there = b"".join(each.path + b"\0" for each in differences if not each.is_gone)
         await git.run("checkout-index", "-f", "-u", "-z", "--stdin", feed=there)

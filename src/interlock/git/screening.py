@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mappi
 from pathlib import Path
 from typing import NamedTuple
 
-from interlock.git.command import Git
+from interlock.git.command import Difference, Git
 from interlock.git.place import Place
 from interlock.model.secrets import Secret, find_secrets
 from interlock.model.task import Commit
@@ -28,22 +28,7 @@ from interlock.model.unwanted import (
 _READ_BYTES = 16 << 20
 """The most that is in memory at once. Larger files are judged by name and size, not searched for secrets."""
 _HEAD_BYTES = 4096
-_SUBMODULE = b"160000"
-
-
-class _Change(NamedTuple):
-    """One file that differs."""
-
-    status: bytes
-    mode: bytes
-    old: str
-    new: str
-    path: bytes
-
-    @property
-    def name(self) -> str:
-        """The path as facts have it."""
-        return self.path.decode("utf-8", "backslashreplace")
+_SUBMODULE = "160000"
 
 
 class _Seen(NamedTuple):
@@ -66,7 +51,7 @@ class Screening:
         changes = await self._changes(base, work)
         sizes = await self._sizes(change.new for change in changes)
         seen = {object_id: _look(text) async for object_id, text in self._contents(sizes)}
-        added = [change for change in changes if change.status == b"A"]
+        added = [change for change in changes if change.status == "A"]
         unwanted = await self._unwanted(base, work, added, sizes, seen)
         kept = [change for change in changes if change.name not in unwanted]
         leaks = await self._leaks(changes, kept, seen)
@@ -84,10 +69,9 @@ class Screening:
         )
         return None if said.cut else said.out
 
-    async def _changes(self, base: str, work: str) -> list[_Change]:
+    async def _changes(self, base: str, work: str) -> list[Difference]:
         """List the files that `work` adds, changes, moves or removes (these have no new object)."""
-        said = await self._git.run("diff-tree", "-r", "-z", "-M", "--raw", base, work)
-        return [change for change in _parsed(said.out) if change.mode != _SUBMODULE]
+        return [each for each in await self._git.changes(base, work, "-M") if each.mode != _SUBMODULE]
 
     async def _sizes(self, objects: Iterable[str]) -> dict[str, int]:
         wanted = [name for name in dict.fromkeys(objects) if name.strip("0")]
@@ -113,7 +97,7 @@ class Screening:
         self,
         base: str,
         work: str,
-        added: Sequence[_Change],
+        added: Sequence[Difference],
         sizes: Mapping[str, int],
         seen: Mapping[str, _Seen],
     ) -> dict[str, LeftOut]:
@@ -164,7 +148,7 @@ class Screening:
         return found
 
     async def _leaks(
-        self, changes: Sequence[_Change], kept: Sequence[_Change], seen: Mapping[str, _Seen]
+        self, changes: Sequence[Difference], kept: Sequence[Difference], seen: Mapping[str, _Seen]
     ) -> tuple[Leak, ...]:
         suspects = [
             change
@@ -198,18 +182,6 @@ class Screening:
 
 def _look(content: bytes) -> _Seen:
     return _Seen(content[:_HEAD_BYTES], tuple(find_secrets(content)))
-
-
-def _parsed(raw: bytes) -> Iterator[_Change]:
-    """Entries of `diff-tree -z --raw -M`; one that was moved has two paths, of which the second is new."""
-    words = iter(raw.split(b"\0"))
-    for word in words:
-        if word:
-            _, mode, old, new, status = word.removeprefix(b":").split(b" ")
-            path = next(words)
-            if status.startswith((b"R", b"C")):
-                path = next(words)
-            yield _Change(status, mode, old.decode(), new.decode(), path)
 
 
 def _portions(sizes: Mapping[str, int]) -> Iterator[list[str]]:

@@ -38,7 +38,7 @@ from interlock.git.written import (
 )
 from interlock.model.errors import RejectedObjects
 
-_LINK = b"160000"
+_LINK = "160000"
 _BORROWED = "../../private.git/objects"
 
 
@@ -148,18 +148,11 @@ async def _committed(git: Git, history: _History) -> bytes:
     """
     if not history.builds_on_base or not history.head_tree or history.head_tree == history.base_tree:
         return b""
-    said = await git.run(
-        "diff-tree", "-r", "-z", "--no-renames", history.base_tree, history.head_tree, ok=range(256)
-    )
-    if said.code:
-        raise refused("diff-tree", said.err)
-    words = said.out.split(b"\0")
-    entries = []
-    for change, path in zip(words[::2], words[1::2], strict=False):
-        old_mode, new_mode, _, new, _ = change.removeprefix(b":").split(b" ")
-        if new_mode != _LINK or old_mode == _LINK:
-            entries.append(b"%s %s\t%s\0" % (new_mode, new, path))
-    return b"".join(entries)
+    try:
+        changes = await git.changes(history.base_tree, history.head_tree)
+    except GitFailed as failed:
+        raise refused("diff-tree", failed.said) from failed
+    return b"".join(each.index_line for each in changes if each.mode != _LINK or each.old_mode == _LINK)
 
 
 async def _stage_layer(

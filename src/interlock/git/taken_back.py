@@ -71,8 +71,8 @@ class TakenBack:
         git, new = self._place.git, pending.new
         if at == new or (await git.run("merge-base", "--is-ancestor", new, at, ok=(0, 1))).code:
             return ""
-        landed = {path for _, path in await git.changes(pending.old, new)}
-        back = sorted(landed.difference(path for _, path in await git.changes(pending.old, at)))
+        landed = {each.path for each in await git.changes(pending.old, new)}
+        back = sorted(landed.difference(each.path for each in await git.changes(pending.old, at)))
         said = await git.run("rev-list", "-1", "--fixed-strings", f"--grep={new[:12]}", f"{new}..{at}")
         if not back or said.line:
             return ""

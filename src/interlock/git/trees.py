@@ -22,10 +22,9 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from interlock.git import lfs
-from interlock.git.command import Git
+from interlock.git.command import Difference, Git
 from interlock.git.errors import GitFailed
 from interlock.git.files import remove_tree
 from interlock.git.layout import write_git_dir
@@ -67,19 +66,6 @@ class Pristine:
     def index(self) -> Path:
         """The index of these files, as git left it; workspaces begin with a copy."""
         return self.git_dir / "index"
-
-
-class Difference(NamedTuple):
-    """A path of a tree that is otherwise in another one."""
-
-    mode: bytes
-    """File mode as git writes it; `000000`: the path is gone."""
-    object_id: bytes
-    path: bytes
-
-    @property
-    def is_gone(self) -> bool:
-        return self.mode == b"000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +141,7 @@ class Trees:
         return True
 
     async def _compared(self, found: Pristine, tree: str, *, timed: bool) -> Near:
-        differences = await self._differences(found.tree, tree)
+        differences = await self._place.git.changes(found.tree, tree) if found.tree != tree else []
         if not timed or self._place.work_tree is None:
             return Near(found, differences)
         edited = await self._edited(found)
@@ -197,17 +183,6 @@ class Trees:
         for lock in self._locks.values():
             os.close(lock)
         self._locks.clear()
-
-    async def _differences(self, old: str, new: str) -> list[Difference]:
-        if old == new:
-            return []
-        said = await self._place.git.run("diff-tree", "-r", "-z", "--no-renames", old, new)
-        words = said.out.split(b"\0")
-        found = []
-        for change, path in zip(words[::2], words[1::2], strict=False):
-            _, mode, _, object_id, _ = change.split(b" ")
-            found.append(Difference(mode, object_id, path))
-        return found
 
     def _find(self) -> Pristine | None:
         """The newest one that is there."""

@@ -144,7 +144,7 @@ class GitWorkspaces:
         check_files(len(changes))
         await self._keep(ref, taken)
         folder.note(Kept(taken.commit, ref, taken.leftovers))
-        touched = tuple(path.decode("utf-8", "backslashreplace") for _, path in changes)
+        touched = tuple(each.name for each in changes)
         return Collected(Commit(taken.commit), ref, bool(touched), touched)
 
     async def _take(self, folder: AttemptFolder, base: Commit, message: str) -> snapshot.Snapshot:
