@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from interlock.events.record import broken
 from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
-from interlock.store.holder import holder_of
+from interlock.model.shown import shown
 from interlock.store.problems import lasting, migrated, newer_schema
 from interlock.store.statements import SCHEMA, statements, steps_to
 
@@ -32,6 +32,8 @@ LOCK_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 RETRY_SECONDS = 0.02
 IN_MEMORY = ":memory:"
+SHOWN_CHARACTERS = 80
+"""Of the command that holds a lock."""
 
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
@@ -320,14 +322,38 @@ def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
 
 def _locked(path: str) -> tuple[str, str]:
     """Name the process that holds the lock, and say how to end it."""
+    import psutil  # noqa: PLC0415 - slow to import, and only this message needs it
+
     again = "then run the same command again"
-    holder = holder_of(path)
-    if holder is None:
-        return "is locked by another process", f"wait until that process is done, or end it, {again}"
-    what = f"is locked by process {holder.pid} ({holder.command})"
-    if holder.is_stopped:
-        return what, f"that process is stopped: `kill -CONT {holder.pid}` continues it, {again}"
-    return what, f"wait until that process is done, or `kill {holder.pid}`, {again}"
+    unknown = "is locked by another process", f"wait until that process is done, or end it, {again}"
+    if not (pid := _holder_of(path)):
+        return unknown
+    try:
+        process = psutil.Process(pid)
+        command, status = process.cmdline(), process.status()
+    except psutil.Error:
+        return unknown
+    what = f"is locked by process {pid} ({shown(' '.join(command), SHOWN_CHARACTERS)})"
+    if status in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+        return what, f"that process is stopped: `kill -CONT {pid}` continues it, {again}"
+    return what, f"wait until that process is done, or `kill {pid}`, {again}"
+
+
+def _holder_of(path: str) -> int:
+    """The process that holds the write lock of the file, as far as the kernel tells; 0: that is unknown."""
+    # The file beside the log holds its locks while it is in use.
+    files = {str(found[1]) for name in (path, f"{path}-shm") if (found := _identity(name))}
+    try:
+        lines = Path("/proc/locks").read_text(errors="replace").splitlines()
+    except OSError:
+        return 0
+    for line in lines:
+        words = line.split()  # 4: POSIX ADVISORY WRITE 25937 fe:00:4884330 120 120
+        if len(words) == 8 and words[3] == "WRITE" and words[5].rpartition(":")[2] in files:
+            pid = int(words[4])
+            if pid > 0 and pid != os.getpid():
+                return pid
+    return 0
 
 
 _PASSING = {
