@@ -51,7 +51,6 @@ class LocalProcesses:
             self._running[command.key] = program
             try:
                 program.start()
-                program.watch()
                 await program.finished()
             finally:
                 if self._running.get(command.key) is program:

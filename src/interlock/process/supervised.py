@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +19,10 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Command, Ended
 from interlock.model.sandbox import NO_LIMITS, Limits
 from interlock.process.ceilings import NO_CEILING, raise_ceiling
-from interlock.process.containment import Containment
+from interlock.process.containment import SUPERVISOR, Containment, prefix
 from interlock.process.disk_watch import DiskWatch
 from interlock.process.output import ProgramOutput
-from interlock.process.starting import Instructions, Supervisor, open_pipes
-from interlock.process.stdin_messages import StdinMessages, open_stdin_messages
+from interlock.process.pipes import StdinMessages, open_pipes, open_stdin_messages
 from interlock.process.survivors import MARK, end_marked, take_note
 from interlock.sandbox.confinement import Confined, Confinement, clear_up
 from interlock.sandbox.refusals import got_nowhere, says_no_program, unstartable
@@ -101,8 +101,10 @@ class Supervised:
             self._pipes.output,
             self._pipes.status,
         )
-        self._instructions = self._instruct(self._confined)
-        self._supervisor: Supervisor | None = None
+        self._descriptors = self._confined.descriptors
+        """Open files that the supervisor gets under the same numbers."""
+        self._argv = self._command_line()
+        self._supervisor: subprocess.Popen[bytes] | None = None
         self._handed_over = False
 
     def _confine(self, confinement: Confinement | None) -> Confined:
@@ -111,63 +113,64 @@ class Supervised:
             return Confined(command.argv, command.env | mark, command.directory)
         return confinement.confine(command, command.grant, mark)
 
-    def _instruct(self, confined: Confined) -> Instructions:
-        command, lease_end = self._command, 0.0
+    def _command_line(self) -> tuple[str, ...]:
+        """The words that start the supervisor. Opens the program's standard input, if it listens."""
+        command, confined, lease_end = self._command, self._confined, 0.0
         if command.lease_seconds:
             lease_end = lease_clock() + command.lease_seconds - lease_margin(command.lease_seconds)
-        words, descriptors = [*confined.words, *self._ceiling.words], confined.descriptors
+        words = [*confined.words, *self._ceiling.words]
         if command.listens:
             self._messages, stdin = open_stdin_messages(self._loop, command.sealed)
             words.append(f"input={stdin}")
-            descriptors = (*descriptors, stdin)
-        return Instructions(
-            self._containment,
-            confined.alone,
-            (command.timeout_seconds, lease_end, self._grace_seconds),
-            tuple(words),
-            confined.argv,
-            confined.env,
-            confined.directory,
-            descriptors,
-        )
+            self._descriptors = (*self._descriptors, stdin)
+        begin = (*prefix(self._containment, alone=confined.alone), *SUPERVISOR, self._containment.value)
+        deadlines = map(repr, (command.timeout_seconds, lease_end, self._grace_seconds))
+        return (*begin, *deadlines, *words, "--", *confined.argv)
 
     def start(self) -> None:
-        """Start its supervisor, which starts it."""
+        """Start its supervisor, which starts it; read the output and enforce the limits from now on."""
         try:
-            self._supervisor = Supervisor(self._instructions, self._pipes)
+            stdin, stdout, stderr = self._pipes.theirs
+            self._supervisor = subprocess.Popen(
+                self._argv,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=self._confined.directory,
+                env=self._confined.env,
+                pass_fds=self._descriptors,
+                start_new_session=True,
+            )
         except (OSError, ValueError) as error:
             raise CannotStart(f"cannot start {self._command.argv[0]}: {error}") from error
         finally:
             self._hand_over()
+        self._watch(self._supervisor.pid)
 
     def _hand_over(self) -> None:
         """Close our copies of the files that are the supervisor's now."""
         if not self._handed_over:
             self._handed_over = True
             self._pipes.close_theirs()
-            for descriptor in self._instructions.descriptors:
+            for descriptor in self._descriptors:
                 os.close(descriptor)
 
-    def watch(self) -> None:
-        """Start to read the output and to enforce the limits."""
+    def _watch(self, supervisor: int) -> None:
         if self._command.pid_file:
-            self._take_note(Path(self._command.pid_file))
+            self._take_note(Path(self._command.pid_file), supervisor)
         self._loop.add_reader(self._stdout, self._guarded(self._read_output))
         self._loop.add_reader(self._stderr, self._read_status)
         if self._command.idle_seconds:
             self._later(self._command.idle_seconds, self._check_idle)
-        if self._supervisor:
-            self._disk.begin(self._supervisor.pid, lambda: self.stop(Ended.DISK))
+        self._disk.begin(supervisor, lambda: self.stop(Ended.DISK))
         if self._command.timeout_seconds:
             # The supervisor sees to the timeout; this is for a supervisor that is stuck.
             self._later(self._command.timeout_seconds + self._patience, self._force)
 
-    def _take_note(self, pid_file: Path) -> None:
-        if self._supervisor is None:
-            return
+    def _take_note(self, pid_file: Path, supervisor: int) -> None:
         try:
             engine = self._confined.container[0] if self._confined.container else ""
-            take_note(pid_file, self._supervisor.pid, self._mark, engine)
+            take_note(pid_file, supervisor, self._mark, engine)
         except OSError as error:
             raise EnvironmentProblem(f"cannot write {pid_file}: {error.strerror}") from error
 
@@ -236,7 +239,8 @@ class Supervised:
         self._hand_over()
         self._pipes.close()
         if self._supervisor:
-            self._supervisor.wait(PATIENCE_SECONDS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._supervisor.wait(PATIENCE_SECONDS)
         self._out_of_memory = self._ceiling.ran_out_of_memory
         self._clear_up()
         if self._command.pid_file:
