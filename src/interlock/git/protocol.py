@@ -139,26 +139,3 @@ class Repository(Protocol):
     async def past(self) -> BranchHistory:
         """Return the files that were changed together on the branch, and the files it has now."""
         ...
-
-
-class Workspaces(Protocol):
-    """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
-
-    async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
-        """A checkout of `base`; or of `start`, which an earlier attempt on the same base left."""
-        ...
-
-    async def collect(self, workspace: Workspace, message: str) -> Collected:
-        """Import everything the workspace holds, through strict checks, without using the agent's git dir.
-
-        Raises `RejectedObjects` when git refuses what the agent made, or the agent damaged the workspace.
-        """
-        ...
-
-    async def discard(self, workspace: Workspace) -> Path | None:
-        """Give up the directory. What the repository has not moves to the trash: where it is now."""
-        ...
-
-    async def find(self, task: TaskId, attempt: int) -> Workspace | None:
-        """A workspace that an earlier process left. One that was still being made is removed."""
-        ...

@@ -33,7 +33,7 @@ slot taken again, in a tenth of the time; all at once they are all ready last.""
 
 
 class GitWorkspaces:
-    """Implements `interlock.git.protocol.Workspaces`."""
+    """Makes, collects and gives up workspaces. Nothing an agent wrote is ever deleted unarchived."""
 
     def __init__(
         self,
@@ -77,7 +77,10 @@ class GitWorkspaces:
         await self._overlays.close()
 
     async def open(self, task: TaskId, attempt: int, base: Commit, start: str = "") -> Workspace:
-        """Make a fresh checkout with a git dir of its own. Files of an earlier try are archived first."""
+        """Make a fresh checkout of `base`, or of `start`, which an earlier attempt on the same base left.
+
+        It has a git dir of its own. Files of an earlier try are archived first.
+        """
         folder = self._folder(task, attempt)
         if folder.home.exists():
             await self._clear(task, attempt)
@@ -124,7 +127,8 @@ class GitWorkspaces:
     async def collect(self, workspace: Workspace, message: str) -> Collected:
         """Import everything the workspace holds, through strict checks, without using the agent's git dir.
 
-        Unhurried: starting the next agent and landing what is there already go first.
+        Unhurried: starting the next agent and landing what is there already go first. Raises
+        `RejectedObjects` when git refuses what the agent made, or the agent damaged the workspace.
         """
         self._overlays.release(AttemptFolder(workspace.home))
         async with self._collecting:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from interlock.git.protocol import Collected, Workspace, Workspaces
+from interlock.git.protocol import Collected, Workspace
+from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
@@ -77,7 +78,7 @@ class LocalExecutor:
 
     def __init__(
         self,
-        workspaces: Workspaces,
+        workspaces: GitWorkspaces,
         processes: Processes,
         state_dir: Path,
         options: ExecutorOptions | None = None,
@@ -220,7 +221,7 @@ def _continued(order: Order) -> Order:
 
 
 async def _collect(
-    workspaces: Workspaces, workspace: Workspace, message: str, tell: Callable[[str], None]
+    workspaces: GitWorkspaces, workspace: Workspace, message: str, tell: Callable[[str], None]
 ) -> Collected:
     """Import; while the disk is full or read-only, wait for it: the work is done and paid for."""
     for seconds in retry.import_pauses():
