@@ -25,8 +25,7 @@ from functools import cached_property
 from pathlib import Path
 
 from interlock.events.facts import Fact, SetupBuilt
-from interlock.git.beside import Shown
-from interlock.git.built import read_built, take_built
+from interlock.git.beside import Shown, read_built, take_built
 from interlock.git.files import remove_tree
 from interlock.git.place import Place
 from interlock.git.workspaces import GitWorkspaces
