@@ -15,12 +15,13 @@ import asyncio
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
 
 from interlock.git.checkout import Worktree
+from interlock.git.files import folders_above
 from interlock.git.follow import IndexCopy
 from interlock.git.journal import Pending
 from interlock.git.place import Place
@@ -167,7 +168,7 @@ class CatchUp:
     async def _holds(self, change: _Change, gone: Collection[bytes] = ()) -> _Holds:
         """Return the content of the file in the checkout; `gone` are files that will be removed before."""
         path = os.path.join(self._root, change.path)  # noqa: PTH118 - names from git are bytes
-        for parent in _parents(change.path):
+        for parent in folders_above(change.path):
             if _is_no_folder(os.path.join(self._root, parent)):  # noqa: PTH118 - bytes again
                 absent = parent in gone or not change.new.object
                 return _absent(change) if absent else _Holds.OTHER
@@ -254,11 +255,6 @@ def _listed(paths: Sequence[bytes]) -> bytes:
     return b"".join(path + b"\0" for path in paths)
 
 
-def _parents(path: bytes) -> Iterator[bytes]:
-    while path := path.rpartition(b"/")[0]:
-        yield path
-
-
 def _absent(change: _Change) -> _Holds:
     return _Holds.OLD if change.new.object else _Holds.NEW
 
@@ -293,7 +289,7 @@ def _read(path: bytes, mode: int) -> bytes:
 def _remove(root: bytes, path: bytes) -> None:
     """Remove a file, and the folders that are empty without it, as git does."""
     Path(os.fsdecode(os.path.join(root, path))).unlink(missing_ok=True)  # noqa: PTH118 - bytes again
-    for parent in _parents(path):
+    for parent in folders_above(path):
         try:
             os.rmdir(os.path.join(root, parent))  # noqa: PTH106, PTH118 - bytes again
         except OSError:

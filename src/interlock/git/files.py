@@ -11,6 +11,7 @@ import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import AnyStr
 
 from interlock.git import bounds
 
@@ -43,6 +44,14 @@ def mark_of(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
+
+
+def folders_above(path: AnyStr) -> Iterator[AnyStr]:
+    """The folders that a path is in, the nearest first; also of one that an agent let begin with a slash."""
+    above = os.path.dirname(path)  # noqa: PTH120 - names from git are bytes, which Path cannot hold
+    while above and above != path:
+        yield above
+        path, above = above, os.path.dirname(above)  # noqa: PTH120 - bytes again
 
 
 def walk(root: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:

@@ -13,12 +13,13 @@ import asyncio
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.beside import Built, CheckoutLayers, Shown, nothing_built
 from interlock.git.command import Difference, Git
+from interlock.git.files import folders_above
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
 from interlock.git.reach import layered_grant
@@ -116,11 +117,11 @@ class Overlays:
         there = b"".join(each.path + b"\0" for each in differences if not each.is_gone)
         await git.run("checkout-index", "-f", "-u", "-z", "--stdin", feed=there)
         gone = [os.fsdecode(each.path) for each in differences if each.is_gone]
-        folders = sorted({above for path in gone for above in _folders_above(path)})
+        folders = sorted({above for path in gone for above in folders_above(path)})
         found = await self._place.git.names(*(f"{tree}:{above}" for above in folders)) if folders else []
         lost = {above for above, there in zip(folders, found, strict=True) if there is None}
         for path in gone:
-            top = next((above for above in _folders_above(path) if above in lost), path)
+            top = next((above for above in reversed(list(folders_above(path))) if above in lost), path)
             _hide(folder.tree, top)
 
     def _layers(self, folder: AttemptFolder, pristine: Pristine, shown: Sequence[Layer]) -> list[Overlay]:
@@ -194,24 +195,14 @@ def _is_file(path: bytes) -> bool:
         return False
 
 
-def _folders_above(path: str) -> Iterator[str]:
-    """Yield the folders above a path, from the top."""
-    parts = path.split("/")
-    for count in range(1, len(parts)):
-        yield "/".join(parts[:count])
-
-
 def _hide(upper: Path, path: str) -> None:
     """Hide a file or folder of the lower layer, as the kernel does when it is removed."""
     spot = upper / path
-    if os.path.lexists(spot) or any(not above.is_dir() for above in _existing_above(upper, path)):
+    above = [upper / folder for folder in folders_above(path)]
+    if os.path.lexists(spot) or any(os.path.lexists(each) and not each.is_dir() for each in above):
         return  # something else is there now, or on the way to it
     spot.parent.mkdir(parents=True, exist_ok=True)
     os.mknod(spot, stat.S_IFCHR, os.makedev(0, 0))
-
-
-def _existing_above(upper: Path, path: str) -> Iterator[Path]:
-    return (spot for above in _folders_above(path) if os.path.lexists(spot := upper / above))
 
 
 def _link(source: Path, target: Path) -> None:

@@ -77,14 +77,15 @@ class GitRepository:
 
     async def divergence(self) -> Divergence | None:
         """Merge the branch and its upstream, as last fetched, in memory; None if one contains the other."""
-        theirs = await upstream.diverged(self.place)
-        if theirs is None:
+        found = await upstream.diverged(self.place)
+        if found is None:
             return None
+        name, theirs = found
         main = await self.tip()
-        said = await self._merge_tree(main.commit, theirs.commit)
+        said = await self._merge_tree(main.commit, theirs)
         clean = said.code != _CONFLICTS
         merge = Merge(tree_of(said)) if clean else await conflict_of(self._git, said)
-        return Divergence(theirs.name, main, Commit(theirs.commit), merge)
+        return Divergence(name, main, theirs, merge)
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
         """A commit of this tree, on no branch yet; with `merged`, a merge of these into `parent`."""

@@ -8,11 +8,12 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.git.catch_up import CatchUp
 from interlock.git.checkout import Worktree, worktree_at
+from interlock.git.files import folders_above
 from interlock.git.journal import Journal, Pending
 from interlock.git.place import Place
 
@@ -91,7 +92,7 @@ class TakenBack:
     def _command(self, tree: Worktree | None, new: str, paths: Sequence[str]) -> str:
         top = str(tree.path if tree else self._place.work_tree or ".")
         # Git restores a file that became a folder, or the reverse, by the upper of the two names.
-        paths = [path for path in paths if not set(paths).intersection(_parents(path))]
+        paths = [path for path in paths if not set(paths).intersection(folders_above(path))]
         if len(paths) <= _SHOWN:
             which = "-- " + shlex.join(paths)
         else:
@@ -102,11 +103,6 @@ class TakenBack:
         git = f"git -C {shlex.quote(top)}"
         restore = f"{git} --literal-pathspecs restore --source={new[:12]} --staged --worktree {which}"
         return f"{restore} && {git} commit -m 'Bring back {new[:12]}'"
-
-
-def _parents(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
 
 
 def _takes_back(commits: Sequence[str], where: str) -> str:

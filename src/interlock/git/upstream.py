@@ -10,6 +10,7 @@ from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 from interlock.model.outcome import Move
+from interlock.model.task import Commit
 
 _FETCH_SECONDS = 60.0
 
@@ -41,22 +42,14 @@ async def catch_up(place: Place, branch: Branch) -> str:
     return await _forward(place, branch, upstream, behind) if behind and not ahead else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Theirs:
-    """The upstream's name and commit."""
-
-    name: str
-    commit: str
-
-
-async def diverged(place: Place) -> Theirs | None:
-    """The upstream as last fetched, if it and the branch each have commits that the other has not."""
+async def diverged(place: Place) -> tuple[str, Commit] | None:
+    """The upstream's name and commit, as last fetched, if each side has commits that the other has not."""
     upstream = await _upstream(place)
     ours, theirs = await place.git.names(place.ref, upstream.ref) if upstream else (None, None)
     if upstream is None or ours is None or theirs is None or ours == theirs:
         return None
     base = (await place.git.run("merge-base", ours, theirs, ok=(0, 1))).line
-    return None if base in (ours, theirs) else Theirs(upstream.name, theirs)
+    return None if base in (ours, theirs) else (upstream.name, Commit(theirs))
 
 
 async def _upstream(place: Place) -> _Upstream | None:

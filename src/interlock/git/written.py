@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interlock.git import bounds
 from interlock.git.command import Git
-from interlock.git.files import walk
+from interlock.git.files import folders_above, walk
 
 _REPLACED = "user.overlay.opaque"
 """The mark. A program cannot set it: the kernel keeps this name for itself in what we mount."""
@@ -44,7 +44,8 @@ class Written:
         if path in self.files or path in self.gone or path in self.folders:
             return False
         return not any(
-            above in self.files or above in self.gone or above in self.replaced for above in _above(path)
+            above in self.files or above in self.gone or above in self.replaced
+            for above in folders_above(path)
         )
 
 
@@ -141,12 +142,6 @@ def _is_replaced(path: str) -> bool:
         return os.getxattr(path, _REPLACED, follow_symlinks=False) == b"y"
     except OSError:
         return False
-
-
-def _above(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -72,7 +72,7 @@ def _reach(grant: Grant, toolchains: Toolchains) -> tuple[Iterator[str], ...]:
     return tuple((path for path in paths if not is_below(path, SYSTEM)) for paths in (own, below, see))
 
 
-def is_root(settings: str = "/proc/sys/kernel") -> bool:
+def is_root() -> bool:
     """Tell if we are the machine's root, and not only root of an ordinary user's namespace.
 
     The kernel's settings are the machine's root's: in a namespace they are ours only if its root is that one.
@@ -80,7 +80,7 @@ def is_root(settings: str = "/proc/sys/kernel") -> bool:
     if os.geteuid() != 0:
         return False
     try:
-        return Path(settings).stat().st_uid == 0
+        return Path("/proc/sys/kernel").stat().st_uid == 0
     except OSError:
         return True
 
