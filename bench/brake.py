@@ -13,8 +13,7 @@ from bench.provider import AGENT, HiddenLimit, graph_of, serving
 from bench.scratch import scratch_repository
 from bench.table import Row
 from bench.traffic import Server, simulate
-from interlock.proxy.brake.account import Account
-from interlock.proxy.brake.account_file import account_of
+from interlock.proxy.brake.account import Account, account_of
 from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.throttle import Throttle
 
@@ -107,7 +106,7 @@ def recovery_seconds(limit: HiddenLimit) -> float:
 
 @dataclass(slots=True)
 class PlainLimit(CallLimit):
-    """AIMD as in the account_files: no memory of where it was turned away."""
+    """AIMD as in the textbooks: no memory of where it was turned away."""
 
     def good(self, _now: float, _ticket: Ticket) -> None:
         self.move(self.at_once + (1.0 if self.doubling else 1 / self.at_once))

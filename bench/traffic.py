@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from interlock.proxy.brake.account import Account, Member
+from interlock.proxy.brake.account import Account
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.brake.throttle import CallVerdict, Ending
 
@@ -69,7 +69,7 @@ def simulate(account: Account, server: Server, users: int, seconds: float, think
     tally, order = Tally(), count()
     todo: list[tuple[float, int, str, int, tuple[Ticket, Ending] | None]] = []
     waiting: list[int] = []
-    under_way, look_at = 0, 0.0
+    look_at = 0.0
     for user in range(users):
         heapq.heappush(todo, (0.0, next(order), "ask", user, None))
     while todo and todo[0][0] < seconds:
@@ -77,22 +77,20 @@ def simulate(account: Account, server: Server, users: int, seconds: float, think
         if what == "ask":
             waiting.append(user)
         elif ended:
-            under_way -= 1
             good = ended[1].answer is CallVerdict.GOOD
             server.under_way -= good
             (tally.good if good else tally.refused).append(now)
-            account.give_back(now, "me", Member(under_way, len(waiting)), *ended)
+            account.give_back(now, *ended, len(waiting))
             tally.by_user[user] = tally.by_user.get(user, 0) + good
             heapq.heappush(todo, (now + (think if good else 0.0), next(order), "ask", user, None))
         while waiting:
-            taken = account.take(now, "me", Member(under_way, len(waiting)))
+            taken = account.take(now)
             if not isinstance(taken, Ticket):
                 if taken < 1e6 and not now < look_at <= now + taken:
                     look_at = now + taken
                     heapq.heappush(todo, (now + taken, next(order), "look", -1, None))
                 break
-            under_way += 1
-            tally.at_once.append((now, under_way))
+            tally.at_once.append((now, account.under_way))
             took, ending = server.ask(now)
             heapq.heappush(todo, (now + took, next(order), "end", waiting.pop(0), (taken, ending)))
     return tally

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.outcome import ErrorClass
-from interlock.proxy.brake import AccountFiles, ProviderBrake
+from interlock.proxy.brake import ProviderBrake
 from interlock.ui.words.reasons import reason_text
 from tests.engine.scratch import Scratch
 
@@ -53,13 +53,12 @@ def test_a_program_that_is_turned_away_brakes_its_account_and_nothing_is_lost(
     assert limits[0]["limit"] < 3
     assert "429 Too Many Requests" in str(limits[0]["why"])
     (seen,) = json.loads(scratch.interlock("clutch", "--json"))["providers"]
-    assert (seen["provider"], seen["refused"], seen["under_way"]) == (ACCOUNT, 3, 0)
+    assert (seen["provider"], seen["refused"]) == (ACCOUNT, 3)
 
 
-def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
-    """Four attempts at once, of which the first says this; places, refusals and attempts afterwards."""
-    account_files = AccountFiles(None)
-    brake = ProviderBrake(account_files, "me")
+def braked_by(*said: ErrorClass | None) -> tuple[int, int]:
+    """Four attempts at once, of which the first says this; places and refusals afterwards."""
+    brake = ProviderBrake()
 
     async def attempts() -> None:
         brake.look(ACCOUNT, 0.0)
@@ -75,9 +74,8 @@ def braked_by(*said: ErrorClass | None) -> tuple[int, int, int]:
             first.ended(end, "words")
 
     asyncio.run(attempts())
-    return account_files.change(
-        ACCOUNT, lambda page: (page.throttle.places, page.throttle.refused, page.throttle.calls)
-    )
+    (news,) = brake.rest()
+    return news.limit, news.refused
 
 
 @pytest.mark.parametrize(
@@ -96,12 +94,11 @@ def test_half_of_those_at_work_may_be_once_one_is_turned_away(
     said: tuple[ErrorClass | None, ...], places: int, refused: int
 ) -> None:
     """However often its program asks again, and however it ends."""
-    assert braked_by(*said) == (places, refused, 4)
+    assert braked_by(*said) == (places, refused)
 
 
 def test_a_used_up_quota_closes_the_account_for_all() -> None:
-    account_files = AccountFiles(None)
-    brake = ProviderBrake(account_files, "me")
+    brake = ProviderBrake()
 
     async def attempt() -> None:
         with brake.attend(ACCOUNT) as only:

@@ -4,8 +4,7 @@ import pytest
 
 from bench.traffic import Server, simulate
 from interlock.model.reason import said
-from interlock.proxy.brake.account import SILENCE_SECONDS, Account, Member
-from interlock.proxy.brake.account_file import account_of
+from interlock.proxy.brake.account import Account, account_of
 from interlock.proxy.brake.limit import COLD, CallLimit, Ticket
 from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, CallVerdict, Ending, Throttle
 
@@ -37,9 +36,9 @@ def test_calls_that_were_under_way_at_the_cut_cut_nothing_more() -> None:
 
 def test_a_limit_that_nothing_waits_for_does_not_grow() -> None:
     account = account_of(HOSTED)
-    taken = account.take(0.0, "me", Member(0, 1))
+    taken = account.take(0.0)
     assert isinstance(taken, Ticket)
-    account.give_back(1.0, "me", Member(), taken, GOOD)
+    account.give_back(1.0, taken, GOOD, 0)
     assert account.throttle.places == COLD
 
 
@@ -74,11 +73,11 @@ def test_a_server_that_only_becomes_slower_gets_as_many_calls_as_pay(speed: int)
 
 def test_the_time_that_a_provider_names_is_kept_by_all_and_then_they_come_one_by_one() -> None:
     account = Account(Throttle(limit=CallLimit(16.0)))
-    ticket = account.throttle.begin(0.0, 15)
-    account.give_back(1.0, "me", Member(0, 10), ticket, refusal(30.0))
-    assert account.take(1.0, "me", Member(0, 10)) == pytest.approx(30.0)
-    assert isinstance(account.take(31.0, "me", Member(0, 10)), Ticket)
-    wait = account.take(31.0, "me", Member(1, 9))
+    account.under_way = 1
+    account.give_back(1.0, Ticket(0.0, 16), refusal(30.0), 10)
+    assert account.take(1.0) == pytest.approx(30.0)
+    assert isinstance(account.take(31.0), Ticket)
+    wait = account.take(31.0)
     assert isinstance(wait, float)
     assert wait > 0.1
 
@@ -129,22 +128,3 @@ def test_a_quota_that_names_no_time_is_asked_for_ever_more_rarely() -> None:
         now = throttle.until
     assert waits[:3] == [60.0, 120.0, 240.0]
     assert waits[-1] == 3600.0
-
-
-def test_a_process_with_many_calls_leaves_another_its_share() -> None:
-    account = Account(Throttle(limit=CallLimit(4.0)))
-    account.report(0.0, "greedy", Member(2, 9))
-    account.report(0.0, "late", Member(0, 1))
-    assert isinstance(account.take(0.0, "greedy", Member(2, 9)), float)
-    assert isinstance(account.take(0.0, "late", Member(0, 1)), Ticket)
-    assert isinstance(account.take(0.0, "greedy", Member(2, 9)), Ticket)
-
-
-def test_the_places_of_a_process_that_is_gone_are_free() -> None:
-    account = Account(Throttle(limit=CallLimit(1.0)))
-    account.report(0.0, "dead", Member(1))
-    account.report(0.0, "silent", Member(1))
-    account.forget(1.0, "me", lambda name: name == "dead")
-    assert list(account.members) == ["silent"]
-    account.forget(SILENCE_SECONDS + 1, "me", lambda _name: False)
-    assert isinstance(account.take(SILENCE_SECONDS + 1, "me", Member(0, 1)), Ticket)

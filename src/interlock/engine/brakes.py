@@ -16,7 +16,7 @@ async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
     """Record every change of a brake, until cancelled."""
     for name in _in_use(ledger.state):
         known = ledger.state.providers.get(name)
-        env.brakes.look(name, known.limit if known else 0.0)
+        env.brakes.look(name, known.limit if known and known.refused else 0.0)
     while True:
         await ledger.append(await _facts(env, await env.brakes.wait()), claim)
 

@@ -25,7 +25,7 @@ from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
-from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, of_links, state_home
+from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, of_links
 from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
@@ -50,7 +50,6 @@ from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
 from interlock.proxy.brake import (
-    AccountFiles,
     NoAccounts,
     NoBrakes,
     NoServerCheck,
@@ -183,11 +182,8 @@ class Project(Calls):
 
     @cached_property
     def brake(self) -> ProviderBrake | None:
-        """Holds calls of models back; shared with all other runs of this user."""
-        if not self.settings.model_brake:
-            return None
-        account_files = AccountFiles(state_home(os.environ) / "providers")
-        return ProviderBrake(account_files, new_incarnation(), is_dead, self.settings.model_hold_seconds)
+        """Holds calls of models back."""
+        return ProviderBrake(self.settings.model_hold_seconds) if self.settings.model_brake else None
 
     @cached_property
     def network(self) -> ProxyNetwork:
@@ -220,8 +216,6 @@ class Project(Calls):
             ),
             self.brake or NoAccounts(),
         )
-        if self.brake:
-            self.brake.account_files.tell = tell
         executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, options)
         return Env(
             self.store,

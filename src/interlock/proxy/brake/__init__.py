@@ -1,7 +1,5 @@
 """Holds calls of models back so far that their providers can take them. Sees no credential, no content."""
 
-from interlock.proxy.brake.account import Account
-from interlock.proxy.brake.account_file import AccountFiles, look_up
 from interlock.proxy.brake.brake import ProviderBrake
 from interlock.proxy.brake.news import ProviderNews
 from interlock.proxy.brake.protocol import Accounts, Attendance, Brakes, NoAccounts, NoBrakes
@@ -9,8 +7,6 @@ from interlock.proxy.brake.server_check import NoServerCheck, ServerCheck, TcpSe
 from interlock.proxy.brake.throttle import CallVerdict, Ending, Throttle
 
 __all__ = [
-    "Account",
-    "AccountFiles",
     "Accounts",
     "Attendance",
     "Brakes",
@@ -24,5 +20,4 @@ __all__ = [
     "ServerCheck",
     "TcpServerCheck",
     "Throttle",
-    "look_up",
 ]

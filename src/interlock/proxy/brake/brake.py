@@ -1,13 +1,15 @@
 """The gate in front of models: calls go when their provider can take them, and in turn (K7, W11).
 
-1. One account for each provider, shared by all attempts of this process, and by all processes of the user.
+1. One account for each provider, shared by all attempts of this process.
 2. A call waits here at most as long as programs bear; then it is answered as the provider would answer it.
 3. Where a program has an account of its own and no call can be seen, the attempt counts as one long call. It
    never waits here: what its program says of refusals holds back those that have not started.
 """
 
 import asyncio
+import math
 import re
+import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,9 +18,8 @@ from typing import Generic, TypeVar
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.provider import provider_name
-from interlock.proxy.brake.account import BEAT_SECONDS, Account, Member
-from interlock.proxy.brake.account_file import AccountFiles
-from interlock.proxy.brake.limit import Ticket
+from interlock.proxy.brake.account import Account, account_of
+from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.news import ProviderNews, Teller
 from interlock.proxy.brake.protocol import Attendance
 from interlock.proxy.brake.throttle import REFUSALS, CallVerdict, Ending
@@ -29,8 +30,7 @@ HOLD_SECONDS = 60.0
 """Programs wait for their models for minutes; and an attempt that says nothing for ten is ended."""
 TRIES = 4
 """The number of tries of a call before its program hears that it was turned away."""
-FORGET_SECONDS = 1.0
-"""The interval between looks for dead processes."""
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _ERRORS = {
     CallVerdict.QUOTA: ErrorClass.QUOTA,
     CallVerdict.BROKEN: ErrorClass.NETWORK,
@@ -164,30 +164,23 @@ class _ProviderCalls:
     """The calls of this process at one provider."""
 
     provider: str
+    account: Account
     line: CallQueue[asyncio.Future[Ticket]] = field(default_factory=CallQueue)
-    under_way: int = 0
     timer: asyncio.TimerHandle | None = None
-    looked_at: float = 0.0
 
-    @property
-    def standing(self) -> Member:
-        return Member(self.under_way, len(self.line))
+
+def own_clock() -> Callable[[], float]:
+    """A clock that shows the time of this moment, and then goes on whatever the machine's clock is set to."""
+    ahead = time.time() - time.clock_gettime(CLOCK)
+    return lambda: time.clock_gettime(CLOCK) + ahead
 
 
 class ProviderBrake:
     """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for listeners."""
 
-    def __init__(
-        self,
-        account_files: AccountFiles,
-        me: str,
-        is_dead: Callable[[str], bool] = lambda _name: False,
-        hold_seconds: float = HOLD_SECONDS,
-    ) -> None:
-        self.account_files = account_files
-        self._teller = Teller(account_files.clock)
-        self._me = me
-        self._is_dead = is_dead
+    def __init__(self, hold_seconds: float = HOLD_SECONDS, clock: Callable[[], float] | None = None) -> None:
+        self.clock = clock or own_clock()
+        self._teller = Teller(self.clock)
         self._hold_seconds = hold_seconds
         self._desks: dict[str, _ProviderCalls] = {}
 
@@ -209,30 +202,33 @@ class ProviderBrake:
     def attend(self, account: str) -> Iterator[Attendance]:
         """An attempt with an account of its own begins."""
         desk = self._desk(account)
-        ticket = self._change(desk, lambda page, now: page.join(now, self._me, desk.standing))
-        desk.under_way += 1
+        ticket = desk.account.join(self.clock())
         self._let_go(desk)
 
         def pass_on(ending: Ending) -> None:
-            self._change(desk, lambda page, now: page.hear(now, ticket, ending))
+            desk.account.hear(self.clock(), ticket, ending)
+            self._tell(desk)
             self._teller.count(account, ending.answer in REFUSALS)
 
         try:
             yield _Visit(pass_on)
         finally:
-            desk.under_way -= 1
-            self._beat(desk)
+            desk.account.under_way -= 1
+            self._let_go(desk)
 
     def look(self, provider: str, limit: float) -> ProviderNews:
-        """See how things stand with a provider."""
-        self.account_files.expect(provider, limit)
-        self._change(self._desk(provider), lambda _account, _now: None)
+        """See how things stand with a provider. `limit` was found by an earlier run; 0: none was."""
+        desk = self._desk(provider)
+        if limit >= 1 and not desk.account.throttle.calls:
+            wall, now = int(limit) + 1, self.clock()
+            desk.account.throttle.limit = CallLimit(limit, doubling=False, wall=wall, cut_at=now)
+        self._tell(desk)
         return self._teller.latest(provider)
 
     def found(self, provider: str, problem: str) -> None:
         """Note if a provider's server listens: `problem` says why it does not; '' if it does."""
         desk = self._desk(provider)
-        self._change(desk, lambda account, now: account.throttle.reached(now, problem))
+        desk.account.throttle.reached(self.clock(), problem)
         self._let_go(desk)
 
     async def wait(self) -> list[ProviderNews]:
@@ -244,27 +240,17 @@ class ProviderBrake:
         return self._teller.rest()
 
     def _desk(self, provider: str) -> _ProviderCalls:
-        return self._desks.setdefault(provider, _ProviderCalls(provider))
+        return self._desks.setdefault(provider, _ProviderCalls(provider, account_of(provider)))
 
-    def _change(self, desk: _ProviderCalls, work: Callable[[Account, float], T]) -> T:
-        now = self.account_files.clock()
-
-        def whole(account: Account) -> T:
-            if now - desk.looked_at >= FORGET_SECONDS:
-                desk.looked_at = now
-                account.forget(now, self._me, self._is_dead)
-            result = work(account, now)
-            self._teller.hear(desk.provider, account.throttle)
-            return result
-
-        return self.account_files.change(desk.provider, whole)
+    def _tell(self, desk: _ProviderCalls) -> None:
+        self._teller.hear(desk.provider, desk.account.throttle)
 
     async def _wait(self, desk: _ProviderCalls, attempt: str, left: float) -> Ticket:
         waiter: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         desk.line.join(attempt, waiter)
         self._let_go(desk)
         news = self._teller.latest(desk.provider)
-        closed = news.until - self.account_files.clock()
+        closed = news.until - self.clock()
         # Waiting is in vain where the provider opens too late, and where another server may have the work.
         in_vain = closed > left or (closed > 0 and news.closed_by is CallVerdict.DOWN)
         try:
@@ -282,42 +268,29 @@ class ProviderBrake:
         else:
             desk.line.leave(attempt, waiter)
             waiter.cancel()
-            self._say(desk)
 
     def _let_go(self, desk: _ProviderCalls) -> None:
-        """Start the calls that may go; come back when the next one may, and now and then to be seen alive."""
+        """Start the calls that may go; come back when the next one may."""
         if desk.timer:
             desk.timer.cancel()
             desk.timer = None
-        seconds = BEAT_SECONDS
         while len(desk.line):
-            taken = self._change(desk, lambda account, now: account.take(now, self._me, desk.standing))
+            taken = desk.account.take(self.clock())
             if not isinstance(taken, Ticket):
-                seconds = min(BEAT_SECONDS, taken)
+                if taken < math.inf:  # else the end of a call makes room
+                    desk.timer = asyncio.get_running_loop().call_later(taken, self._let_go, desk)
                 break
-            desk.under_way += 1
             desk.line.next().set_result(taken)
-        if desk.under_way or len(desk.line):
-            desk.timer = asyncio.get_running_loop().call_later(seconds, self._beat, desk)
-
-    def _beat(self, desk: _ProviderCalls) -> None:
-        self._say(desk)
-        self._let_go(desk)
-
-    def _say(self, desk: _ProviderCalls) -> None:
-        self._change(desk, lambda account, now: account.report(now, self._me, desk.standing))
+        self._tell(desk)
 
     def _give_back(self, desk: _ProviderCalls, passage: Passage) -> None:
-        desk.under_way -= 1
-        ticket, ending = passage.ticket, passage.ending
-        self._change(
-            desk, lambda account, now: account.give_back(now, self._me, desk.standing, ticket, ending)
-        )
-        self._teller.count(desk.provider, ending.answer in REFUSALS)
+        ending = passage.ending
+        desk.account.give_back(self.clock(), passage.ticket, ending, len(desk.line))
         self._let_go(desk)
+        self._teller.count(desk.provider, ending.answer in REFUSALS)
 
     def _refusal(self, desk: _ProviderCalls) -> Refused:
-        news, now = self._teller.latest(desk.provider), self.account_files.clock()
+        news, now = self._teller.latest(desk.provider), self.clock()
         if news.until > now:
             message = (news.why.cause or news.why).text("text")
             text = f"the model at {desk.provider.partition(' ')[0]} takes no calls now ({message})"

@@ -14,7 +14,7 @@ class Brakes(Protocol):
     """The brakes of all providers, as one listener hears of them."""
 
     def look(self, provider: str, limit: float) -> ProviderNews:
-        """This provider will be used. `limit` is what the log knows of it; 0: nothing."""
+        """This provider will be used. `limit` was found by an earlier run; 0: none was."""
         ...
 
     async def wait(self) -> list[ProviderNews]:

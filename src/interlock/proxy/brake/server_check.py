@@ -68,7 +68,7 @@ class TcpServerCheck:
 
     def _is_due(self, provider: str) -> bool:
         news = self._brake.look(provider, 0.0)
-        ahead = news.until - self._brake.account_files.clock()
+        ahead = news.until - self._brake.clock()
         is_near = news.closed_by is CallVerdict.DOWN and 0 < ahead <= CHECK_AHEAD_SECONDS
         return is_near and self._looks[provider] < MOST_LOOKS
 

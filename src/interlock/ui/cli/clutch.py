@@ -1,8 +1,6 @@
 """`interlock clutch` and `slots`: how many agents may work on what, and the brake that says so."""
 
-import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
@@ -22,7 +20,6 @@ from interlock.ui.queries.clutch import (
     SHOWN,
     ClutchView,
     Decision,
-    Machine,
     ProviderView,
     clutch_view,
     decision_of,
@@ -32,9 +29,6 @@ from interlock.ui.reading import PAGE, Reading
 from interlock.ui.words.facts import clock
 from interlock.ui.words.limits import brake_line
 from interlock.ui.words.reasons import reason_text, with_reasons
-
-if TYPE_CHECKING:
-    from interlock.proxy.brake import Account
 
 
 @click.command("clutch", cls=CliCommand)
@@ -57,16 +51,8 @@ def clutch_command(invocation: Invocation) -> None:
 async def _look(invocation: Invocation) -> ClutchView:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        machine = Machine(LocalHost().read(), _accounts(reading.state.providers))
-        return clutch_view(reading, project.settings.clutch_per, machine, await _decisions(project.store))
-
-
-def _accounts(providers: Iterable[str]) -> "dict[str, Account]":
-    from interlock.engine.trust import state_home  # what runs agents takes long to import
-    from interlock.proxy.brake import Account, look_up
-
-    folder = state_home(os.environ) / "providers"
-    return {name: look_up(folder, name) or Account() for name in providers}
+        decisions = await _decisions(project.store)
+        return clutch_view(reading, project.settings.clutch_per, LocalHost().read(), decisions)
 
 
 async def _decisions(store: Store) -> tuple[Decision, ...]:
@@ -115,9 +101,8 @@ def _category_lines(view: CategoryView) -> Iterator[str]:
 
 def _provider_lines(view: ProviderView) -> Iterator[str]:
     agents = "any number of agents" if view.agents is None else counted(view.agents)
-    calls = f"{view.under_way} of {view.calls_at_once:.0f} calls under way, {view.waiting} waiting"
-    if is_account(view.provider):
-        calls = f"{view.under_way} of {view.calls_at_once:.0f} at work"
+    what = "at work" if is_account(view.provider) else "calls"
+    calls = f"at most {view.calls_at_once:.0f} {what} at once"
     refused = f"{view.refused} of {view.calls} refused so far"
     yield f"{paint(inert(view.provider), 'cyan')}  {agents}, {calls}; {refused}"
     if view.why:

@@ -1,8 +1,6 @@
 """The clutch as programs and people see it: limits, brakes, providers and decisions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.host import HostReading
@@ -11,9 +9,6 @@ from interlock.events.facts import ClutchDecided
 from interlock.events.state import Limit, Provider
 from interlock.model.reason import Reason
 from interlock.ui.reading import Reading
-
-if TYPE_CHECKING:  # what runs agents takes long to import
-    from interlock.proxy.brake import Account
 
 SHOWN = 10
 """Decisions, the newest last."""
@@ -43,9 +38,6 @@ class ProviderView:
     until: float | None
     """The time it opens again; None: it is open."""
     why: Reason | None
-    under_way: int
-    """Calls right now, and those that wait for their turn: of all runs of this user."""
-    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +56,8 @@ class ClutchView:
     decisions: tuple[Decision, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The part of the view that State does not hold: this machine, and the calls of all runs on it."""
-
-    host: HostReading
-    accounts: Mapping[str, "Account"]
-    """Accounts by provider."""
-
-
 def clutch_view(
-    reading: Reading, clutch_per: str, machine: Machine, decisions: tuple[Decision, ...]
+    reading: Reading, clutch_per: str, host: HostReading, decisions: tuple[Decision, ...]
 ) -> ClutchView:
     """Everything that decides how many agents work, from State and what the machine says."""
     state, brake = reading.state, reading.state.run.brake if reading.state.run else None
@@ -86,15 +69,15 @@ def clutch_view(
         agents_at_work(state),
         tuple(category_views(state, clutch_per)),
         tuple(
-            _provider(name, provider, state.provider_limits.get(name), machine.accounts[name])
+            _provider(name, provider, state.provider_limits.get(name))
             for name, provider in sorted(state.providers.items())
         ),
-        machine.host,
+        host,
         decisions,
     )
 
 
-def _provider(name: str, provider: Provider, limit: Limit | None, account: "Account") -> ProviderView:
+def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderView:
     agents = limit.limit if limit else None
     return ProviderView(
         name,
@@ -104,8 +87,6 @@ def _provider(name: str, provider: Provider, limit: Limit | None, account: "Acco
         agents,
         provider.until or None,
         provider.why,
-        account.under_way,
-        account.waiting,
     )
 
 
