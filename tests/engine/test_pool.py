@@ -101,12 +101,12 @@ def test_a_role_has_its_own_number_of_slots_and_leaves_the_others_free(scratch: 
     assert run.wait() == 0
 
 
-def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scratch: Scratch) -> None:
-    """P1, P4, P5."""
+def test_critical_work_goes_first_when_a_slot_is_free(scratch: Scratch) -> None:
+    """P1, P4."""
     gate = scratch.gates / "open"
     agent = f"if test $INTERLOCK_TASK_ID = c; then {WAIT.format(gate=gate)}; fi; {MAKE}"
     scratch.graph(
-        "  a: {goal: x, story: login}\n  b: {goal: x}\n  c: {goal: x, story: login}\n"
+        "  a: {goal: x, priority: high}\n  b: {goal: x, priority: low}\n  c: {goal: x}\n"
         "  z: {goal: x, needs: [a], priority: critical}\n",
         agent,
     )
@@ -119,7 +119,6 @@ def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scra
         row["fact"] for row in rows if row["kind"] == "PhaseStarted" and row["fact"]["phase"] == "implement"
     ]
     assert [start["task"] for start in starts] == ["a", "c", "z", "b"]
-    assert starts[1]["why"]["fields"]["story"] == "login"
     # The slot is handed on when its agent has ended, before what that made has landed.
     kinds = [
         (row["kind"], row["fact"]["task"]) for row in rows if row["fact"]["phase"] in ("implement", "land")
@@ -127,6 +126,21 @@ def test_critical_work_and_then_related_work_goes_first_when_a_slot_is_free(scra
     assert (
         kinds.index(("AgentExited", "a")) < kinds.index(("PhaseStarted", "c")) < kinds.index(("Landed", "a"))
     )
+
+
+def test_a_related_task_goes_to_the_agent_that_has_just_worked_on_its_story(scratch: Scratch) -> None:
+    """P5: without the story, the first agent of the list gets it."""
+    agents = "".join(f"  {name}: {{use: command, run: [sh, -c, '{MAKE}']}}\n" for name in ("one", "two"))
+    graph(
+        scratch,
+        f"version: 1\nagents:\n{agents}tasks:\n  a: {{goal: x, agent: two, story: login}}\n"
+        "  b: {goal: x, agent: [one, two], needs: [a]}\n"
+        "  c: {goal: x, agent: [one, two], needs: [a], story: login}\n",
+    )
+    scratch.interlock("run", "--max-parallel", "1")
+    starts = [row["fact"] for row in scratch.facts("PhaseStarted") if row["fact"]["phase"] == "implement"]
+    assert {start["task"]: start["agent"] for start in starts} == {"a": "two", "b": "one", "c": "two"}
+    assert starts[2]["agent_why"]["code"] == "same-story"
 
 
 def test_the_slot_of_an_agent_that_is_killed_is_free_at_once(scratch: Scratch) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.events import facts as f
+from interlock.events.affinity import STORIES_KEPT
 from interlock.model.forecast import Forecast, Option
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Value, Why, said
@@ -13,6 +14,7 @@ from interlock.schedule import Board
 from interlock.schedule.agents import Pick, pick_agent
 from interlock.train.retry import give_up
 from tests.events.journal import Journal, failed
+from tests.schedule.test_board import Floor, task
 
 A = TaskId("a")
 SMALL = Agent("small", "command", ("s",), wire="openai", key_env="K", complexity="low")
@@ -169,3 +171,12 @@ def test_a_board_says_who_gets_what_it_chooses() -> None:
     (choice,) = Board(journal.state).choose(1, journal.time)
     assert choice.agent == "other"
     assert choice.agent_why == Reason(Why.FIRST_CHOICE, {"count": 2})
+
+
+def test_only_so_many_stories_are_remembered() -> None:
+    names = [f"t{number}" for number in range(STORIES_KEPT + 3)]
+    floor = Floor(*(task(name, story=name) for name in names))
+    for name in names:
+        floor.start(name)
+        floor.carry_on(name)
+    assert list(floor.journal.state.warm) == names[3:]

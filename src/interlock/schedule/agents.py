@@ -9,7 +9,8 @@ Rules; the first that tells two candidates apart decides:
       that does not fit it is no candidate.
 5. The least expected cost until it lands, as far as earlier work tells (the order of `forecast.options`);
    within ALIKE of the best they are all as good.
-6. The one that has just worked on another task of its story: it, or its provider, still knows the context.
+6. The one that has just worked on another task of its story: it, or its provider, still knows the context
+   (P5).
 7. The order in the graph.
 """
 
@@ -23,8 +24,9 @@ from interlock.model.outcome import HOPELESS, OWN_FAULTS
 from interlock.model.provider import provider_of
 from interlock.model.reason import Reason, Value, Why, said
 from interlock.model.task import COMPLEXITIES, Agent
-from interlock.schedule.affinity import WARM_SECONDS
 
+WARM_SECONDS = 300.0
+"""About as long as providers remember the beginning of a prompt."""
 HOPELESS_WEIGHT = 1_000
 """More than any task has retries."""
 

@@ -27,7 +27,6 @@ from interlock.model.forecast import Forecast
 from interlock.model.reason import LEASES, Reason, Why
 from interlock.model.step import Widen
 from interlock.model.task import PhaseKind, Task, TaskId
-from interlock.schedule.affinity import Stories
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import (
     COUNTED,
@@ -106,7 +105,6 @@ class Board:
         self._holds = Holds(self._capacities.places)
         self._held: dict[TaskId, _Hold] = {}
         self._lines = Lines()
-        self._stories = Stories(state, self._lines)
         self._popular: Counter[Demand] = Counter()
         self._timers: list[tuple[float, TaskId]] = []
         self._patience = LeaseTimeouts()
@@ -135,7 +133,7 @@ class Board:
         if slots <= 0 or self._state.paused:
             return []
         reserved = self._reserve(now)
-        picking = Round(self._state, self._holds, (self._lines, self._stories), self._tails, now)
+        picking = Round(self._state, self._holds, self._lines, self._tails, now)
         picks = picking.run(slots)
         for holder in [*(pick.task for pick in picks), *reserved]:
             self._release(holder)
@@ -221,7 +219,6 @@ class Board:
             self._popular.update(wanted)
         if not self._is_in_order(key, name):
             heappush(self._order, (key, name))
-        self._stories.put(task.spec.story, key, name)
         # The line that most others share: one lease that blocks them all then shuts one line, not many.
         waited_for = [want for want in wanted if want[0] not in COUNTED or self._capacities.is_limited(want)]
         self._lines.put(name, key, max(waited_for, key=self._popular.__getitem__, default=FREE))

@@ -42,10 +42,6 @@ class Lines:
         """The key it stands in line with."""
         return self._place[task][0]
 
-    def line(self, task: TaskId) -> Demand:
-        """The line it stands in."""
-        return self._place[task][1]
-
     def put(self, task: TaskId, key: Key, demand: Demand) -> None:
         """Join a line, leaving any other."""
         if self._place.get(task) == (key, demand):

@@ -6,7 +6,6 @@ from interlock.events.state import State
 from interlock.model.forecast import Beside
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
-from interlock.schedule.affinity import Stories
 from interlock.schedule.agents import pick_agent
 from interlock.schedule.holds import COUNTED, Demand, Holds, demands
 from interlock.schedule.lines import Lines, LineState
@@ -28,26 +27,20 @@ class Choice:
     """The reason for its agent; None if there was no choice."""
 
 
-Places = tuple[Lines, Stories]
-"""The queues of tasks: lines for what they want, and the tasks of each story."""
-
-
 class Round:
     """Picks tasks one by one; each holds what it wants against the next.
 
     Afterwards all tasks are back in their lines. The picks still hold: the caller gives that back.
     """
 
-    def __init__(self, state: State, holds: Holds, places: Places, tails: Tails, now: float) -> None:
+    def __init__(self, state: State, holds: Holds, lines: Lines, tails: Tails, now: float) -> None:
         self._state = state
         self._holds = holds
-        self._lines, self._stories = places
+        self._lines = lines
         self._tails = tails
         self._now = now
         self._picks: dict[TaskId, Choice] = {}
         self._aside: list[tuple[TaskId, Key, Demand]] = []
-        self._blocked: set[TaskId] = set()
-        """Related tasks that cannot start now."""
 
     def run(self, slots: int) -> list[Choice]:
         """Choose at most this many."""
@@ -55,19 +48,15 @@ class Round:
         self._second_choices(slots)
         for task, key, line in self._aside:
             self._lines.put(task, key, line)
-            self._stories.put(self._state.tasks[task].spec.story, key, task)
         return list(self._picks.values())
 
     def _first_choices(self, slots: int) -> None:
         """Tasks that nothing stands in the way of, best first."""
         while len(self._picks) < slots and (best := self._lines.best(LineState.OPEN)):
-            name, warm = self._stories.related(best[0], self._now)
-            if warm and (name in self._blocked or self._is_in_the_way(name)):
-                self._blocked.add(name)
-                name, warm = best[0], {}
-            if warm or not self._is_in_the_way(name):
-                self._set_aside(name, self._lines.line(name))
-                self._pick(name, self._place_in_order(name, warm))
+            name, line = best
+            if not self._is_in_the_way(name, line):
+                self._set_aside(name, line)
+                self._pick(name, self._place_in_order(name))
 
     def _second_choices(self, slots: int) -> None:
         """Fill slots that would idle with the best overlapping tasks, where the expected rework is cheap."""
@@ -103,17 +92,16 @@ class Round:
                 return True
         return False
 
-    def _is_in_the_way(self, name: TaskId) -> bool:
+    def _is_in_the_way(self, name: TaskId, line: Demand) -> bool:
         """Tell if the task has to wait for another, in the line of what that one holds."""
-        line = self._lines.line(name)
         return self._turn_away(name, line, LineState.SHUT) or self._turn_away(
             name, line, LineState.OVERLAPPED
         )
 
-    def _place_in_order(self, name: TaskId, warm: dict[str, Value]) -> Reason:
+    def _place_in_order(self, name: TaskId) -> Reason:
         task = self._state.tasks[name]
         fields: dict[str, Value] = {"priority": task.spec.priority}
         hanging = self._tails.seconds(name) - task.expected_seconds
         if 0 < hanging < float("inf"):
             fields["seconds_behind"] = hanging
-        return Reason(Why.NEXT_IN_ORDER, fields | warm)
+        return Reason(Why.NEXT_IN_ORDER, fields)
