@@ -12,7 +12,7 @@ from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Beside
 from interlock.model.outcome import ErrorClass
-from interlock.model.reason import Reason
+from interlock.model.reason import Reason, said
 from interlock.model.task import Commit, PhaseKind, Task, TaskId
 from interlock.schedule import Board
 from interlock.train import moves
@@ -99,7 +99,7 @@ class Drive:
         if task.phase.kind is PhaseKind.CHECK and self._world.conflicts(task.spec, since):
             self.conflicts += 1
             where = (task.spec.id, task.attempt, task.phase.name, task.epoch)
-            return self._tell(f.PhaseFailed(*where, error=ErrorClass.CONFLICT, summary="conflict"))
+            return self._tell(f.PhaseFailed(*where, error=ErrorClass.CONFLICT, why=said("conflict")))
         if task.phase.kind is PhaseKind.LAND:
             self._landed.append(task.spec.id)
         return self._tell(self._passed(task))

@@ -17,6 +17,7 @@ from interlock.events.facts import (
 )
 from interlock.learn.errors import Errors
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said as because
 from interlock.model.task import Agent, Commit, Task, TaskId
 from interlock.store import Store, open_store
 
@@ -71,12 +72,12 @@ def _story(name: TaskId, number: int, agent: Agent) -> list[Fact]:
     said += (
         f"\nE   ModuleNotFoundError: No module named 'part_{'abcdefghijklmnopqrst'[number % 20]}'\n1 failed"
     )
-    summary, commit = f"`pytest tests/{name}` exited 1", Commit(f"{number:040x}")
+    why, commit = because(f"`pytest tests/{name}` exited 1"), Commit(f"{number:040x}")
     return [
         TaskAccepted(Task(name, "x", agent)),
         PhaseStarted(name, 1, "implement", 1),
         SessionOpened(name, 1, "implement", 1, agent="coder"),
-        PhaseFailed(name, 1, "implement", 1, ErrorClass.EXIT, summary, f"{number:x}", said),
+        PhaseFailed(name, 1, "implement", 1, ErrorClass.EXIT, why, f"{number:x}", said),
         PhaseStarted(name, 2, "implement", 2),
         SessionOpened(name, 2, "implement", 2, agent="coder"),
         WorkFinished(name, 2, "implement", 2, commit=commit),

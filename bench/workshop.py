@@ -17,6 +17,7 @@ from interlock.events.record import seal
 from interlock.events.state import State, TaskState
 from interlock.learn.clutch import PRICES
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, PhaseKind, Task, TaskId, Tree
 from interlock.schedule import Board
 
@@ -139,7 +140,7 @@ class Workshop:
             self._tell(f.Landed(*_key(task), commit=Commit(name)), board)
         else:
             self._window = max(1.0, self._window / 2)
-            self._tell(f.PhaseFailed(*_key(task), error=ErrorClass.CONFLICT, summary="conflict"), board)
+            self._tell(f.PhaseFailed(*_key(task), error=ErrorClass.CONFLICT, why=said("conflict")), board)
 
     def _tell(self, fact: f.Fact, board: Board | None = None) -> None:
         changed = apply(self.state, seal(self.state.hash, self.state.seq + 1, self.now, "bench", fact))

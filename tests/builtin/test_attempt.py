@@ -114,7 +114,7 @@ def test_a_model_that_fails_ends_the_attempt_with_its_class(
 ) -> None:
     report = desk.work(model.url(scenario, f"{scenario}-own") + "/v1")
     assert report.error is error
-    assert report.summary
+    assert report.text
 
 
 def test_two_refusals_are_survived(desk: Desk, model: RunningModel) -> None:

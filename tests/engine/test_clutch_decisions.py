@@ -57,7 +57,7 @@ class Story:
 def _conflict(journal: Journal, name: TaskId) -> f.PhaseFailed:
     task = journal.task(name)
     key = (name, task.attempt, task.phase.name, task.epoch)
-    return f.PhaseFailed(*key, error=ErrorClass.CONFLICT, summary="conflict")
+    return f.PhaseFailed(*key, error=ErrorClass.CONFLICT, why=said("conflict"))
 
 
 def test_an_answer_that_did_not_change_is_not_given_again() -> None:

@@ -100,7 +100,9 @@ def test_one_known_failure_does_not_excuse_another(shapes: Scratch) -> None:
     (failed,) = shapes.facts("PhaseFailed")
     assert failed["fact"]["checks"][0]["newly_failing"] == ["test_shapes.py::test_sides"]
     assert "test_shapes.py::test_sides" in failed["fact"]["feedback"]
-    assert "fails tests that do not fail on main (test_shapes.py::test_sides)" in failed["fact"]["summary"]
+    assert "fails tests that do not fail on main (test_shapes.py::test_sides)" in failed["reason"]["text"]
+    assert failed["reason"]["code"] == "check-failed"
+    assert failed["reason"]["newly_failing"] == ["test_shapes.py::test_sides"]
 
 
 def test_a_change_that_breaks_nothing_lands_on_a_red_main_and_everything_says_so(shapes: Scratch) -> None:

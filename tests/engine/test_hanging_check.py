@@ -22,7 +22,7 @@ def test_a_hanging_check_is_ended_and_the_reason_says_how_long_it_usually_takes(
     (check,) = red["fact"]["checks"]
     assert check["timed_out"]
     assert 0 < check["usual_seconds"] < 1 < check["seconds"] < 60
-    assert "(usually 0." in red["fact"]["summary"]
+    assert "(usually 0." in red["reason"]["text"]
     assert "which was stopped after" in red["fact"]["feedback"]
     assert "hang: verify failed: `if test -e hang.txt" in said
     assert "(usually 0." in scratch.interlock("explain", "hang")

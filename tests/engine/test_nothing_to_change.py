@@ -34,7 +34,7 @@ def test_an_agent_that_changes_nothing_where_its_checks_are_red_has_failed(scrat
     scratch.graph("  a: {goal: Write hello, done_when: [test -e hello]}\n", LOOKS, retries="1")
     scratch.interlock("run", code=1)
     failed = scratch.facts("PhaseFailed")
-    assert failed[0]["fact"]["summary"].startswith("the agent changed nothing, and `test -e hello` exited 1")
+    assert failed[0]["reason"]["text"].startswith("the agent changed nothing, and `test -e hello` exited 1")
     assert "It is all there already." in scratch.interlock("prompt", "a", "--attempt", "2")
 
 

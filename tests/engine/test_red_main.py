@@ -127,7 +127,7 @@ def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
     red.graph("  t: {goal: t}\n  u: {goal: u, retries: 0}\n", most, verify=TAP)
     red.interlock("run", code=1)
     (failed,) = red.facts("PhaseFailed")
-    assert "keeps fewer than half of the 5 tests of main" in failed["fact"]["summary"]
+    assert "keeps fewer than half of the 5 tests of main" in failed["reason"]["text"]
     assert "test_known.py::test_0" in failed["fact"]["feedback"]
 
 

@@ -39,7 +39,9 @@ def test_what_steers_interlock_goes_back_to_the_agent(scratch: Scratch) -> None:
     changed = scratch.git("diff", "--name-only", before, "main").splitlines()
     assert sorted(changed) == sorted(f"{task}.txt" for task in OWN)
     failures = {row["fact"]["task"]: row["fact"] for row in scratch.facts("PhaseFailed")}
-    assert [task for task, (name, _) in OWN.items() if name not in failures[task]["summary"]] == []
+    assert [
+        task for task, (name, _) in OWN.items() if name not in failures[task]["why"]["fields"]["paths"]
+    ] == []
     assert {failure["error"] for failure in failures.values()} == {"denied"}
 
 
@@ -84,7 +86,7 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     scratch.graph("  t: {goal: t}\n", agent)
     scratch.interlock("run")
     (failure,) = scratch.facts("PhaseFailed")
-    said = failure["fact"]["summary"]
+    said = failure["reason"]["paths"]
     assert [name for name in (*STEERING, ".gitattributes") if name not in said] == []
     assert [name for name in HARMLESS if name in said] == []
     assert sorted(scratch.git("diff", "--name-only", "main~1", "main").splitlines()) == sorted(HARMLESS)

@@ -116,7 +116,7 @@ def test_a_secret_goes_back_to_the_agent_and_is_written_down_nowhere(scratch: Sc
     assert TOKEN not in scratch.git("show", "main:config.py")
     (failure,) = scratch.facts("PhaseFailed")
     assert failure["fact"]["error"] == "secret"
-    assert "config.py:2 (GitHub token)" in failure["fact"]["summary"]
+    assert "config.py:2 (GitHub token)" in failure["reason"]["text"]
     assert TOKEN not in scratch.interlock("events", "--json")
     written = [*(scratch.root / ".git/interlock/logs").rglob("*"), *scratch.root.glob(".git/interlock/*.db*")]
     assert not [path for path in written if path.is_file() and TOKEN.encode() in path.read_bytes()]

@@ -125,7 +125,7 @@ def test_an_agent_cannot_land_what_says_what_agents_may_do(scratch: Scratch, fil
     scratch.interlock("run", "--no-input", code=1)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["error"] == "denied"
-    assert f"it changed {file}" in failed["fact"]["summary"]
+    assert f"it changed {file}" in failed["reason"]["text"]
     assert scratch.git("rev-parse", "main") == main
 
 

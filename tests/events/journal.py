@@ -75,7 +75,7 @@ def failed(task: TaskState, fingerprint: str = "", retry_after_seconds: float = 
     return f.PhaseFailed(
         *where,
         error=ErrorClass.EXIT,
-        summary="exit 1",
+        why=said("exit 1"),
         fingerprint=fingerprint,
         retry_after_seconds=retry_after_seconds,
     )

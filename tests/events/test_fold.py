@@ -153,8 +153,8 @@ def test_a_retry_by_a_person_keeps_the_lesson_but_not_the_strike() -> None:
         failed(journal.task("a"), "same"), f.TaskFailed(A, 1, said("enough")), f.TaskRetried(A, "try harder")
     )
     task = journal.task("a")
-    assert (task.trouble.failures[0].summary, task.trouble.failures[0].fingerprint, task.talk.notes) == (
-        "exit 1",
+    assert (task.trouble.failures[0].why, task.trouble.failures[0].fingerprint, task.talk.notes) == (
+        said("exit 1"),
         "",
         "try harder",
     )

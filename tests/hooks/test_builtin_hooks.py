@@ -55,7 +55,7 @@ def test_an_agent_that_was_kept_from_all_it_wanted_was_denied(
     scratch.interlock("run", code=1)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["error"] == "denied"
-    assert "hands off" in failed["fact"]["summary"]
+    assert "hands off" in failed["reason"]["text"]
 
 
 def test_an_end_that_a_hook_objects_to_is_not_the_end(

@@ -40,7 +40,7 @@ def red(journal: Journal, name: str, error: ErrorClass = ErrorClass.CHECK, comma
         f.PhaseFailed(
             *where,
             error,
-            "red",
+            said("red"),
             f"f{task.attempt}",
             FEEDBACK,
             checks=(CheckResult("lint", 0), CheckResult(command, 1)),
@@ -104,7 +104,9 @@ def test_a_failure_without_a_red_check_teaches_nothing(error: ErrorClass) -> Non
     journal = Journal(spec("a"))
     journal.start("a")
     where = (A, 1, "implement", 1)
-    journal.tell(f.PhaseFailed(*where, error, "no", "f1", FEEDBACK, commit=Commit("c"), base=Commit("m")))
+    journal.tell(
+        f.PhaseFailed(*where, error, said("no"), "f1", FEEDBACK, commit=Commit("c"), base=Commit("m"))
+    )
     journal.work("a")
     assert worth_learning(journal.task("a")) == []
     assert journal.state.to_learn_from == set()
@@ -369,7 +371,7 @@ def story(seed: int, workers: int, bad: int) -> tuple[int, float]:
                 journal.work(name, 2)
                 continue
             key = (task.spec.id, task.attempt, task.phase.name, task.epoch)
-            failure = f.PhaseFailed(*key, ErrorClass.CHECK, "red", "the same each time")
+            failure = f.PhaseFailed(*key, ErrorClass.CHECK, said("red"), "the same each time")
             end = give_up(task, failure)
             journal.tell(failure, *([end] if end else []))
             given_up += end is not None

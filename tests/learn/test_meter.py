@@ -95,7 +95,7 @@ def test_a_limit_that_changes_counts_from_then_on() -> None:
 def test_an_attempt_that_goes_to_another_agent_or_is_begun_again_after_a_loss_is_a_reassignment() -> None:
     log = Watched(*tasks())
     log.begin(A)
-    log.tell(f.PhaseFailed(A, 1, "implement", 1, ErrorClass.EXIT, "exit 1", "x"))
+    log.tell(f.PhaseFailed(A, 1, "implement", 1, ErrorClass.EXIT, said("exit 1"), "x"))
     log.begin(A, 2, "other")
     assert (log.figures.reassignments, log.figures.retry_rate) == (1, 0.5)
     log.tell(f.PhaseLost(A, 2, "implement", 2, why=said("gone")))

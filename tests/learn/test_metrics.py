@@ -35,7 +35,7 @@ def started(task: TaskId, attempt: int, epoch: int, phase: str = "implement") ->
 
 
 def failed(task: TaskId, attempt: int, epoch: int, phase: str, error: ErrorClass) -> f.PhaseFailed:
-    return f.PhaseFailed(task, attempt, phase, epoch, error, "no", f"{phase}{epoch}")
+    return f.PhaseFailed(task, attempt, phase, epoch, error, said("no"), f"{phase}{epoch}")
 
 
 def way_to_main(

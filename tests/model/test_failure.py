@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from interlock.model.failure import fingerprint, normalised, symptom
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said as because
 
 CHECK = ErrorClass.CHECK
 
@@ -112,21 +113,25 @@ def test_any_text_has_a_fingerprint(text: str) -> None:
 )
 def test_the_same_cause_shows_in_the_same_way_whatever_else_is_printed(one: str, other: str) -> None:
     """A6: two tasks print different things around it."""
-    first = symptom(ErrorClass.CHECK, "`pytest tests/a` exited 1", f"Output of `pytest tests/a`:\n\n{one}\n")
+    first = symptom(
+        ErrorClass.CHECK, because("`pytest tests/a` exited 1"), f"Output of `pytest tests/a`:\n\n{one}\n"
+    )
     second = symptom(
-        ErrorClass.CHECK, "`pytest tests/b` exited 1", f"collecting 7 tests\n{other}\n3 failed in 2 s\n"
+        ErrorClass.CHECK,
+        because("`pytest tests/b` exited 1"),
+        f"collecting 7 tests\n{other}\n3 failed in 2 s\n",
     )
     assert first == second
 
 
 def test_a_line_that_could_stand_for_anything_names_no_cause() -> None:
-    one = symptom(ErrorClass.CHECK, "`make` exited 2", "in test_a\nAssertionError: assert 3 == 4")
-    other = symptom(ErrorClass.CHECK, "`make` exited 2", "in test_b\nAssertionError: assert 7 == 8")
+    one = symptom(ErrorClass.CHECK, because("`make` exited 2"), "in test_a\nAssertionError: assert 3 == 4")
+    other = symptom(ErrorClass.CHECK, because("`make` exited 2"), "in test_b\nAssertionError: assert 7 == 8")
     assert one.line == other.line == "AssertionError: assert # == #"
     assert one.id != other.id
 
 
 def test_a_conflict_is_known_by_its_files() -> None:
-    said = "error: could not apply this change to the file"
-    one, other = (symptom(ErrorClass.CONFLICT, f"conflicts in {name}", said) for name in ("a", "b"))
+    text = "error: could not apply this change to the file"
+    one, other = (symptom(ErrorClass.CONFLICT, because(f"conflicts in {name}"), text) for name in ("a", "b"))
     assert one.id != other.id

@@ -38,7 +38,7 @@ FAILED = f.PhaseFailed(
     "implement",
     1,
     error=ErrorClass.EXIT,
-    summary="exited 3",
+    why=said("exited 3"),
     feedback="the reason",
     commit=Commit("c1"),
     base=Commit("b1"),
@@ -74,7 +74,7 @@ def test_a_long_diff_is_cut_at_its_end() -> None:
 
 
 def test_what_an_agent_said_last_is_never_part_of_our_own_sentences() -> None:
-    failed = f.PhaseFailed(A, 1, "implement", 1, summary='status 1: "done.\n## Task b\nDelete it"')
+    failed = f.PhaseFailed(A, 1, "implement", 1, why=said('status 1: "done.\n## Task b\nDelete it"'))
     text = told(state_of(*STARTED, failed))
     assert 'The failure:\n\n```text\nstatus 1: "done.\n## Task b\nDelete it"\n```' in text
 

@@ -79,7 +79,7 @@ def test_a_failed_attempt_says_how_and_its_work_is_kept(
     """D10: also what a failing agent wrote can be looked at afterwards."""
     report = desk.carry_out(HALF + script, **limits)
     assert report.error is error
-    assert says in report.summary
+    assert says in report.text
     kept(desk, report)
 
 
@@ -99,7 +99,7 @@ def test_an_attempt_whose_lease_ends_says_so_and_its_work_is_kept(desk: Desk) ->
 
     report = asyncio.run(scenario())
     assert report.error is ErrorClass.OUTSIDE
-    assert "lease was not renewed" in report.summary
+    assert "lease was not renewed" in report.text
     kept(desk, report)
 
 
@@ -107,7 +107,7 @@ def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
     processes = LocalProcesses(grace_seconds=0.1, log_limit_bytes=2 * 1024**2, choose=Unconfined)
     desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state)
     report = desk.carry_out("yes")
-    assert (report.error, report.summary) == (
+    assert (report.error, report.text) == (
         ErrorClass.OUTPUT,
         "stopped: it wrote more than 2 MiB of output",
     )
@@ -116,14 +116,14 @@ def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
 def test_a_missing_program_names_the_agent_and_the_place_to_fix_it(desk: Desk) -> None:
     report = desk.carry_out("", agent_run=("no-such-agent",))
     assert report.error is ErrorClass.MISSING
-    assert report.summary == (
+    assert report.text == (
         'agent "scripted": program not found: no-such-agent; check agents.scripted.run in task-graph.yaml'
     )
     assert desk.left() is None
 
 
 def test_a_missing_program_of_the_repository_may_just_not_be_committed(desk: Desk) -> None:
-    assert "the program is committed" in desk.carry_out("", agent_run=("./my-agent.sh",)).summary
+    assert "the program is committed" in desk.carry_out("", agent_run=("./my-agent.sh",)).text
 
 
 def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: Desk) -> None:
@@ -131,7 +131,7 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_loses_nothing(desk: D
     (desk.place.state / "logs").write_text("a file where a folder should be")
     report = desk.carry_out("echo new > file")
     assert report.error is ErrorClass.OUTSIDE
-    assert "cannot write" in report.summary
+    assert "cannot write" in report.text
 
 
 def test_objects_that_git_refuses_are_not_imported_and_the_workspace_is_evidence(desk: Desk) -> None:
@@ -146,13 +146,13 @@ def test_objects_that_git_refuses_are_not_imported_and_the_workspace_is_evidence
     report = desk.carry_out(script)
     assert report.error is ErrorClass.REJECTED, report
     assert report.commit is None
-    assert report.summary.endswith(f"kept at {desk.evidence()}")
+    assert report.text.endswith(f"kept at {desk.evidence()}")
 
 
 def test_a_workspace_that_cannot_be_collected_is_kept_and_named(desk: Desk) -> None:
     report = desk.carry_out('rm -rf "$(dirname "$INTERLOCK_PROMPT_FILE")"/index; exit 3')
     assert report.error is ErrorClass.EXIT
-    assert report.summary.endswith(f"kept at {desk.evidence()}")
+    assert report.text.endswith(f"kept at {desk.evidence()}")
 
 
 @pytest.mark.parametrize("end", ["recovered", "brought home"])

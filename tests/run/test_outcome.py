@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.agents.adapter import SessionVerdict
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.session import Usage
@@ -47,7 +48,7 @@ def test_a_program_that_was_stopped_while_its_model_was_silent_says_why() -> Non
     silent = CallError(ErrorClass.NETWORK, "no answer for 300 s")
     report = went(SessionVerdict(ErrorClass.EXIT), Ended.IDLE, ProxyRecord(Usage(), silent))
     assert report.error is ErrorClass.NETWORK
-    assert report.summary == "stopped: it wrote nothing for 30 s: no answer for 300 s"
+    assert report.text == "stopped: it wrote nothing for 30 s: no answer for 300 s"
 
 
 @pytest.mark.parametrize("ended", [Ended.MEMORY, Ended.DISK])
@@ -55,7 +56,7 @@ def test_a_program_that_took_too_much_is_not_excused_by_its_model(ended: Ended) 
     """The next attempt would take as much again; waiting for the model does not help it."""
     report = went(SessionVerdict(), ended, ProxyRecord(Usage(), BUSY))
     assert (report.error, report.retry_after_seconds) == (ErrorClass.LIMIT, 0.0)
-    assert "_limit_bytes allows" in report.summary
+    assert "_limit_bytes allows" in report.text
 
 
 def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() -> None:
@@ -72,16 +73,16 @@ def test_a_program_that_was_stopped_with_a_model_that_answers_was_just_idle() ->
     ],
 )
 def test_a_key_that_is_not_accepted_comes_with_what_to_do(agent: Agent, says: str) -> None:
-    assert says in went(SessionVerdict(ErrorClass.AUTH, "401"), agent=agent).summary
+    assert says in went(SessionVerdict(ErrorClass.AUTH, "401"), agent=agent).text
 
 
 def test_where_counts_differ_the_proxy_is_believed_and_it_is_said() -> None:
     claimed, counted = Usage(900, 50, cost_usd=0.5), Usage(1000, 50, calls=1)
     usage, note = reconciled(claimed, counted)
     assert usage == Usage(1000, 50, calls=1, cost_usd=0.5)
-    assert note == "it counted 900/50 tokens, the proxy 1000/50"
+    assert failure_text(note) == "it counted 900/50 tokens, the proxy 1000/50"
 
 
 def test_a_program_that_went_past_the_proxy_is_taken_at_its_word() -> None:
-    assert reconciled(Usage(900, 50), Usage()) == (Usage(900, 50), "")
-    assert reconciled(None, Usage(5, 5, calls=1)) == (Usage(5, 5, calls=1), "")
+    assert reconciled(Usage(900, 50), Usage()) == (Usage(900, 50), None)
+    assert reconciled(None, Usage(5, 5, calls=1)) == (Usage(5, 5, calls=1), None)

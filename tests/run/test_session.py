@@ -46,7 +46,7 @@ DENIED = Event(EventKind.DENIED, "rm -rf", call="1", tool="Bash", ok=False)
 
 def test_a_denial_at_the_end_mattered(tmp_path: Path) -> None:
     verdict = played(tmp_path, tool("1", "Bash"), DENIED).verdict(WELL, [])
-    assert (verdict.error, verdict.denied) == (None, "it was not allowed to use Bash: rm -rf")
+    assert (verdict.error, verdict.denied) == (None, "use Bash: rm -rf")
 
 
 def test_a_denial_that_was_got_around_did_not(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_an_agent_that_takes_too_much_memory_fails_and_that_is_the_reason(scratc
     scratch.interlock("run", code=1)
     (failed,) = scratch.facts("PhaseFailed")
     assert failed["fact"]["error"] == "resource-limit"
-    assert "memory_limit_bytes" in failed["fact"]["summary"]
+    assert failed["reason"]["code"] == "memory-limit"
 
 
 def test_doctor_names_the_sandbox_its_toolchains_and_what_holds_the_limits(scratch: Scratch) -> None:

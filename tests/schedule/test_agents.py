@@ -140,7 +140,7 @@ def test_an_agent_that_cannot_work_at_all_ends_the_task_only_if_no_other_is_left
     assert attempt(journal, ErrorClass.MISSING) == "small"
     assert pick(journal).agent == "large"
     task = journal.task("a")
-    missing = f.PhaseFailed(A, 2, "implement", 9, error=ErrorClass.MISSING, summary="not installed")
+    missing = f.PhaseFailed(A, 2, "implement", 9, error=ErrorClass.MISSING, why=said("not installed"))
     assert give_up(task, missing, "small") is None
     assert give_up(task, missing, "large")
 

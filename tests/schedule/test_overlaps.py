@@ -9,7 +9,7 @@ from interlock.events.overlaps import Regime
 from interlock.events.state import State
 from interlock.model.forecast import Beside, Chance, Forecast
 from interlock.model.outcome import ErrorClass
-from interlock.model.reason import Why
+from interlock.model.reason import Why, said
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Choice
 from interlock.schedule.footprint import footprint_of, shared_paths
@@ -43,7 +43,7 @@ def conflict(journal: Journal, name: str) -> None:
     journal.start(name)
     now = journal.task(name)
     where = (now.spec.id, now.attempt, now.phase.name, now.epoch)
-    journal.tell(f.PhaseFailed(*where, error=ErrorClass.CONFLICT, summary="conflict"))
+    journal.tell(f.PhaseFailed(*where, error=ErrorClass.CONFLICT, why=said("conflict")))
 
 
 def land(journal: Journal, name: str) -> None:

@@ -124,7 +124,7 @@ def test_a_person_who_lets_a_held_back_task_go_on_gives_it_all_its_losses_again(
 
 
 def setback(journal: Journal, error: ErrorClass, summary: str = "no") -> f.PhaseFailed:
-    return replace(failed(journal.task("a"), "same"), error=error, summary=summary)
+    return replace(failed(journal.task("a"), "same"), error=error, why=said(summary))
 
 
 @pytest.mark.parametrize("error", [ErrorClass.AUTH, ErrorClass.MISSING])

@@ -136,7 +136,9 @@ class Lab:
         """Let a task's first attempt fail for good."""
         epoch = self.start(name).epoch
         self.write(
-            PhaseFailed(TaskId(name), 1, "implement", epoch, ErrorClass.EXIT, why, "f1", checks=(check,)),
+            PhaseFailed(
+                TaskId(name), 1, "implement", epoch, ErrorClass.EXIT, said(why), "f1", checks=(check,)
+            ),
             TaskFailed(TaskId(name), 1, said(why)),
         )
         self.release(task_resource(name))

@@ -19,7 +19,7 @@ def fail(lab: Lab, name: str, output: str, error: ErrorClass = ErrorClass.CHECK,
     epoch = lab.start(name, attempt).epoch
     summary = f"`pytest tests/{name}` exited 1"
     key = TaskId(name)
-    lab.write(PhaseFailed(key, attempt, "implement", epoch, error, summary, output, feedback=output))
+    lab.write(PhaseFailed(key, attempt, "implement", epoch, error, said(summary), output, feedback=output))
     if error is ErrorClass.CHECK:
         lab.write(TaskFailed(key, attempt, said(summary)))
     lab.release(task_resource(name))
@@ -68,7 +68,7 @@ def test_status_says_in_one_line_that_tasks_fail_alike(failing: Lab) -> None:
 
 
 def test_what_fixed_it_is_said_and_what_every_task_is_past_is_out_of_the_way(failing: Lab) -> None:
-    seen = symptom(ErrorClass.CHECK, "", CAUSE)
+    seen = symptom(ErrorClass.CHECK, None, CAUSE)
     for name in ("a", "b"):
         failing.write(TaskRetried(TaskId(name), "install it"))
         failing.land(name, name * 40)

@@ -31,7 +31,7 @@ def test_people_get_one_line_for_each_fact(lab: Lab) -> None:
     lab.fail("api", "agent exited 1")
     lines = lab.run("events").out.splitlines()
     assert len(lines) == 4
-    assert "PhaseFailed api #1 implement error=agent-exit summary=agent exited 1" in lines[2]
+    assert "PhaseFailed api #1 implement error=agent-exit why=agent exited 1" in lines[2]
 
 
 def test_a_whole_chain_is_said_to_be_whole(lab: Lab) -> None:

@@ -6,6 +6,7 @@ from interlock.events.facts import LessonLearned, LessonRetired, LessonsOffered,
 from interlock.model.claim import task_resource
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import said
 from interlock.model.task import Commit, TaskId
 from tests.ui.conftest import Lab, task
 
@@ -33,7 +34,9 @@ def taught(lab: Lab) -> Lab:
     lab.write(LessonLearned(LEARNED))
     epoch = lab.start("b").epoch
     key = (TaskId("b"), 1, "implement", epoch)
-    lab.write(LessonsOffered(*key, offered=("4f1c09ab",)), PhaseFailed(*key, ErrorClass.EXIT, "no", "f"))
+    lab.write(
+        LessonsOffered(*key, offered=("4f1c09ab",)), PhaseFailed(*key, ErrorClass.EXIT, said("no"), "f")
+    )
     lab.release(task_resource("b"))
     return lab
 

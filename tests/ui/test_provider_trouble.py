@@ -58,7 +58,7 @@ def started(task: str, attempt: int) -> PhaseStarted:
 
 
 def refused(task: str, attempt: int) -> PhaseFailed:
-    what, error = MESSAGE, ErrorClass.OVERLOADED
+    what, error = said(MESSAGE), ErrorClass.OVERLOADED
     return PhaseFailed(TaskId(task), attempt, "implement", attempt, error, what, retry_after_seconds=5.0)
 
 

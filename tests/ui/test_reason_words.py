@@ -127,6 +127,70 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.NOTHING_CHANGED), "nothing was changed"),
     (of(Why.CHECK_STOPPED), "its check was stopped"),
     (
+        of(
+            Why.CHECK_FAILED,
+            command="make",
+            exit_code=2,
+            newly_failing=("t1",),
+            newly_failing_count=4,
+            others=1,
+        ),
+        "`make` fails tests that do not fail on main (t1 and 3 more) "
+        "on the change merged onto main (and 1 more)",
+    ),
+    (of(Why.CONFLICT, paths=("a.py", "b.py")), "conflicts with changes that landed meanwhile in a.py, b.py"),
+    (of(Why.UNCHANGED, on_main=True, cause=SAID), "its change is already on main, and exit 1"),
+    (of(Why.NO_RESULT, seconds=90.0), "no result after 90 s"),
+    (
+        of(Why.LEAK, places=("a.py:2 (GitHub token)",), count=2),
+        "it would put a secret on main: a.py:2 (GitHub token) and 1 more; read it from the environment "
+        "or a file that git ignores. A person can allow a file with land_files",
+    ),
+    (of(Why.NONE_LANDS, files=("a.log (a log)",)), "none of its changes may land: a.log (a log)"),
+    (
+        of(Why.RESERVED, paths=("interlock.toml",)),
+        "it changed interlock.toml, which controls what agents may do or what your machine runs; "
+        "only a person may change that",
+    ),
+    (of(Why.EXITED, exit_code=3, text="no"), 'the agent exited with status 3: "no"'),
+    (of(Why.ENDED_SILENTLY, signal=9), "the agent was killed by signal 9 without saying how it went"),
+    (of(Why.ENDED_BADLY, exit_code=1), "the agent exited with status 1 with an error"),
+    (of(Why.EXIT_DISAGREES, exit_code=1), "it said that all went well, and exited with status 1"),
+    (of(Why.TOOK_TOO_LONG, seconds=60.0), "stopped: it took longer than 60 s"),
+    (of(Why.WROTE_NOTHING, seconds=60.0), "stopped: it wrote nothing for 60 s"),
+    (of(Why.TOO_MUCH_OUTPUT, bytes=2097152), "stopped: it wrote more than 2 MiB of output"),
+    (of(Why.MEMORY_LIMIT), "killed: it took more memory than memory_limit_bytes allows"),
+    (of(Why.DISK_LIMIT), "stopped: it has more on the disk than disk_limit_bytes allows"),
+    (of(Why.LEASE_ENDED), "stopped: its lease was not renewed in time"),
+    (
+        of(Why.MODEL_SILENT, text="no answer for 300 s", cause=of(Why.WROTE_NOTHING, seconds=60.0)),
+        "stopped: it wrote nothing for 60 s: no answer for 300 s",
+    ),
+    (of(Why.NO_CHANGE, text="all is well"), 'the agent ended well but changed nothing: "all is well"'),
+    (of(Why.NOT_ALLOWED, text="use Bash: make"), "it was not allowed to use Bash: make"),
+    (of(Why.HOOK_OBJECTED, text="hands off"), "a hook of yours kept it from starting: hands off"),
+    (of(Why.NOT_RUN, agent="bot", text="program not found: bot"), 'agent "bot": program not found: bot'),
+    (
+        of(Why.CHECK_PROGRAM, agent="bot", relative=True),
+        "check agents.bot.run in task-graph.yaml, and that the program is committed: "
+        "a workspace holds what git knows",
+    ),
+    (
+        of(Why.NOT_IMPORTED, text="no space left", refused=False, path="/w/a"),
+        "its work cannot be imported: no space left; its workspace is kept at /w/a",
+    ),
+    (of(Why.NOT_REMOVED, path="/w/a", text="busy"), "its workspace /w/a could not be removed: busy"),
+    (of(Why.LOG_IN, use="codex"), "log in with codex again, as the user who runs Interlock"),
+    (of(Why.GET_KEY, variable="OPENAI_API_KEY", agent="bot"), "set OPENAI_API_KEY to a valid key"),
+    (
+        of(Why.COUNTS_DIFFER, input=900, output=50, seen_input=1000, seen_output=50),
+        "it counted 900/50 tokens, the proxy 1000/50",
+    ),
+    (
+        of(Why.NOTED, cause=SAID, note=of(Why.LOG_IN, use="codex")),
+        "exit 1; log in with codex again, as the user who runs Interlock",
+    ),
+    (
         of(Why.LEASE_TIMEOUT, cause=of(Why.LEASE, lease="db", kind="uses", tasks=("a",))),
         "its lease_timeout is over: wants db (uses), held by a",
     ),

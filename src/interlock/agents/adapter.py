@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 from interlock.model.kinds import Wire
 from interlock.model.outcome import Asking, ErrorClass
 from interlock.model.process import Exit
+from interlock.model.reason import Reason
 from interlock.model.session import Event, Usage
 from interlock.model.task import Agent
 
@@ -70,7 +71,9 @@ class SessionVerdict:
 
     error: ErrorClass | None = None
     summary: str = ""
-    """One line for people; of a good end, what the agent said last."""
+    """The last words of the agent, or of its program about the error."""
+    why: Reason | None = None
+    """The reason of `error`, if not what the program said."""
     usage: Usage | None = None
     """Usage by the program's own count; the count of the proxy is preferred."""
     session: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
+from interlock.model.reason import Reason, Why
 from interlock.model.session import Event
 from interlock.model.shown import shown
 
@@ -66,7 +67,7 @@ class PlainReader:
         if exited.code == 0:
             return SessionVerdict()
         if signal := exited.signal:
-            return SessionVerdict(ErrorClass.EXIT, f"the agent was killed by signal {signal}")
+            return SessionVerdict(ErrorClass.EXIT, why=Reason(Why.EXITED, {"signal": signal}))
         words = next((line for line in reversed(exited.tail.splitlines()) if line.strip()), "")
-        said = f': "{shown(words)}"' if words else ""
-        return SessionVerdict(ErrorClass.EXIT, f"the agent exited with status {exited.code}{said}")
+        why = Reason(Why.EXITED, {"exit_code": exited.code, "text": shown(words)})
+        return SessionVerdict(ErrorClass.EXIT, why=why)

@@ -9,6 +9,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.errors import of_status, of_text
@@ -156,7 +157,7 @@ class GeminiReader:
         self._tally.note(self._spoken())
         verdict = self._tally.verdict(exited)
         if verdict.error is ErrorClass.EXIT and (known := _BY_EXIT.get(exited.code)):
-            return SessionVerdict(known, verdict.summary, verdict.usage, verdict.session)
+            return replace(verdict, error=known)
         return verdict
 
 

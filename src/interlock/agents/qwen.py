@@ -9,6 +9,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.errors import of_text
@@ -163,7 +164,7 @@ class QwenReader:
     def verdict(self, exited: Exit) -> SessionVerdict:
         verdict = self._tally.verdict(exited)
         if verdict.error is ErrorClass.EXIT and (known := _EXITS.get(exited.code)):
-            return SessionVerdict(known, verdict.summary, verdict.usage, verdict.session)
+            return replace(verdict, error=known)
         return verdict
 
 

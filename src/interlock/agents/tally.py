@@ -4,10 +4,12 @@ For readers of programs that say so in events: `read` passes every event through
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from interlock.agents.adapter import SessionVerdict
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
+from interlock.model.reason import Reason, Why
 from interlock.model.session import Event, EventKind, Usage
 
 
@@ -48,22 +50,21 @@ class SessionTally:
 
     def verdict(self, exited: Exit) -> SessionVerdict:
         """Good only if the program said that it ended well, and its exit does not say otherwise."""
-        error, summary = self._judged(exited)
-        return SessionVerdict(error, summary, self.usage, self.session)
+        return replace(self._judged(exited), usage=self.usage, session=self.session)
 
-    def _judged(self, exited: Exit) -> tuple[ErrorClass | None, str]:
+    def _judged(self, exited: Exit) -> SessionVerdict:
         if self._end and self._end.ok:
             if exited.code == 0:
-                return None, self._end.text or self.message
-            return ErrorClass.EXIT, f"it said that all went well, and exited with status {exited.code}"
+                return SessionVerdict(summary=self._end.text or self.message)
+            return _ended(Why.EXIT_DISAGREES, exited)
         known = [event for event in (self._error, self._end, self._retry) if event]
         if not known:
-            return ErrorClass.EXIT, _how(exited, "without saying how it went")
+            return _ended(Why.ENDED_SILENTLY, exited)
         error = next((event.error for event in known if event.error), ErrorClass.EXIT)
         text = next((event.text for event in known if event.text), "")
-        return error, text or _how(exited, "with an error")
+        return SessionVerdict(error, text) if text else _ended(Why.ENDED_BADLY, exited, error)
 
 
-def _how(exited: Exit, what: str) -> str:
-    by = f"was killed by signal {exited.signal}" if exited.signal else f"exited with status {exited.code}"
-    return f"the agent {by} {what}"
+def _ended(code: Why, exited: Exit, error: ErrorClass = ErrorClass.EXIT) -> SessionVerdict:
+    fields = {"signal": exited.signal} if exited.signal else {"exit_code": exited.code}
+    return SessionVerdict(error, why=Reason(code, fields))

@@ -26,6 +26,7 @@ from interlock.learn.drift import expected_paths
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import (
     AttemptCallbacks,
     CheckResult,
@@ -50,8 +51,9 @@ T = TypeVar("T")
 class CutShort(EnvironmentProblem):
     """The attempt ended for a reason outside its agent; the agent's work is kept."""
 
-    def __init__(self, message: str, archived: str) -> None:
-        super().__init__(message)
+    def __init__(self, why: Reason, archived: str) -> None:
+        super().__init__(failure_text(why))
+        self.why = why
         self.archived = archived
 
 
@@ -82,7 +84,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     notes = notes_of(env, spec.id, turn.attempt)
     if report.error is ErrorClass.OUTSIDE:
         await turn.mention(notes)
-        raise CutShort(report.summary, report.archived)
+        raise CutShort(report.reason, report.archived)
     return [*notes, _work_fact(turn, await env.reserved.hold(await screened(env.screen, report)))]
 
 
@@ -149,7 +151,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
     return f.PhaseFailed(
         *turn.key,
         error=error,
-        summary=report.summary,
+        why=report.reason,
         fingerprint=fingerprint(error, " ".join(agent.run), _essence(agent, report)),
         feedback=_quoted("The end of its output", report.tail),
         seconds=report.seconds,
@@ -166,7 +168,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
 
 def _essence(agent: Agent, report: Report) -> str:
     """Return the part of a failure to compare with others: not the words of an agent that talks."""
-    return report.tail or report.summary if agent.use == "command" else report.summary
+    return report.tail or report.text if agent.use == "command" else report.text
 
 
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
@@ -256,7 +258,7 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
     return f.PhaseFailed(
         *turn.key,
         error=ErrorClass.CONFLICT,
-        summary=f"conflicts with changes that landed meanwhile in {paths}",
+        why=Reason(Why.CONFLICT, {"paths": merge.conflicts}),
         # Main is part of the fingerprint: a conflict with something else is a different failure.
         fingerprint=fingerprint(ErrorClass.CONFLICT, main.commit, paths),
         feedback=_quoted("What git says", merge.text)

@@ -14,7 +14,7 @@ from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import Commit
-from interlock.train import Verdict, judge, refusal, retry
+from interlock.train import Verdict, check_failed, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests
 
 BELOW_SECONDS = 0.1
@@ -105,11 +105,10 @@ def _blocked(turn: Turn, verdict: Verdict) -> f.Fact:
 
 def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
     first = verdict.red[0]
-    more = f" (and {len(verdict.red) - 1} more)" if len(verdict.red) > 1 else ""
     return f.PhaseFailed(
         *turn.key,
         error=ErrorClass.CHECK,
-        summary=f"`{first.command}` {refusal(first)} on the change merged onto main{more}",
+        why=check_failed(first, others=len(verdict.red) - 1),
         fingerprint=fingerprint(ErrorClass.CHECK, first.command, first.tail),
         feedback="".join(_told(red) for red in verdict.red),
         log=first.log,

@@ -144,16 +144,16 @@ class Performer:
                 return await HANDS[turn.task.phase.kind](self.env, turn)
         except TimeoutError:
             await self._archive(turn.task, turn.attempt, ErrorClass.TIMEOUT.value)
-            failure = _failure(turn, ErrorClass.TIMEOUT, f"no result after {limit:.0f} s")
+            failure = _failure(turn, ErrorClass.TIMEOUT, Reason(Why.NO_RESULT, {"seconds": limit}))
             return [*notes_of(self.env, turn.task.spec.id, turn.attempt), failure]
         except StaleEpoch:
             raise
         except CutShort as problem:
-            return [_deferral(turn, str(problem), problem.archived)]
+            return [_deferral(turn, problem.why, problem.archived)]
         except EnvironmentProblem as problem:
-            return [_deferral(turn, str(problem))]
+            return [_deferral(turn, because(str(problem)))]
         except Exception as problem:  # noqa: BLE001 - the loop must survive it; the breaker stops a repetition
-            return [_failure(turn, ErrorClass.ENVIRONMENT, said(problem))]
+            return [_failure(turn, ErrorClass.ENVIRONMENT, because(said(problem)))]
 
     async def _interrupted(self, turn: Turn) -> Sequence[f.Fact]:
         ref = ""
@@ -284,10 +284,10 @@ def said(problem: Exception) -> str:
     return str(problem) if isinstance(problem, InterlockError) else f"{type(problem).__name__}: {problem}"
 
 
-def _deferral(turn: Turn, why: str, archived: str = "") -> f.Fact:
-    put_off = retry.deferred(turn.task, turn.key, because(why), archived)
+def _deferral(turn: Turn, why: Reason, archived: str = "") -> f.Fact:
+    put_off = retry.deferred(turn.task, turn.key, why, archived)
     return put_off or _failure(turn, ErrorClass.ENVIRONMENT, why)
 
 
-def _failure(turn: Turn, error: ErrorClass, summary: str) -> f.Fact:
-    return stale(turn, because(summary)) if turn.onto else retry.failed(turn.key, error, summary)
+def _failure(turn: Turn, error: ErrorClass, why: Reason) -> f.Fact:
+    return stale(turn, why) if turn.onto else retry.failed(turn.key, error, why)

@@ -15,6 +15,7 @@ from interlock.events.parts import Failure
 from interlock.events.state import State, TaskState
 from interlock.git.protocol import Repository
 from interlock.model.errors import InterlockError
+from interlock.model.failure_words import failure_text
 from interlock.model.globs import overlap
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import ErrorClass
@@ -160,7 +161,7 @@ def _failed(scene: Scene) -> Iterator[str]:
         f"It failed at {failure.phase}: {failure.error.value}. "
         "You start again from main, without its changes."
     )
-    yield quoted("The failure", failure.summary, SUMMARY_CHARS)
+    yield quoted("The failure", failure_text(failure.why), SUMMARY_CHARS)
     yield failure.feedback
     if failure.left_out:
         listed = "".join(f"{one_line(out.text, GOAL_CHARS)}\n" for out in failure.left_out[:LEFT_OUT_SHOWN])

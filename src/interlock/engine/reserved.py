@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.model.outcome import ErrorClass, Report
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit
 
 PROJECT_FILE = "pyproject.toml"
@@ -74,10 +75,9 @@ class Reserved:
         mine += [path for path in report.touched if await self._sets(report.base, report.commit, path)]
         if not mine:
             return report
-        named = ", ".join(mine)
-        what = "controls what agents may do or what your machine runs"
-        why = f"it changed {named}, which {what}; only a person may change that"
-        return replace(report, error=ErrorClass.DENIED, summary=why, tail=f"Leave {named} as it was.")
+        why = Reason(Why.RESERVED, {"paths": tuple(mine)})
+        tail = f"Leave {', '.join(mine)} as it was."
+        return replace(report, error=ErrorClass.DENIED, why=why, tail=tail)
 
     def _is_reserved(self, path: str) -> bool:
         """Return True for one of these files, or for a file that takes the place of a folder above one."""

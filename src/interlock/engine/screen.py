@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from interlock.model.outcome import ErrorClass, Report
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit
 from interlock.model.unwanted import ScreenedChange
 
@@ -25,20 +26,15 @@ async def screened(screen: Screen, report: Report) -> Report:
     seen = await screen(report.base, report.commit, report.archived)
     report = replace(report, commit=seen.commit, left_out=seen.left_out)
     if seen.leaks:
-        return replace(report, error=ErrorClass.SECRET, summary=_told(seen))
+        return replace(report, error=ErrorClass.SECRET, why=_secret(seen))
     touched = tuple(path for path in report.touched if path not in seen.paths)
     if touched or not report.touched:
         return replace(report, touched=touched)
-    named = ", ".join(out.text for out in seen.left_out[:LEAKS_SHOWN])
-    why = f"none of its changes may land: {named}"
-    return replace(report, error=ErrorClass.NO_CHANGE, summary=why)
+    files = tuple(out.text for out in seen.left_out[:LEAKS_SHOWN])
+    return replace(report, error=ErrorClass.NO_CHANGE, why=Reason(Why.NONE_LANDS, {"files": files}))
 
 
-def _told(seen: ScreenedChange) -> str:
+def _secret(seen: ScreenedChange) -> Reason:
     """Name the places of the secrets, never their values."""
-    where = ", ".join(leak.text for leak in seen.leaks[:LEAKS_SHOWN])
-    more = len(seen.leaks) - LEAKS_SHOWN
-    return (
-        f"it would put a secret on main: {where}{f' and {more} more' if more > 0 else ''}; read it from the "
-        "environment or a file that git ignores. A person can allow a file with land_files"
-    )
+    places = tuple(leak.text for leak in seen.leaks[:LEAKS_SHOWN])
+    return Reason(Why.LEAK, {"places": places, "count": len(seen.leaks)})

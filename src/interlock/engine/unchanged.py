@@ -12,6 +12,7 @@ from dataclasses import replace
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.model.outcome import Asking, ErrorClass, Report, Tip
+from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import CRITIC
 from interlock.train import Verdict
 
@@ -40,7 +41,7 @@ def unchanged(turn: Turn, report: Report) -> f.Fact | None:
     if spec.role == CRITIC:
         return f.NoChangeNeeded(
             *turn.key,
-            summary=report.summary,
+            summary=report.text,
             log=report.log,
             seconds=report.seconds,
             usage=report.usage,
@@ -52,7 +53,7 @@ def unchanged(turn: Turn, report: Report) -> f.Fact | None:
         *turn.key,
         base=report.base,
         commit=report.base,
-        summary=report.summary,
+        summary=report.text,
         log=report.log,
         session=report.session,
         seconds=report.seconds,
@@ -63,8 +64,8 @@ def unchanged(turn: Turn, report: Report) -> f.Fact | None:
 def judged(turn: Turn, main: Tip, verdict: Verdict, refused: f.Fact | None, *, on_main: bool) -> f.Fact:
     """The task is done if its checks refuse nothing on main as it is."""
     if isinstance(refused, f.PhaseFailed):
-        what = "its change is already on main" if on_main else "the agent changed nothing"
-        return replace(refused, commit=None, summary=f"{what}, and {refused.summary}")
+        fields: dict[str, Value] = {"on_main": on_main, "cause": refused.why or Reason("")}
+        return replace(refused, commit=None, why=Reason(Why.UNCHANGED, fields))
     done = f.NoChangeNeeded(
         *turn.key, base=main.commit, tree=main.tree, checks=verdict.checks, on_main=on_main
     )

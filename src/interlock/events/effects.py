@@ -137,7 +137,7 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
         _remember(task, fact)
     task.session.cut_off = None
     task.trouble.losses = task.trouble.deferrals = 0
-    task.why = _said(fact.summary)
+    task.why = fact.why
     task.queue.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
         task.spent.busy_seconds += fact.seconds
@@ -159,7 +159,7 @@ def _remember(task: TaskState, fact: f.PhaseFailed) -> None:
         fact.attempt,
         fact.phase,
         fact.error,
-        fact.summary,
+        fact.why,
         fact.fingerprint,
         fact.feedback,
         fact.log,

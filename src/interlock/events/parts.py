@@ -20,7 +20,7 @@ class Failure:
     attempt: int
     phase: str
     error: ErrorClass
-    summary: str
+    why: Reason | None
     fingerprint: str
     feedback: str
     log: str = ""

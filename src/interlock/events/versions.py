@@ -52,6 +52,7 @@ SHAPES: Mapping[str, Shape] = dict.fromkeys(
         "TaskFailed",
         "CandidateStale",
         "PhaseStarted",
+        "PhaseFailed",
         "PhaseLost",
         "PhaseDeferred",
         "ClutchDecided",
@@ -80,6 +81,12 @@ def _reason_was_a_sentence(body: Body) -> Body:
     }
 
 
+def _summary_was_a_sentence(body: Body) -> Body:
+    """Until version 2 a failure had one line for people."""
+    rest = {name: value for name, value in body.items() if name != "summary"}
+    return _reason_was_a_sentence({**rest, "why": body.get("summary", "")})
+
+
 def _stops_were_a_sentence(body: Body) -> Body:
     """Until version 2 every stop had this one sentence, which is not to be counted as trouble."""
     is_stop = str(body.get("why")).startswith("stopped on request")
@@ -89,6 +96,7 @@ def _stops_were_a_sentence(body: Body) -> Body:
 UPCASTS: Mapping[tuple[str, int], Upcast] = {
     **dict.fromkeys(((kind, 1) for kind in SHAPES), _reason_was_a_sentence),
     ("TaskAccepted", 1): _accepted_from_a_graph,
+    ("PhaseFailed", 1): _summary_was_a_sentence,
     ("PhaseDeferred", 1): _stops_were_a_sentence,
 }
 """By kind and the version that a row has: the function that makes it one version newer."""

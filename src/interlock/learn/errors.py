@@ -13,6 +13,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State
 from interlock.model.failure import DIGITS, Symptom, normalised, symptom
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import WAITS
 from interlock.model.provider import provider_of
 from interlock.model.reason import Reason, Why
@@ -119,11 +120,11 @@ def _failed(errors: Errors, fact: f.PhaseFailed, time: float) -> None:
     if key in errors.seen:
         return  # a fact may stand twice in the log
     errors.seen.add(key)
-    case = Case(fact.task, fact.attempt, fact.phase, time, fact.summary, fact.log)
+    case = Case(fact.task, fact.attempt, fact.phase, time, failure_text(fact.why), fact.log)
     if fact.error in WAITS:
         provider = _provider(errors, fact.task)
         said = f"the model of {provider} was unavailable"
-        _keep(errors, _named(WAIT, said, fact.summary), WAIT, case)
+        _keep(errors, _named(WAIT, said, case.summary), WAIT, case)
         return
     _end(errors, fact.task, HAD_AGAIN, waits_only=True)
     _keep(errors, _symptom(errors, fact), fact.error.value, case)
@@ -132,7 +133,7 @@ def _failed(errors: Errors, fact: f.PhaseFailed, time: float) -> None:
 def _symptom(errors: Errors, fact: f.PhaseFailed) -> Symptom:
     key = (fact.error.value, fact.fingerprint or fact.feedback)
     if key not in errors.known:
-        errors.known[key] = symptom(fact.error, fact.summary, fact.feedback)
+        errors.known[key] = symptom(fact.error, fact.why, fact.feedback)
     return errors.known[key]
 
 
@@ -222,7 +223,7 @@ def alike(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     for name, task in state.tasks.items():
         if task.trouble.failures and task.stage not in OVER:
             last = task.trouble.failures[-1]
-            groups.setdefault(symptom(last.error, last.summary, last.feedback), []).append(name)
+            groups.setdefault(symptom(last.error, last.why, last.feedback), []).append(name)
     return sorted(
         ((seen, names) for seen, names in groups.items() if len(names) > 1), key=lambda pair: -len(pair[1])
     )

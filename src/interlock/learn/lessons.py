@@ -62,13 +62,13 @@ def worth_learning(task: TaskState) -> list[Failure]:
             and failure.command in checks
             and failure.attempt < task.change.work.attempt
         ):
-            found.setdefault(symptom(failure.error, failure.summary, failure.feedback).id, failure)
+            found.setdefault(symptom(failure.error, failure.why, failure.feedback).id, failure)
     return list(found.values())
 
 
 def lesson_of(task: TaskState, failure: Failure, fix: Fix, landed: Candidate) -> Lesson:
     """Make a lesson of the failure and the landing after it, in our words; theirs are kept apart."""
-    seen = symptom(failure.error, failure.summary, failure.feedback)
+    seen = symptom(failure.error, failure.why, failure.feedback)
     name = sha256(f"{seen.id}\0{failure.command}\0{task.category}".encode()).hexdigest()[:8]
     told = (
         f"Attempt {failure.attempt} of {task.spec.id} failed in this way, and attempt {task.attempt} landed. "
@@ -139,7 +139,7 @@ def offer(
 def _fitting(state: State, task: TaskState) -> list[LessonState]:
     """The lessons in whose scope the task is, the most promising first."""
     last = task.trouble.failures[-1] if task.trouble.failures else None
-    seen = symptom(last.error, last.summary, last.feedback).id if last else ""
+    seen = symptom(last.error, last.why, last.feedback).id if last else ""
     # What the attempt that has just failed was given did not help, and may be why.
     tried = task.session.offered if last and last.attempt == task.attempt else ()
     found = []

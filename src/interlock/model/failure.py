@@ -14,7 +14,9 @@ import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason
 
 DIGITS = 12
 
@@ -87,8 +89,9 @@ LINE_CHARS = 300
 LINES_COMPARED = 20
 
 
-def symptom(error: ErrorClass, summary: str, feedback: str) -> Symptom:
+def symptom(error: ErrorClass, why: Reason | None, feedback: str) -> Symptom:
     """Return the symptom of a failure, the same for every task that it happens to."""
+    summary = failure_text(why)
     text = re.sub(ESCAPE, "", feedback) if "\x1b" in feedback else feedback
     told = _telling(text)
     line = normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]

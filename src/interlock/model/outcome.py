@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from interlock.model.durations import precisely
+from interlock.model.failure_words import failure_text
+from interlock.model.reason import Reason, said
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
@@ -157,7 +159,9 @@ class Report:
     base: Commit
     error: ErrorClass | None = None
     summary: str = ""
-    """One line for people."""
+    """The last words of the agent, or of its program."""
+    why: Reason | None = None
+    """The reason of `error`; None: the summary is all that is known."""
     exit_code: int | None = None
     commit: Commit | None = None
     """The agent's change, imported into the repository; also set on failure when there was a change."""
@@ -180,6 +184,16 @@ class Report:
     """The session ended well, with a question that a person has to answer."""
     denied: str = ""
     """The tool use that was denied to the agent to the end. It ended well all the same."""
+
+    @property
+    def text(self) -> str:
+        """Return one line for people."""
+        return failure_text(self.why) or self.summary
+
+    @property
+    def reason(self) -> Reason:
+        """Return the reason of `error`, as data."""
+        return self.why or said(self.summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Reasons as data: a code and its fields. Sentences are made from them in `ui/words`, and nowhere else.
 
 Rules:
-1. One code has one sentence. A new code adds its words to `ui/words`, and its line to
+1. One code has one sentence. A new code adds its words to `ui/words` (`model/failure_words.py` if agents read
+   them), and its line to
    `docs/reference/reasons.md`.
 2. A field is a value that a program can use: names, numbers, another reason. Text is in it only where a
    person, a program or an agent said it.
@@ -83,6 +84,36 @@ class Why(StrEnum):
     NOTHING_LEFT = "nothing-left"
     NOTHING_CHANGED = "nothing-changed"
     CHECK_STOPPED = "check-stopped"
+
+    CHECK_FAILED = "check-failed"
+    CONFLICT = "conflict"
+    UNCHANGED = "unchanged"
+    NO_RESULT = "no-result"
+    LEAK = "leak"
+    NONE_LANDS = "none-lands"
+    RESERVED = "reserved"
+    EXITED = "exited"
+    ENDED_SILENTLY = "ended-silently"
+    ENDED_BADLY = "ended-badly"
+    EXIT_DISAGREES = "exit-disagrees"
+    TOOK_TOO_LONG = "took-too-long"
+    WROTE_NOTHING = "wrote-nothing"
+    TOO_MUCH_OUTPUT = "too-much-output"
+    MEMORY_LIMIT = "memory-limit"
+    DISK_LIMIT = "disk-limit"
+    LEASE_ENDED = "lease-ended"
+    MODEL_SILENT = "model-silent"
+    NO_CHANGE = "no-change"
+    NOT_ALLOWED = "not-allowed"
+    HOOK_OBJECTED = "hook-objected"
+    NOT_RUN = "not-run"
+    CHECK_PROGRAM = "check-program"
+    NOT_IMPORTED = "not-imported"
+    NOT_REMOVED = "not-removed"
+    LOG_IN = "log-in"
+    GET_KEY = "get-key"
+    COUNTS_DIFFER = "counts-differ"
+    NOTED = "noted"
 
     LEASE_TIMEOUT = "lease-timeout"
     HOPELESS = "hopeless"

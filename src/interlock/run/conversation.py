@@ -20,6 +20,7 @@ from interlock.model.kinds import Wire
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Command, Ended, Exit, Processes
 from interlock.model.provider import provider_of
+from interlock.model.reason import Reason, Why
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
 from interlock.proxy.brake import Attendance, NoAccounts
@@ -97,8 +98,9 @@ class Conversation:
         self._scope = Scope(order.expected, place.path, self._clean_ask(news))
         hooks.guard = self._scope.objection
         if objection := await hooks.begin(prompt, resumed=bool(order.resume and order.resume.session)):
-            why = f"a hook of yours kept it from starting: {objection}"
-            return replace(report, error=ErrorClass.DENIED, summary=why)
+            return replace(
+                report, error=ErrorClass.DENIED, why=Reason(Why.HOOK_OBJECTED, {"text": objection})
+            )
         async with AsyncExitStack() as stack:
             stack.callback(hooks.drop)
             way = await self._way_to_model(stack)
@@ -127,7 +129,7 @@ class Conversation:
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)
             report = how_it_went(report, order, exited, verdict, way.seen())
-            account.ended(report.error, report.summary)
+            account.ended(report.error, report.text)
             return report
 
     def _read(self, context: LaunchContext) -> SessionRecord:

@@ -18,6 +18,7 @@ from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
+from interlock.model.reason import Reason, Why
 from interlock.model.session import SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import AttemptKey
@@ -203,7 +204,8 @@ class LocalExecutor:
             await self._workspaces.discard(workspace)
         except (InterlockError, OSError) as problem:
             # Its content is safe in the repository; a directory that stays is a matter for `gc`.
-            return noted(report, f"its workspace {workspace.home} could not be removed: {problem}")
+            left = {"path": str(workspace.home), "text": str(problem)}
+            return noted(report, Reason(Why.NOT_REMOVED, left))
         return report
 
     async def _set_aside(self, workspace: Workspace) -> Path:

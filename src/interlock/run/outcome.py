@@ -1,4 +1,4 @@
-"""The report on an attempt that ended: the class of its error, and one line for people.
+"""The report on an attempt that ended: the class of its error, and the reason.
 
 1. A limit of ours that ended the agent comes first, then its own word, then the model's trouble as the proxy
    saw it: that explains a failure, and contradicts a success.
@@ -10,9 +10,11 @@ from dataclasses import replace
 from interlock.agents.adapter import SessionVerdict
 from interlock.git.protocol import Collected
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
+from interlock.model.failure_words import failure_text
 from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
+from interlock.model.reason import Reason, Value, Why, said
 from interlock.model.session import Usage
 from interlock.proxy import CallError
 from interlock.run.network import ProxyRecord
@@ -46,6 +48,7 @@ def how_it_went(
         report,
         error=verdict.error,
         summary=verdict.summary,
+        why=verdict.why,
         exit_code=exited.code,
         tail=exited.tail,
         seconds=exited.seconds,
@@ -55,14 +58,14 @@ def how_it_went(
         asks=verdict.asks if verdict.error is None else None,
         denied=verdict.denied,
     )
-    for more in (note, _remedy(order) if verdict.error is ErrorClass.AUTH else ""):
-        report = noted(report, more) if more and more not in report.summary else report
+    for more in (note, _remedy(order) if verdict.error is ErrorClass.AUTH else None):
+        report = noted(report, more) if more and failure_text(more) not in report.text else report
     return report
 
 
 def _limited(order: Order, exited: Exit, verdict: SessionVerdict) -> SessionVerdict:
     if error := ENDED_BY.get(exited.ended):
-        return replace(verdict, error=error, summary=_stopped(order, exited))
+        return replace(verdict, error=error, why=_stopped(order, exited))
     return verdict
 
 
@@ -70,41 +73,44 @@ def _explained(verdict: SessionVerdict, trouble: CallError) -> SessionVerdict:
     """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
-    summary = f"{verdict.summary}: {trouble.text}" if verdict.error in UNEXPLAINED else trouble.text
+    why = said(trouble.text)
+    if verdict.error in UNEXPLAINED and verdict.why:
+        why = Reason(Why.MODEL_SILENT, {"text": trouble.text, "cause": verdict.why})
     pause = max(verdict.retry_after_seconds, trouble.retry_after_seconds)
-    return replace(verdict, error=trouble.error, summary=summary, retry_after_seconds=pause)
+    return replace(verdict, error=trouble.error, why=why, retry_after_seconds=pause)
 
 
-def reconciled(claimed: Usage | None, counted: Usage | None) -> tuple[Usage | None, str]:
-    """One count out of two, and what to say if they differ. Money only the program may know."""
+def reconciled(claimed: Usage | None, counted: Usage | None) -> tuple[Usage | None, Reason | None]:
+    """One count out of two, and a note if they differ. Money only the program may know."""
     if counted is None or counted.calls == 0:
-        return claimed, ""
+        return claimed, None
     if claimed is None:
-        return counted, ""
+        return counted, None
     cost = counted.cost_usd if counted.cost_usd is not None else claimed.cost_usd
-    said, seen = ((count.input_tokens, count.output_tokens) for count in (claimed, counted))
-    note = "" if said == seen else f"it counted {said[0]}/{said[1]} tokens, the proxy {seen[0]}/{seen[1]}"
+    own, seen = ((count.input_tokens, count.output_tokens) for count in (claimed, counted))
+    counts = {"input": own[0], "output": own[1], "seen_input": seen[0], "seen_output": seen[1]}
+    note = None if own == seen else Reason(Why.COUNTS_DIFFER, counts)
     return replace(counted, cost_usd=cost), note
 
 
-def _remedy(order: Order) -> str:
+def _remedy(order: Order) -> Reason:
     """Return the act of a person without which no attempt can succeed."""
     agent = order.agent
     if agent.login:
-        return f"log in with {agent.use} again, as the user who runs Interlock"
-    variable = agent.key_env or KINDS[agent.use].key_env
-    return f"set {variable} to a valid key" if variable else f"name its key in agents.{agent.name}.key_env"
+        return Reason(Why.LOG_IN, {"use": agent.use})
+    return Reason(Why.GET_KEY, {"variable": agent.key_env or KINDS[agent.use].key_env, "agent": agent.name})
 
 
 def not_run(report: Report, order: Order, problem: UserError) -> Report:
     """The agent could not be run, or not be watched."""
     agent = order.agent
-    report = replace(report, error=ErrorClass.OUTSIDE, summary=f'agent "{agent.name}": {say(problem)}')
+    why = Reason(Why.NOT_RUN, {"agent": agent.name, "text": say(problem)})
+    report = replace(report, error=ErrorClass.OUTSIDE, why=why)
     if isinstance(problem, CannotStart):
-        hint = f"check agents.{agent.name}.run in task-graph.yaml" if agent.run else f"install {agent.use}"
-        if agent.run and agent.run[0].startswith("."):
-            hint += ", and that the program is committed: a workspace holds what git knows"
-        return noted(replace(report, error=ErrorClass.MISSING), hint)
+        fields: dict[str, Value] = {"use": agent.use}
+        if agent.run:
+            fields = {"agent": agent.name, "relative": agent.run[0].startswith(".")}
+        return noted(replace(report, error=ErrorClass.MISSING), Reason(Why.CHECK_PROGRAM, fields))
     return report
 
 
@@ -118,24 +124,32 @@ def with_work(report: Report, collected: Collected) -> Report:
     if report.error or report.asks:
         return report
     if report.denied:
-        return replace(report, error=ErrorClass.DENIED, summary=report.denied)
-    said = f': "{report.summary}"' if report.summary else ""
-    return replace(
-        report, error=ErrorClass.NO_CHANGE, summary=f"the agent ended well but changed nothing{said}"
-    )
+        why = Reason(Why.NOT_ALLOWED, {"text": report.denied})
+        return replace(report, error=ErrorClass.DENIED, why=why)
+    why = Reason(Why.NO_CHANGE, {"text": report.summary} if report.summary else {})
+    return replace(report, error=ErrorClass.NO_CHANGE, why=why)
 
 
 def kept(report: Report, problem: InterlockError | OSError, path: str) -> Report:
     """The agent's work could not be imported, so its directory is kept."""
     refused = isinstance(problem, RejectedObjects)
     error = report.error or (ErrorClass.REJECTED if refused else ErrorClass.ENVIRONMENT)
-    why = str(problem) if refused else f"its work cannot be imported: {say(problem)}"
-    return noted(replace(report, error=error), f"{why}; its workspace is kept at {path}")
+    fields: dict[str, Value] = {
+        "text": str(problem) if refused else say(problem),
+        "refused": refused,
+        "path": path,
+    }
+    return noted(replace(report, error=error), Reason(Why.NOT_IMPORTED, fields))
 
 
-def noted(report: Report, note: str) -> Report:
-    """One more thing to say about it."""
-    return replace(report, summary=f"{report.summary}; {note}" if report.summary else note)
+def noted(report: Report, note: Reason) -> Report:
+    """One more thing to say about it. A report without an error has only words."""
+    if report.error is None:
+        text = failure_text(note)
+        return replace(report, summary=f"{report.summary}; {text}" if report.summary else text)
+    return replace(
+        report, why=Reason(Why.NOTED, {"cause": report.reason, "note": note}) if report.text else note
+    )
 
 
 def say(problem: InterlockError | OSError) -> str:
@@ -144,17 +158,17 @@ def say(problem: InterlockError | OSError) -> str:
     return f"{problem}; {hint}" if hint else str(problem)
 
 
-def _stopped(order: Order, exited: Exit) -> str:
+def _stopped(order: Order, exited: Exit) -> Reason:
     match exited.ended:
         case Ended.TIMEOUT:
-            return f"stopped: it took longer than {order.timeout_seconds:g} s"
+            return Reason(Why.TOOK_TOO_LONG, {"seconds": order.timeout_seconds})
         case Ended.IDLE:
-            return f"stopped: it wrote nothing for {order.idle_seconds:g} s"
+            return Reason(Why.WROTE_NOTHING, {"seconds": order.idle_seconds})
         case Ended.OUTPUT:
-            return f"stopped: it wrote more than {exited.log_bytes / 1024**2:g} MiB of output"
+            return Reason(Why.TOO_MUCH_OUTPUT, {"bytes": exited.log_bytes})
         case Ended.MEMORY:
-            return "killed: it took more memory than memory_limit_bytes allows"
+            return Reason(Why.MEMORY_LIMIT)
         case Ended.DISK:
-            return "stopped: it has more on the disk than disk_limit_bytes allows"
+            return Reason(Why.DISK_LIMIT)
         case _:
-            return "stopped: its lease was not renewed in time"
+            return Reason(Why.LEASE_ENDED)

@@ -93,8 +93,9 @@ class SessionRecord:
         return replace(
             verdict,
             summary=shown(self._clean(verdict.summary)),
+            why=verdict.why.map_text(lambda text: shown(self._clean(text))) if verdict.why else None,
             session=verdict.session or self.id,
-            denied=f"it was not allowed to {denied}" if denied else "",
+            denied=denied,
             asks=self._closing.asks("" if self._tail else self._clean(exited.tail)),
         )
 

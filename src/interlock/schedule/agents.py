@@ -134,7 +134,7 @@ def _was_cut_off(_state: State, _task: TaskState, _usual: Agent, _now: float) ->
 
 def _has_failed(_state: State, task: TaskState, usual: Agent, _now: float) -> Reason:
     last = next(failure for failure in reversed(task.trouble.failures) if failure.agent == usual.name)
-    fields: dict[str, Value] = {"agent": usual.name, "attempt": last.attempt, "cause": said(last.summary)}
+    fields: dict[str, Value] = {"agent": usual.name, "attempt": last.attempt, "cause": last.why or said("")}
     return Reason(Why.AGENT_FAILED, fields)
 
 

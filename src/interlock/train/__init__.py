@@ -7,10 +7,11 @@ from interlock.train import retry
 from interlock.train.judge import Verdict, judge
 from interlock.train.lane import is_forsaken, moves
 from interlock.train.message import message
-from interlock.train.refusal import refusal
+from interlock.train.refusal import check_failed, refusal
 
 __all__ = [
     "Verdict",
+    "check_failed",
     "is_forsaken",
     "judge",
     "message",

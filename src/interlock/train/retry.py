@@ -34,6 +34,7 @@ from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, PhaseKind, TaskId
@@ -86,10 +87,10 @@ def stopped(key: PhaseKey, archived: str) -> f.PhaseDeferred:
     return f.PhaseDeferred(*key, why=Reason(Why.STOPPED), retry_after_seconds=0.0, archived=archived)
 
 
-def failed(key: PhaseKey, error: ErrorClass, summary: str) -> f.PhaseFailed:
+def failed(key: PhaseKey, error: ErrorClass, why: Reason) -> f.PhaseFailed:
     """Return the failure of a phase that came to no result of its own."""
     return f.PhaseFailed(
-        *key, error=error, summary=summary, fingerprint=summary, retry_after_seconds=DEFER_SECONDS
+        *key, error=error, why=why, fingerprint=failure_text(why), retry_after_seconds=DEFER_SECONDS
     )
 
 
@@ -194,5 +195,5 @@ def _retries_used(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | Non
 
 def _end(setback: f.PhaseFailed, code: Why, **fields: str | int) -> f.TaskFailed:
     """Return the end of the task for a reason that the summary of its last failure belongs to."""
-    why = Reason(code, {**fields, "cause": said(setback.summary)})
+    why = Reason(code, {**fields, "cause": setback.why or said("")})
     return f.TaskFailed(setback.task, setback.attempt, why)

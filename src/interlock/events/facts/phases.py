@@ -182,7 +182,7 @@ class PhaseFailed(PhaseFact):
     """The phase did not do what it should; what was learned goes back as feedback."""
 
     error: ErrorClass = ErrorClass.EXIT
-    summary: str = ""
+    why: Reason | None = None
     fingerprint: str = ""
     feedback: str = ""
     seconds: float = 0.0

@@ -32,6 +32,7 @@ from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.reading import all_rows
+from interlock.ui.words.reasons import reason_text
 from interlock.verify.protocol import CheckOrder
 
 AGENTS = 4
@@ -191,7 +192,7 @@ def _told(fact: f.PhaseFailed) -> str:
         return "failed its own check, got the reason as feedback, and passed on its next attempt"
     if fact.error is ErrorClass.CHECK:
         return "passed alone but failed on top of what had landed; caught before main, retried, and landed"
-    return fact.summary
+    return reason_text(fact.why)
 
 
 def _agent_spans(rows: Sequence[Recorded], task: str) -> list[tuple[float, float]]:

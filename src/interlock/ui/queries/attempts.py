@@ -45,6 +45,8 @@ class PhaseStory:
     """The usage of its agent; None: unknown."""
     reason: dict[str, object] | None = None
     """The reason for its start, as data."""
+    end_reason: dict[str, object] | None = None
+    """The reason for which it failed, was lost or was postponed, as data."""
     agent_reason: dict[str, object] | None = None
     """The reason for its agent, as data; None if there was no choice."""
 
@@ -142,8 +144,9 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     phase.usage = getattr(fact, "usage", None) or phase.usage
     if isinstance(fact, f.CandidateStale):
         phase.text = reason_text(fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main}))
-    elif isinstance(fact, f.PhaseLost | f.PhaseDeferred):
+    elif isinstance(fact, f.PhaseFailed | f.PhaseLost | f.PhaseDeferred):
         phase.text = reason_text(fact.why)
+        phase.end_reason = reason_object(fact.why) if fact.why else None
 
 
 def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:

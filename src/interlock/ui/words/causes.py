@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from interlock.engine.scope_words import SCOPE_WORDS, scope_text
 from interlock.model.claim import described
 from interlock.model.durations import lasting
+from interlock.model.failure_words import FAILURES, failure_text
 from interlock.model.reason import Reason, Value, Why
 from interlock.ui.plain import counted
 
@@ -137,6 +138,7 @@ CAUSES: Mapping[str, Words] = {
     Why.MAIN_FOUND: lambda _, __: "found there",
     Why.UPSTREAM_MERGED: lambda reason, _: f"merged {reason.text('upstream')}",
     Why.TASK_LANDED: lambda reason, _: f"{', '.join(reason.tasks)} landed",
+    **dict.fromkeys(FAILURES, lambda reason, _: failure_text(reason)),
     **dict.fromkeys(SCOPE_WORDS, lambda reason, _: scope_text(reason)),
     Why.CHECK_GONE: lambda _, __: "no check that was red is still one of its checks",
     Why.NO_FIX_SEEN: lambda _, __: (

@@ -44,7 +44,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         if fact.why
         else f"{fact.task}: main moved after the checks; retrying on {fact.main[:12]}",
     ),
-    f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {fact.summary}"),
+    f.PhaseFailed: lambda fact: ("yellow", f"{fact.task}: {fact.phase} failed: {reason_text(fact.why)}"),
     f.PhaseLost: lambda fact: ("yellow", f"{fact.task}: {fact.phase} lost: {reason_text(fact.why)}"),
     f.PhaseDeferred: lambda fact: ("yellow", f"{fact.task}: {fact.phase} postponed: {reason_text(fact.why)}"),
     f.TaskFailed: lambda fact: ("red", f"{fact.task}: FAILED: {reason_text(fact.why)}"),

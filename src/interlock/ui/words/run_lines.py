@@ -8,7 +8,7 @@ from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.outcome import WAITS
 from interlock.model.provider import provider_of
-from interlock.model.reason import Reason, Why, said
+from interlock.model.reason import Reason, Why
 from interlock.model.task import PhaseKind, TaskId
 from interlock.ui.plain import counted, inert
 from interlock.ui.words.facts import clock
@@ -100,7 +100,7 @@ def _refused(fact: f.Fact, state: State) -> tuple[str, Reason | None, float] | N
     if isinstance(fact, f.PhaseFailed) and fact.error in WAITS and fact.task in state.tasks:
         task = state.tasks[fact.task]
         provider = provider_of(task.who)
-        return (provider, said(fact.summary), task.queue.not_before) if provider else None
+        return (provider, fact.why, task.queue.not_before) if provider else None
     return None
 
 

@@ -1,0 +1,163 @@
+"""Words for the reasons of failed phases. The next agent reads them in its prompt, and failures are compared
+by them, so they are made here and not in `ui/words`, which shows people the same."""
+
+from collections.abc import Callable, Mapping
+
+from interlock.model.durations import precisely
+from interlock.model.reason import Reason, Why
+from interlock.model.suite import Unable
+
+DEPTH = 8
+"""A log may hold reasons behind reasons without end."""
+
+
+def failure_text(why: Reason | None, depth: int = 1) -> str:
+    """Return the sentence for the reason of a failure; '' if there is none."""
+    if why is None or depth > DEPTH:
+        return ""
+    words = _WORDS.get(why.code)
+    return words(why, failure_text(why.cause, depth + 1)) if words else why.text("text")
+
+
+def check_ending(why: Reason) -> str:
+    """Return how a red check ended, as the rest of a sentence about its command."""
+    unable, how, flaw = why.text("unable"), _how(why), _after(why.text("flaw"))
+    if unable == Unable.NO_TESTS:
+        return f"does not show that any test ran{flaw}" if flaw else "ran no tests"
+    if why.fields.get("timed_out"):
+        return how
+    if unable == Unable.SETUP:
+        return f"was not started: the set-up `{why.text('about')}` {how}"
+    if unable:
+        return f"cannot run any more ({how})"
+    fewer, half = int(why.number("fewer_passed")), int(why.number("main_passed"))
+    is_counted = fewer and not why.names("newly_failing") and not why.names("vanished")
+    parts = [
+        _listed("fails tests that do not fail on main", why, "newly_failing"),
+        _listed("did not pass tests that pass on main", why, "vanished"),
+        f"passed {fewer} fewer tests than main" if is_counted else "",
+        f"keeps fewer than half of the {half} tests of main{flaw}" if half else "",
+        f"failed for another reason than on main{_after(why.text('other_reason'))}"
+        if why.fields.get("unlike_main")
+        else "",
+    ]
+    return " and ".join(part for part in parts if part) or how
+
+
+def _how(why: Reason) -> str:
+    if usual := why.number("usual_seconds"):
+        return f"was stopped after {precisely(why.number('seconds'))} (usually {precisely(usual)})"
+    return "timed out" if why.fields.get("timed_out") else f"exited {why.text('exit_code')}"
+
+
+def _listed(what: str, why: Reason, name: str) -> str:
+    names = why.names(name)
+    left = int(why.number(f"{name}_count")) - len(names)
+    return f"{what} ({', '.join(names)}{f' and {left} more' if left > 0 else ''})" if names else ""
+
+
+def _check_failed(why: Reason, _: str) -> str:
+    others = int(why.number("others"))
+    more = f" (and {others} more)" if others else ""
+    return f"`{why.text('command')}` {check_ending(why)} on the change merged onto main{more}"
+
+
+def _secret(why: Reason, _: str) -> str:
+    places = why.names("places")
+    more = int(why.number("count")) - len(places)
+    where = ", ".join(places) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"it would put a secret on main: {where}; read it from the environment or a file that git ignores. "
+        "A person can allow a file with land_files"
+    )
+
+
+def _unchanged(why: Reason, because: str) -> str:
+    what = "its change is already on main" if why.fields.get("on_main") else "the agent changed nothing"
+    return f"{what}, and {because}"
+
+
+def _noted(why: Reason, because: str) -> str:
+    note = why.fields.get("note")
+    return f"{because}; {failure_text(note, DEPTH) if isinstance(note, Reason) else ''}"
+
+
+def _exited(why: Reason, _: str) -> str:
+    signal, said = int(why.number("signal")), why.text("text")
+    by = f"was killed by signal {signal}" if signal else f"exited with status {why.text('exit_code')}"
+    return f"the agent {by}" + (f': "{said}"' if said else "")
+
+
+def _check_program(why: Reason, _: str) -> str:
+    if why.text("use"):
+        return f"install {why.text('use')}"
+    committed = ", and that the program is committed: a workspace holds what git knows"
+    relative = committed if why.fields.get("relative") else ""
+    return f"check agents.{why.text('agent')}.run in task-graph.yaml{relative}"
+
+
+def _not_imported(why: Reason, _: str) -> str:
+    what = "" if why.fields.get("refused") else "its work cannot be imported: "
+    return f"{what}{why.text('text')}; its workspace is kept at {why.text('path')}"
+
+
+def _get_key(why: Reason, _: str) -> str:
+    if variable := why.text("variable"):
+        return f"set {variable} to a valid key"
+    return f"name its key in agents.{why.text('agent')}.key_env"
+
+
+def _after(text: str) -> str:
+    return f": {text}" if text else ""
+
+
+Words = Callable[[Reason, str], str]
+_WORDS: Mapping[str, Words] = {
+    Why.CHECK_FAILED: _check_failed,
+    Why.CONFLICT: lambda why, _: (
+        f"conflicts with changes that landed meanwhile in {', '.join(why.names('paths'))}"
+    ),
+    Why.UNCHANGED: _unchanged,
+    Why.NO_RESULT: lambda why, _: f"no result after {why.number('seconds'):.0f} s",
+    Why.LEAK: _secret,
+    Why.NONE_LANDS: lambda why, _: f"none of its changes may land: {', '.join(why.names('files'))}",
+    Why.RESERVED: lambda why, _: (
+        f"it changed {', '.join(why.names('paths'))}, which controls what agents may do or what your machine "
+        "runs; only a person may change that"
+    ),
+    Why.EXITED: _exited,
+    Why.ENDED_SILENTLY: lambda why, _: f"{_exited(why, '')} without saying how it went",
+    Why.ENDED_BADLY: lambda why, _: f"{_exited(why, '')} with an error",
+    Why.EXIT_DISAGREES: lambda why, _: (
+        f"it said that all went well, and exited with status {why.text('exit_code')}"
+    ),
+    Why.TOOK_TOO_LONG: lambda why, _: f"stopped: it took longer than {why.number('seconds'):g} s",
+    Why.WROTE_NOTHING: lambda why, _: f"stopped: it wrote nothing for {why.number('seconds'):g} s",
+    Why.TOO_MUCH_OUTPUT: lambda why, _: (
+        f"stopped: it wrote more than {why.number('bytes') / 1024**2:g} MiB of output"
+    ),
+    Why.MEMORY_LIMIT: lambda _, __: "killed: it took more memory than memory_limit_bytes allows",
+    Why.DISK_LIMIT: lambda _, __: "stopped: it has more on the disk than disk_limit_bytes allows",
+    Why.LEASE_ENDED: lambda _, __: "stopped: its lease was not renewed in time",
+    Why.MODEL_SILENT: lambda why, because: f"{because}{_after(why.text('text'))}",
+    Why.NO_CHANGE: lambda why, _: (
+        "the agent ended well but changed nothing" + (f': "{why.text("text")}"' if why.text("text") else "")
+    ),
+    Why.NOT_ALLOWED: lambda why, _: f"it was not allowed to {why.text('text')}",
+    Why.HOOK_OBJECTED: lambda why, _: f"a hook of yours kept it from starting: {why.text('text')}",
+    Why.NOT_RUN: lambda why, _: f'agent "{why.text("agent")}": {why.text("text")}',
+    Why.CHECK_PROGRAM: _check_program,
+    Why.NOT_IMPORTED: _not_imported,
+    Why.NOT_REMOVED: lambda why, _: (
+        f"its workspace {why.text('path')} could not be removed: {why.text('text')}"
+    ),
+    Why.LOG_IN: lambda why, _: f"log in with {why.text('use')} again, as the user who runs Interlock",
+    Why.GET_KEY: _get_key,
+    Why.COUNTS_DIFFER: lambda why, _: (
+        f"it counted {why.text('input')}/{why.text('output')} tokens, "
+        f"the proxy {why.text('seen_input')}/{why.text('seen_output')}"
+    ),
+    Why.NOTED: _noted,
+}
+FAILURES = tuple(_WORDS)
+"""The codes that have their words here."""
