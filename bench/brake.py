@@ -13,7 +13,7 @@ from bench.provider import AGENT, HiddenLimit, graph_of, serving
 from bench.scratch import scratch_repository
 from bench.table import Row
 from bench.traffic import Server, simulate
-from interlock.proxy.brake.account import Account, account_of
+from interlock.proxy.brake.brake import Account, account_of
 from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.throttle import Throttle
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from interlock.proxy.brake.account import Account
+from interlock.proxy.brake.brake import Account
 from interlock.proxy.brake.limit import Ticket
 from interlock.proxy.brake.throttle import CallVerdict, Ending
 

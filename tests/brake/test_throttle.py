@@ -4,7 +4,7 @@ import pytest
 
 from bench.traffic import Server, simulate
 from interlock.model.reason import said
-from interlock.proxy.brake.account import Account, account_of
+from interlock.proxy.brake.brake import Account, account_of
 from interlock.proxy.brake.limit import COLD, CallLimit, Ticket
 from interlock.proxy.brake.throttle import BREAKS, CHECK_AHEAD_SECONDS, CallVerdict, Ending, Throttle
 
