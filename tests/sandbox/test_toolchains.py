@@ -83,7 +83,7 @@ def test_a_virtual_environment_comes_with_the_python_it_was_made_with(home: Path
 
 
 def python_installation(folder: Path) -> Path:
-    (folder / "lib").mkdir(parents=True)
+    (folder / "lib/python3.12").mkdir(parents=True)
     return program(folder / "bin/python3")
 
 
@@ -101,11 +101,44 @@ def test_the_checkouts_environment_lets_in_its_python_although_neither_is_on_the
 
 
 def test_a_pyvenv_cfg_lets_in_nothing_but_a_python(home: Path) -> None:
-    """A repository may hold one, and it may say anything."""
-    (home / "papers").mkdir()
-    (home / "project/.venv").mkdir(parents=True)
-    (home / "project/.venv/pyvenv.cfg").write_text(f"home = {home}/papers\n")
+    """It may say anything."""
+    (home / "papers/python3").mkdir(parents=True)
+    program(home / "work/bin/python3")
+    (home / "work/lib").mkdir()
+    for name, folder in {"a": home / "papers", "b": home / "work/bin", "c": "/etc"}.items():
+        (home / "project" / name).mkdir(parents=True)
+        (home / "project" / name / "pyvenv.cfg").write_text(f"home = {folder}\n")
     assert found(home) == Toolchains()
+
+
+def test_what_git_tracks_leads_to_no_folder_of_the_host(home: Path) -> None:
+    project = home / "project"
+    real = python_installation(home / "pythons/3.12")
+    names = [".venv", "link", "config", "linked/bin", "inner", "bin"]
+    for name in names:
+        (project / name).mkdir(parents=True)
+    (project / "inner/.git").mkdir()
+    (project / ".venv/bin").symlink_to(project / "linked/bin")
+    (project / "linked/bin/python").symlink_to(project / "link/python")
+    (project / "link/python").symlink_to(real)
+    (project / "bin/tool").symlink_to(real)
+    for name in (".venv", "config", "inner", "bin"):
+        (project / name / "pyvenv.cfg").write_text(f"home = {real.parent}\n")
+    tracked = {"link/python", "config/pyvenv.cfg", "bin/tool", "bin/pyvenv.cfg"}
+    environ = {"HOME": str(home), "PATH": f"{project}/bin", "VIRTUAL_ENV": f"{project}/config"}
+
+    def search(wanted: str, tracked: set[str]) -> Toolchains:
+        return find_toolchains([wanted], environ, str(project), (), tracked.intersection)
+
+    got = search("auto", tracked)
+    assert got.folders == (f"{project}/bin", f"{project}/config")
+    assert sorted(got.left_out) == [f"{project}/{name}" for name in (".venv", "bin", "config", "inner")]
+    assert str(real.parent.parent) in search("auto", set()).folders
+    assert search("config", tracked).folders == (f"{project}/config",)
+    (project / "tools").symlink_to(home / "pythons")
+    assert search("tools", set()).folders == (f"{project}/tools",)
+    with pytest.raises(UsageError, match="link that git tracks"):
+        search("tools", {"tools"})
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,33 @@ def test_an_agent_that_takes_too_much_memory_fails_and_that_is_the_reason(scratc
     assert failed["reason"]["code"] == "memory-limit"
 
 
+def test_no_tracked_virtual_environment_shows_a_folder_of_the_host(scratch: Scratch, tmp_path: Path) -> None:
+    """One that an agent lands, or that came with the clone, by its file or by its link."""
+    other = tmp_path / "other"
+    for folder in ("bin", "lib/python3.12"):
+        (other / folder).mkdir(parents=True)
+    for name in ("python", "python3"):
+        (other / "bin" / name).write_text("#!/bin/sh\n")
+        (other / "bin" / name).chmod(0o755)
+    (other / "secret").write_text("private")
+    (scratch.root / "z/bin").mkdir(parents=True)
+    (scratch.root / "z/pyvenv.cfg").write_text("\n")
+    (scratch.root / "z/bin/python3").symlink_to(other / "bin/python3")
+    reads = f"cat '{other}/secret' /etc/shadow /etc/hostname > 'b.txt' 2>&1; true"
+    lands = f"mkdir x y; echo home = /etc > x/pyvenv.cfg; echo home = '{other}/bin' > y/pyvenv.cfg"
+    scratch.graph(
+        "  a: {goal: x}\n  b: {goal: x, needs: [a]}\n",
+        f"case $INTERLOCK_TASK_ID in a) {lands};; b) {reads};; esac",
+    )
+    scratch.interlock("run", "--only", "a")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:y/pyvenv.cfg") == f"home = {other}/bin"
+    assert scratch.git("show", "main:b.txt").count("No such file or directory") == 3
+    rows = json.loads(scratch.interlock("doctor", "--no-checks", "--json"))["checks"]
+    (row,) = [str(row) for row in rows if "git tracks files of" in str(row)]
+    assert all(f"{scratch.root}/{name}" in row for name in "xyz")
+
+
 def test_doctor_names_the_sandbox_its_toolchains_and_what_holds_the_limits(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: x}\n")
     said = scratch.interlock("doctor", code=None)

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from interlock.engine.calls import Calls
@@ -30,6 +30,7 @@ from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
 from interlock.git.branch import finish_move
+from interlock.git.checkout import tracked_files
 from interlock.git.discover import discover
 from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
@@ -150,7 +151,12 @@ class Project(Calls):
         hidden = (str(self.place.common_dir), str(self.state_dir))
         settings = self.settings
         return SandboxRequest(
-            settings.sandbox, settings.toolchains, settings.container_image, str(self.root), hidden
+            settings.sandbox,
+            settings.toolchains,
+            settings.container_image,
+            str(self.root),
+            hidden,
+            partial(tracked_files, self.place),
         )
 
     @cached_property

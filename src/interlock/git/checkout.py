@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from interlock.git.command import Difference, Git
+from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 
 _NAMED_MOST = 400
@@ -185,3 +186,15 @@ async def look_at(place: Place) -> Checkout:
     if trees:
         return Checkout(CheckoutState.CLEAN, trees[0].path)
     return Checkout(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
+
+
+def tracked_files(place: Place, paths: Sequence[str]) -> frozenset[str]:
+    """Return those of some paths that are in the index of the user's checkout; all if git cannot tell."""
+    if place.work_tree is None:
+        return frozenset()
+    words = (f":(top,literal){path}" for path in paths)
+    try:
+        said = place.checkout_git.run_now("ls-files", "-z", "--", *words)
+    except GitFailed:
+        return frozenset(paths)
+    return frozenset(map(os.fsdecode, said.split(b"\0"))) & frozenset(paths)

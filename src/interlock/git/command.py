@@ -184,6 +184,14 @@ class Git:
             raise GitFailed(argv[0], output.err)
         return output
 
+    def run_now(self, *argv: str) -> bytes:
+        """Wait here for one short git command, and return its output; for callers outside of a loop."""
+        process = _spawn(self, argv, b"")
+        out, err = process.communicate()
+        if process.returncode:
+            raise GitFailed(argv[0], err.decode(errors="replace"))
+        return out
+
     async def names(self, *revisions: str) -> list[str | None]:
         """Resolve each revision to an object, or None if there is none. Starts one process at most, and one
         for each revision with a line feed."""

@@ -3,13 +3,14 @@
 import functools
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from interlock.model.sandbox import Sandbox
 from interlock.process.containment import Containment, strongest
 from interlock.process.probe import Probed, probe
 from interlock.sandbox.bubblewrap import find_bubblewrap
+from interlock.sandbox.checkout import Tracked
 from interlock.sandbox.confinement import Confinement, Unconfined
 from interlock.sandbox.container import find_container
 from interlock.sandbox.landlock import Landlock
@@ -34,6 +35,7 @@ class SandboxRequest:
     """The project's own folder: relative names start there, and no toolchain may be around it."""
     hidden: tuple[str, ...] = ()
     """Folders that no toolchain may let in."""
+    tracked: Tracked = field(default=lambda _: (), compare=False)
 
 
 WHATEVER_WORKS = SandboxRequest()
@@ -73,7 +75,7 @@ def try_all(wanted: SandboxRequest) -> tuple[SandboxTrial, ...]:
     """Try what is wanted, strongest first, up to the first that works. Once: it is the same every time."""
     if wanted.kind == Sandbox.CONTAINER.value:
         return (_try_container(wanted.image),)
-    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden)
+    toolchains = find_toolchains(wanted.toolchains, os.environ, wanted.root, wanted.hidden, wanted.tracked)
     tried: list[SandboxTrial] = []
     for kind, attempt in _ATTEMPTS.items():
         if wanted.kind in ("auto", kind.value):

@@ -8,7 +8,8 @@ sandbox. They are read-only there, and the files in them that hold credentials a
    by its name, or with libraries beside its programs and no repository in it.
 3. A link in such a folder lets in the installation that it leads to.
 4. A virtual environment in the checkout, or in a cache of its tools, lets in the Python it was made with.
-5. Nothing on the list of private folders is let in, and no folder around one: a repository's own settings
+5. A file or link that git tracks lets in nothing: its author, or an agent, could name any folder of the host.
+6. Nothing on the list of private folders is let in, and no folder around one: a repository's own settings
    must not be able to show an agent the person's keys.
 """
 
@@ -19,13 +20,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.model.errors import UsageError
+from interlock.sandbox.checkout import CONFIG, Checkout, Tracked
 from interlock.sandbox.home_caches import find_caches
 
 AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
 """Always there."""
+SHARED = (
+    *("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys"),
+    *("/tmp", "/usr", "/usr/local", "/var", "/var/lib", "/var/tmp"),  # noqa: S108 - named to be kept out
+)
+"""Folders that hold more than one installation: none is let in whole unless it is named."""
+NO_PYTHON_BELOW = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
 MOST_LINKS = 2000
 """The most links of one folder that are followed."""
+PYTHONS = ("python", "python3")
+MOST_ENVIRONMENTS = 200
 
 KNOWN = (
     # path below HOME, the variable by which its programs find it when HOME is another one
@@ -119,21 +129,26 @@ class Toolchains:
     """Files in them that are blank."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables that their programs need when HOME is another one."""
+    left_out: tuple[str, ...] = ()
+    """Virtual environments of the project whose Python is not let in, as git tracks files of them."""
 
 
 NO_TOOLCHAINS = Toolchains()
 
 
 def find_toolchains(
-    wanted: Iterable[str], environ: Mapping[str, str], root: str = "", hidden: Iterable[str] = ()
+    wanted: Iterable[str],
+    environ: Mapping[str, str],
+    root: str = "",
+    hidden: Iterable[str] = (),
+    tracked: Tracked = lambda _: (),
 ) -> Toolchains:
     """The folders that are `wanted`: `auto`, or by name, which may be relative to the project's `root`.
 
     Never one around the project, and none that is, is in or is around a `hidden` folder.
     """
     home = os.path.realpath(environ.get("HOME") or "/nonexistent")
-    around = (home, os.path.realpath(root)) if root else (home,)
-    search = _Search(home, around, tuple(os.path.realpath(path) for path in hidden))
+    search = _Search(home, Checkout(root, tracked), tuple(os.path.realpath(path) for path in hidden))
     for word in wanted:
         if word == AUTO:
             search.automatic(environ)
@@ -145,16 +160,19 @@ def find_toolchains(
     masked = tuple(
         path for folder in folders for name in CREDENTIALS if os.path.lexists(path := f"{folder}/{name}")
     )
-    return Toolchains(folders, masked, {**_variables(folders, environ), **search.env})
+    env = {**_variables(folders, environ), **search.env}
+    return Toolchains(folders, masked, env, tuple(search.left_out))
 
 
 class _Search:
-    def __init__(self, home: str, around: tuple[str, ...], hidden: tuple[str, ...]) -> None:
+    def __init__(self, home: str, checkout: Checkout, hidden: tuple[str, ...]) -> None:
         self._home = home
-        self._around = around
+        self._checkout = checkout
+        self._around = tuple(filter(None, (home, checkout.root)))
         self._kept_out = (*(f"{home}/{name}" for name in PRIVATE), *hidden)
         self.found: dict[str, None] = {}
         """Folders in the order of finding."""
+        self.left_out: list[str] = []
         self._seen: set[Path] = set()
         self.env: dict[str, str] = {}
         """Variables that tell tools where their caches are."""
@@ -169,8 +187,14 @@ class _Search:
 
     def project(self, root: str, environ: Mapping[str, str]) -> None:
         """Add what the project's own files point to: the Python of its environments, caches of its tools."""
-        for environment in _environments(Path(root)):
-            self._pythons(environment)
+        environments = list(itertools.islice(_environments(Path(root)), MOST_ENVIRONMENTS))
+        ways = {each: [each / CONFIG, *(each / "bin" / name for name in PYTHONS)] for each in environments}
+        vouched = set(self._checkout.vouched(path for way in ways.values() for path in way))
+        for environment, way in ways.items():
+            if vouched.issuperset(way):
+                self._pythons(environment)
+            else:
+                self.left_out.append(str(environment))
         for cache in find_caches(root, self._home, environ):
             self.env |= cache.env
             for folder in cache.folders:
@@ -179,30 +203,41 @@ class _Search:
                 self._pythons(environment)
 
     def _pythons(self, environment: Path) -> None:
-        """Add the folders of a Python only: a repository may hold a pyvenv.cfg that names any folder."""
-        names = ("python", "python3")
-        links = [link for name in names if (link := environment / "bin" / name).is_symlink()]
+        """Add the Python that an environment was made with, if it is one."""
+        links = [link for name in PYTHONS if (link := environment / "bin" / name).is_symlink()]
         for home in (*_homes(environment), *(link.resolve().parent for link in links)):
-            if any(os.access(home / name, os.X_OK) for name in names):
+            if _has_python(home) and not is_below(os.path.realpath(home), NO_PYTHON_BELOW):
                 self._installation(home)
 
     def named(self, path: str) -> None:
         """A person's, or a repository's, own choice: no private folder, and none around one."""
-        if not self._may(os.path.realpath(path)):
+        real = os.path.realpath(path)
+        if not self._may(real):
             raise UsageError(
                 f"toolchains: {path} is, or holds, a private folder that agents must not read",
                 "name the folder of the tool itself",
             )
-        self._add(Path(path))
-        for home in _homes(Path(path)):
-            self._installation(home)
+        if not self._checkout.has(real) and not self._checkout.vouched([Path(path)]):
+            raise UsageError(
+                f"toolchains: {path} is reached through a link that git tracks, and a change may redirect it",
+                "name the folder that it leads to",
+            )
+        if _is_open(Path(path)):
+            self.found[path] = None
+        self._behind(Path(path))
+
+    def _behind(self, environment: Path) -> None:
+        """Add the Python of an environment that is on the PATH or named: rule 5."""
+        if self._checkout.vouched([environment / CONFIG]):
+            for home in _homes(environment):
+                self._installation(home)
 
     def _programs(self, entry: Path) -> None:
         if not _is_open(entry) or _is_system(entry):
             return
         self._installation(entry)
-        for target in _links(entry):
-            if not _is_system(target):
+        for link in self._checkout.vouched(_links(entry)):
+            if not _is_system(target := link.resolve()):
                 self._installation(target.parent)
 
     def _installation(self, folder: Path) -> None:
@@ -216,9 +251,10 @@ class _Search:
             around = folder.parent
         else:
             around = _around(folder)
+            if os.path.realpath(around) in SHARED:
+                around = folder
             self._add(around)
-        for home in _homes(around):
-            self._installation(home)
+        self._behind(around)
 
     def _known(self, folder: Path) -> str:
         real = os.path.realpath(folder)
@@ -226,8 +262,10 @@ class _Search:
         return next(names, "")
 
     def _add(self, path: Path) -> None:
-        if _is_open(path) and self._may(os.path.realpath(path)):
-            self.found[os.path.normpath(path)] = None
+        path = Path(os.path.normpath(path))
+        real = os.path.realpath(path)
+        if _is_open(path) and real not in SHARED and self._may(real):
+            self.found[str(path)] = None
 
     def _may(self, real: str) -> bool:
         if real == "/" or any(is_below(inner, [real]) for inner in self._around):
@@ -250,30 +288,38 @@ def _is_system(path: Path) -> bool:
 def _homes(environment: Path) -> Iterator[Path]:
     """A virtual environment is nothing without the Python that it was made with."""
     try:
-        lines = (environment / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
+        lines = (environment / CONFIG).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return
     for line in lines:
         key, _, value = line.partition("=")
         if key.strip() == "home" and value.strip().startswith("/"):
-            yield Path(value.strip())
+            yield Path(os.path.normpath("/" + value.strip().lstrip("/")))
+
+
+def _has_python(programs: Path) -> bool:
+    """Tell if a folder is the `bin` of a Python: its interpreter is a file, and its modules are beside it."""
+    if not any((file := programs / name).is_file() and os.access(file, os.X_OK) for name in PYTHONS):
+        return False
+    patterns = ("lib/python3*", "lib64/python3*", "lib/pypy3*")
+    return any(any(programs.parent.glob(pattern)) for pattern in patterns)
 
 
 def _links(folder: Path) -> Iterator[Path]:
-    """Yield the targets of the links in a folder of programs."""
+    """Yield the links in a folder of programs."""
     try:
         with os.scandir(folder) as entries:
             for entry in itertools.islice(entries, MOST_LINKS):
                 if entry.is_symlink():
-                    yield Path(os.path.realpath(entry.path))
+                    yield Path(entry.path)
     except OSError:
         return
 
 
 def _environments(root: Path) -> Iterator[Path]:
     """The virtual environments of a checkout, where people and tools make them."""
-    for pattern in ("*/pyvenv.cfg", ".tox/*/pyvenv.cfg", ".nox/*/pyvenv.cfg"):
-        for file in itertools.islice(root.glob(pattern), MOST_LINKS):
+    for pattern in (f"*/{CONFIG}", f".tox/*/{CONFIG}", f".nox/*/{CONFIG}"):
+        for file in root.glob(pattern):
             yield file.parent
 
 

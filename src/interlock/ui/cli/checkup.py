@@ -282,6 +282,9 @@ def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding
         text = f"{works.kind.value}: works, tested just now with a program started as agents are{whom}"
         yield Finding("sandbox", Health.OK, text)
     yield _toolchains(works.toolchains.folders)
+    if tracked := works.toolchains.left_out:
+        text = f"git tracks files of {_listed(tracked)}, so the Python it names is not in the sandbox"
+        yield Finding("toolchains", Health.WARNING, text, "create the virtual environment anew, untracked")
     yield _limits(limits)
 
 
@@ -303,8 +306,12 @@ def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
 def _toolchains(folders: tuple[str, ...]) -> Finding:
     if not folders:
         return Finding("toolchains", Health.OK, "only the system's own programs")
+    return Finding("toolchains", Health.OK, f"read-only: {_listed(folders)}")
+
+
+def _listed(folders: tuple[str, ...]) -> str:
     more = f" and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
-    return Finding("toolchains", Health.OK, f"read-only: {', '.join(folders[:NAMED])}{more}")
+    return f"{', '.join(folders[:NAMED])}{more}"
 
 
 def _limits(limits: Limits) -> Finding:
