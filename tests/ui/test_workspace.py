@@ -149,3 +149,77 @@ def test_the_workspaces_of_agents_are_listed_beside(shop: Lab) -> None:
     (row,) = shop.run("workspace", "list", "--json").json["agents"]
     assert (row["task"], row["attempt"], row["is_running"]) == ("api", 2, False)
     assert "attempt 2" in shop.run("workspace", "list").out
+
+
+ALLOW = ("-c", "protocol.file.allow=always")
+
+
+@pytest.fixture
+def nested(shop: Lab, tmp_path: Path) -> Lab:
+    """The same with a submodule `lib`, which has a submodule `inner`; lib is pinned to a tag on no branch."""
+    for name in ("inner", "lib"):
+        git(tmp_path, "init", "-q", "-b", "main", name)
+        (tmp_path / name / "f.txt").write_text("one\n")
+        git(tmp_path / name, "add", "-A")
+        git(tmp_path / name, "commit", "-m", "one")
+    git(tmp_path / "lib", *ALLOW, "submodule", "add", "-q", str(tmp_path / "inner"))
+    git(tmp_path / "lib", "commit", "-m", "inner")
+    git(tmp_path / "lib", "tag", "v1")
+    git(shop.root, *ALLOW, "submodule", "add", "-q", str(tmp_path / "lib"))
+    git(shop.root, "commit", "-m", "lib")
+    git(tmp_path / "lib", "reset", "--hard", "HEAD~1")
+    return shop
+
+
+def with_submodules(lab: Lab, name: str) -> Path:
+    path = made(lab, name)
+    git(path, *ALLOW, "submodule", "update", "-q", "--init", "--recursive")
+    return path / "lib"
+
+
+def test_work_in_a_submodule_is_not_lost_with_the_workspace(nested: Lab) -> None:
+    lib = with_submodules(nested, "one")
+    assert "  clean" in nested.run("workspace", "list").out
+
+    def refused(said: str) -> None:
+        assert said in nested.run("workspace", "list").out
+        for words in ((), ("--archive",)):
+            answer = nested.run("workspace", "remove", "one", *words)
+            assert (answer.code, f"workspace one holds {said}" in answer.err) == (7, True), answer.err
+            assert "push or move them; --force loses it" in answer.err
+
+    (lib / "f.txt").write_text("hours\n")
+    (lib / "new.txt").write_text("of work\n")
+    refused("the submodule lib with 2 edited files")
+    git(lib, "stash", "-u")
+    refused("the submodule lib with 1 stash")
+    git(lib, "stash", "pop")
+    git(lib, "switch", "-c", "work")
+    git(lib, "add", "-A")
+    git(lib, "commit", "-m", "work")
+    refused("the submodule lib with 1 unpushed commit")
+    git(lib.parent, "commit", "-am", "record it")  # that saves the number of the commit, not the commit
+    refused("the submodule lib with 1 unpushed commit")
+    git(lib.parent, "reset", "--hard", "HEAD~1")
+    git(lib, "checkout", "--detach", "v1")
+    refused("the submodule lib with 1 unpushed commit")
+    git(lib, "tag", "kept", "work")
+    git(lib, "branch", "-D", "work")
+    refused("the submodule lib with 1 unpushed commit")
+    git(lib, "push", "-q", "origin", "kept:refs/heads/work")
+    (lib / "inner" / "f.txt").write_text("hours\n")
+    refused("the submodule lib/inner with 1 edited file")
+    git(lib.parent, "submodule", "deinit", "-f", "lib")
+    assert nested.run("workspace", "remove", "one").code == 0
+
+
+def test_an_untouched_submodule_and_one_whose_work_the_checkout_has_do_not_hinder(nested: Lab) -> None:
+    with_submodules(nested, "plain")
+    assert nested.run("workspace", "remove", "plain").out == "removed plain\n"
+    lib = with_submodules(nested, "two")
+    git(lib, "commit", "--allow-empty", "-m", "work")
+    git(nested.root / "lib", "fetch", "-q", str(lib), "HEAD:refs/heads/work")
+    assert nested.run("workspace", "remove", "two", "--archive").code == 0
+    lib = with_submodules(nested, "three")
+    git(lib, "commit", "--allow-empty", "-m", "work")
+    assert nested.run("workspace", "remove", "three", "--force").code == 0

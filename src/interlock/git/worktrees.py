@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from interlock.git.command import Git
 from interlock.git.include import include
 from interlock.git.place import Place
+from interlock.git.submodules import UnsavedSubmodule, edited, unsaved
 from interlock.model.errors import EnvironmentProblem, UsageError
 
 BRANCHES = "interlock/"
@@ -39,6 +40,8 @@ class PersonWorkspace:
     """Paths that differ from the commit; what git ignores does not count."""
     unmerged: int
     """Commits that are not on the protected branch."""
+    submodules: tuple[UnsavedSubmodule, ...]
+    """Submodules with work that is nowhere else: git can archive none of it."""
     age_seconds: float
     size_bytes: int | None
     """Size of the folder; None if it has too many files to measure."""
@@ -51,7 +54,7 @@ class PersonWorkspace:
     @property
     def is_clean(self) -> bool:
         """True if removing it loses nothing."""
-        return not self.uncommitted and not self.unmerged
+        return not self.uncommitted and not self.unmerged and not self.submodules
 
 
 class UnsavedWork(EnvironmentProblem):
@@ -109,6 +112,9 @@ class Worktrees:
     async def remove(self, name: str, *, archive: bool, force: bool) -> str:
         """Remove the folder and its branch; the ref that keeps what was only there, '' if nothing was."""
         one = await self.find(name)
+        if one.submodules and not force:
+            held = ", ".join(map(str, one.submodules))
+            raise UnsavedWork(f"workspace {name} holds {held}", "push or move them; --force loses it")
         if not one.is_clean and not archive and not force:
             raise UnsavedWork(
                 f"workspace {name} holds {in_words(one)}",
@@ -128,8 +134,9 @@ class Worktrees:
 
     async def _look(self, path: Path, branch: str) -> PersonWorkspace:
         inside = self._inside(path)
-        status, counted, (commit,) = await asyncio.gather(
-            _status(inside),
+        status, submodules, counted, (commit,) = await asyncio.gather(
+            edited(inside),
+            unsaved(inside, self._place.common_dir),
             inside.run("rev-list", "--count", "HEAD", "--not", self._place.ref),
             inside.names("HEAD"),
         )
@@ -141,6 +148,7 @@ class Worktrees:
             commit=commit or "",
             uncommitted=status,
             unmerged=int(counted.line),
+            submodules=submodules,
             age_seconds=max(0.0, time.time() - created),
             size_bytes=await asyncio.to_thread(folder_bytes, path),
         )
@@ -170,27 +178,12 @@ class Worktrees:
         return Git(git_dir, path, as_user=True, variables={"GIT_OPTIONAL_LOCKS": "0"})
 
 
-async def _status(inside: Git) -> tuple[str, ...]:
-    """List the paths that differ from the commit, also those that git was told to overlook."""
-    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    tagged = (await inside.run("ls-files", "-v", "-z")).items
-    overlooked = {entry[2:] for entry in tagged if entry[0] == "S" or entry[0].islower()}
-    if not overlooked:
-        return tuple(item[3:] for item in (await inside.run(*words)).items)
-    with TemporaryDirectory(dir=inside.git_dir) as folder:
-        apart = inside.having(GIT_INDEX_FILE=str(Path(folder, "index")))
-        await apart.run("read-tree", "HEAD")
-        found = [item[3:] for item in (await apart.run(*words)).items]
-    root = inside.work_tree or Path()
-    # A sparse checkout has files that are overlooked and not there.
-    return tuple(path for path in found if path not in overlooked or os.path.lexists(root / path))
-
-
 def in_words(one: PersonWorkspace) -> str:
     """Describe the work in a workspace that is nowhere else."""
     files = f"{len(one.uncommitted)} uncommitted file{'s' if len(one.uncommitted) > 1 else ''}"
     commits = f"{one.unmerged} unmerged commit{'s' if one.unmerged > 1 else ''}"
     parts = [*([files] if one.uncommitted else []), *([commits] if one.unmerged else [])]
+    parts += map(str, one.submodules)
     return " and ".join(parts) or "no unmerged work"
 
 
