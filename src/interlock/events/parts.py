@@ -73,6 +73,8 @@ class Opened:
     model: str
     sandbox: str
     base: Commit
+    prompt: str = ""
+    """The SHA-256 of its prompt."""
 
 
 @dataclass(slots=True)
