@@ -20,6 +20,7 @@ from interlock.engine.project import open_project
 from interlock.events import facts as f
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.outcome import CheckResult
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.store import Store
@@ -111,8 +112,10 @@ def _story(number: int, base: Commit, landed: Commit) -> Iterator[f.Fact]:
     name, work = TaskId(f"task-{number}"), Commit(f"{number:040x}")
     spec = _task(name, number)
     paths = tuple(f"src/part{number % 300}/file{each}.py" for each in range(3))
-    chances = tuple(Chance(path, 0.8, "similar", "3 of 4 similar tasks edited it") for path in paths)
-    forecast = Forecast("feature", "declared", AGENT.name, 300.0, 900.0, 0.8, 0.2, 0.9, 12.0, chances)
+    chances = tuple(Chance(path, 0.8, "similar", said("3 of 4 similar tasks edited it")) for path in paths)
+    forecast = Forecast(
+        "feature", Reason(Why.DECLARED), AGENT.name, 300.0, 900.0, 0.8, 0.2, 0.9, 12.0, chances
+    )
     results = tuple(CheckResult(command, 0, 3.0, "") for command in (*spec.verify, *spec.done_when))
     usage = Usage(60_000, 4_000, 50_000, 20, 0.25)
     yield f.TaskAccepted(spec)

@@ -53,7 +53,7 @@ def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_anot
     assert set(started(scratch)[:2]) == first
     found = {chance["path"]: chance for chance in footprints(scratch, "q")["forecast"]}
     assert found[of_b]["source"] == "companion"
-    assert found[of_b]["why"] == "changes with b/code.py in 4 of 4 commits"
+    assert found[of_b]["why"]["text"] == "changes with b/code.py in 4 of 4 commits"
 
 
 def test_what_a_task_declares_is_all_that_is_expected_of_it(scratch: Scratch) -> None:

@@ -199,3 +199,19 @@ def test_a_snapshot_of_a_version_that_knew_other_kinds_is_not_used() -> None:
     other = data[DIGEST:].replace(b"Unpaused\x01", b"Unpaused\x02")
     assert unpack(sealed(data[DIGEST:]), State().hash) == State()
     assert unpack(sealed(other), State().hash) is None
+
+
+def test_sentences_of_older_failures_and_forecasts_are_reasons_that_say_the_same() -> None:
+    failed = decode(
+        "PhaseFailed", '{"task":"a","attempt":1,"phase":"verify","epoch":1,"summary":"`make` exited 2"}'
+    )
+    assert isinstance(failed, f.PhaseFailed)
+    assert failed.why == said("`make` exited 2")
+    forecast = (
+        '{"category":"docs","category_why":"declared","agent":"x","seconds":1,"seconds_p90":2,"success":0.5,'
+        '"footprint":[{"path":"a.md","probability":0.9,"source":"declared","why":"the task says so"}]}'
+    )
+    estimated = decode("TaskEstimated", f'{{"task":"a","forecast":{forecast}}}')
+    assert isinstance(estimated, f.TaskEstimated)
+    assert estimated.forecast.category_why == said("declared")
+    assert estimated.forecast.footprint[0].why == said("the task says so")

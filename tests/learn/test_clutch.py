@@ -125,7 +125,7 @@ def test_agents_that_slow_each_other_down_are_fewer_next_time() -> None:
 def test_a_step_that_failed_is_not_taken_again_until_its_evidence_has_faded() -> None:
     failed = past(w4=seen(40, 2), w5=seen(5, 25))
     assert next_step(failed, CurrentLimit(4, landed=40, troubled=2)) is None
-    assert "5 did worse" in outlook(failed, CurrentLimit(4, landed=40))
+    assert outlook(failed, CurrentLimit(4, landed=40)).code == Why.DID_WORSE
     faded = past(w4=seen(40, 2), w5=seen(0.5, 1.0))
     assert next_step(faded, CurrentLimit(4, landed=40, troubled=2)) is not None
 
@@ -138,7 +138,7 @@ def test_the_last_agent_must_earn_more_where_money_counts() -> None:
 
 def test_what_would_change_it_is_said_in_landings() -> None:
     said = outlook(past(w3=seen(1)), CurrentLimit(3, landed=1))
-    assert said == "opens to 4 after 2 more landings without trouble, made with 3 agents at work"
+    assert said == Reason(Why.OPENS_AFTER, {"agents": 4, "landings": 2, "at_work": 3})
 
 
 counts = st.integers(0, 40)

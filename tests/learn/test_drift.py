@@ -16,7 +16,7 @@ FORECAST = (
 def task(*touched: str, forecast: tuple[Chance, ...] = (), touches: tuple[str, ...] = ()) -> TaskState:
     one = TaskState(Task(TaskId("t"), "x", Agent("a", "command"), touches=touches))
     if forecast:
-        one.forecast = Forecast("other", "", "a", 1, 1, 0.5, footprint=forecast)
+        one.forecast = Forecast("other", None, "a", 1, 1, 0.5, footprint=forecast)
     if touched:
         one.change.work = Work(1, Commit("c"), Commit("b"), touched, 1)
     return one

@@ -9,6 +9,7 @@ from interlock.learn.categories import category, complexity
 from interlock.learn.estimate import Estimator, differs
 from interlock.model.forecast import Forecast
 from interlock.model.task import Agent, Task, TaskId
+from interlock.ui.words.reasons import reason_text
 
 CHEAP, STRONG = Agent("cheap", "command", ("x",)), Agent("strong", "command", ("y",))
 
@@ -35,7 +36,7 @@ def test_the_kind_of_work_is_what_was_declared_else_what_paths_say_else_the_goal
 ) -> None:
     found = category(given)
     assert found.name == name
-    assert why in found.why
+    assert why in reason_text(found.why)
 
 
 def test_how_hard_a_task_looks_follows_from_how_much_it_says() -> None:

@@ -7,8 +7,10 @@ from interlock.events.state import TaskState
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.model.forecast import Chance
 from interlock.model.history import BranchHistory, PastCommit
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Agent, Commit, Task, TaskId
 from interlock.schedule.footprint import LIKELY
+from interlock.ui.words.reasons import reason_text
 
 AGENT = Agent("a", "command", ("true",))
 
@@ -49,13 +51,13 @@ def test_what_a_task_declares_is_nearly_sure() -> None:
 def test_what_came_together_once_may_be_chance_and_is_not_held(times: int, is_held: bool) -> None:
     chance = found(task(goal="Fix a.py"), changes("a.py b.py", times=times), files="a.py b.py")["b.py"]
     assert (chance.probability >= LIKELY) == is_held
-    assert chance.why == f"changes with a.py in {times} of {times} commits"
+    assert reason_text(chance.why) == f"changes with a.py in {times} of {times} commits"
 
 
 def test_a_folder_goes_with_what_its_files_go_with() -> None:
     past = changes("shop/a.py REGISTRY", "shop/b.py REGISTRY", "other.py", times=4)
     forecast = found(task(goal="Tidy up shop/"), past, files="shop/a.py shop/b.py REGISTRY other.py")
-    assert forecast["REGISTRY"].why == "changes with shop/** in 8 of 8 commits"
+    assert reason_text(forecast["REGISTRY"].why) == "changes with shop/** in 8 of 8 commits"
     assert "other.py" not in forecast
 
 
@@ -78,7 +80,8 @@ def test_a_file_that_is_gone_is_nobodys_companion() -> None:
 def test_the_next_attempt_is_expected_where_the_last_one_was() -> None:
     again = worked("t", "src/a.py", touches=("docs/**",))
     chance = found(again)["src/a.py"]
-    assert (chance.source, chance.probability, chance.why) == ("touched", 0.85, "attempt 1 edited it")
+    assert (chance.source, chance.probability) == ("touched", 0.85)
+    assert chance.why == Reason(Why.EDITED_BEFORE, {"attempt": 1})
 
 
 def test_a_task_that_declares_nothing_is_expected_where_its_goal_points() -> None:

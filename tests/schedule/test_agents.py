@@ -45,7 +45,17 @@ def forecast(*options: Option, complexity: str = "") -> f.TaskEstimated:
     first = options[0].agent if options else "small"
     return f.TaskEstimated(
         A,
-        Forecast("other", "declared", first, 60, 90, 0.5, complexity=complexity, options=options, evidence=2),
+        Forecast(
+            "other",
+            Reason(Why.DECLARED),
+            first,
+            60,
+            90,
+            0.5,
+            complexity=complexity,
+            options=options,
+            evidence=2,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from interlock.events import facts as f
 from interlock.model.forecast import Forecast
-from interlock.model.reason import Why, said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
 from tests.events.journal import AGENT, Journal, failed
@@ -85,7 +85,7 @@ def test_what_was_learned_of_a_task_weighs_more_than_what_its_definition_says() 
     """A8."""
     floor = Floor(task("a", estimate_seconds=700), task("b"), task("c", needs=(B,), estimate_seconds=10))
     assert floor.choice(1) == ["a"]
-    floor.tell(f.TaskEstimated(C, Forecast("backend", "declared", "agent", 800.0, 1_600.0, 0.7)))
+    floor.tell(f.TaskEstimated(C, Forecast("backend", Reason(Why.DECLARED), "agent", 800.0, 1_600.0, 0.7)))
     assert floor.choice(1) == ["b"]
 
 

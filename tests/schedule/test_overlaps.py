@@ -9,7 +9,7 @@ from interlock.events.overlaps import Regime
 from interlock.events.state import State
 from interlock.model.forecast import Beside, Chance, Forecast
 from interlock.model.outcome import ErrorClass
-from interlock.model.reason import Why, said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Choice
 from interlock.schedule.footprint import footprint_of, shared_paths
@@ -160,7 +160,7 @@ def test_what_was_counted_fades_from_run_to_run() -> None:
 
 
 def forecast(*chances: Chance) -> Forecast:
-    return Forecast("other", "declared", "scripted", 60.0, 120.0, 0.8, footprint=chances)
+    return Forecast("other", Reason(Why.DECLARED), "scripted", 60.0, 120.0, 0.8, footprint=chances)
 
 
 def test_a_footprint_is_what_is_declared_and_granted_and_forecast_each_path_once() -> None:

@@ -105,7 +105,7 @@ def in_a_log(fact: PhaseStarted) -> Recorded:
 
 
 def test_what_is_within_a_fact_is_told_without_the_marks_of_a_program() -> None:
-    forecast = Forecast("docs", "declared", "quick", 12.0, 65.0, 0.85)
+    forecast = Forecast("docs", Reason(Why.DECLARED), "quick", 12.0, 65.0, 0.85)
     assert describe(TaskEstimated(TaskId("api"), forecast)) == (
         "TaskEstimated api: docs (declared) by quick, median 12s, 9 of 10 under 1m5s, 85% land"
     )

@@ -2,12 +2,13 @@
 
 from interlock.events.facts import RunStarted, TaskEstimated
 from interlock.model.forecast import Forecast
+from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from tests.ui.conftest import Lab, task
 
 GUIDE = Forecast(
     "docs",
-    "inferred from docs/**",
+    Reason(Why.FROM_PATHS, {"paths": ("docs/**",)}),
     "coder",
     seconds=240.0,
     seconds_p90=660.0,
@@ -53,7 +54,7 @@ def test_status_says_each_tasks_kind_and_where_that_comes_from(lab: Lab) -> None
     with_a_forecast(lab)
     lab.accept(task("suite", touches=("tests/**",)), task("api", category="backend"))
     rows = {row["id"]: row for row in lab.run("status", "--json").json["tasks"]}
-    found = {name: (row["category"], row["category_why"]) for name, row in rows.items()}
+    found = {name: (row["category"], row["category_why"]["text"]) for name, row in rows.items()}
     assert found == {
         "guide": ("docs", "inferred from docs/**"),
         "suite": ("tests", "inferred from tests/**"),
@@ -70,6 +71,9 @@ def test_plan_says_what_the_tasks_are_taken_for(lab: Lab) -> None:
     (lab.root / "task-graph.yaml").write_text(graph)
     assert "kinds          1 docs, 1 backend (1 inferred: --json says from what)" in lab.run("plan").out
     assert lab.run("plan", "--json").json["categories"] == {
-        "guide": {"name": "docs", "why": "inferred from docs/**"},
-        "api": {"name": "backend", "why": "declared"},
+        "guide": {
+            "name": "docs",
+            "why": {"code": "from-paths", "paths": ["docs/**"], "text": "inferred from docs/**"},
+        },
+        "api": {"name": "backend", "why": {"code": "declared", "text": "declared"}},
     }

@@ -101,7 +101,7 @@ class CategoryView:
     queued: int
     arms: tuple[Arm, ...]
     """One agent fewer than the goodput brake allows, as many, and one more."""
-    outlook: str
+    outlook: Reason | None
 
 
 def category_views(state: State, per: str) -> Iterator[CategoryView]:
@@ -112,7 +112,7 @@ def category_views(state: State, per: str) -> Iterator[CategoryView]:
         at_work, queued = (gauge.at_work, gauge.queued) if gauge else (0, 0)
         past, tried = past_of(state, category), max(1, limit.goodput)
         around = [arm for w, arm in arms(past, tried + 1, per).items() if abs(w - tried) <= 1]
-        says = outlook(past, standing_of(state, category, limit, most), per) if limit.goodput else ""
+        says = outlook(past, standing_of(state, category, limit, most), per) if limit.goodput else None
         yield CategoryView(category, limit, at_work, queued, tuple(around), says)
 
 

@@ -52,6 +52,7 @@ SHAPES: Mapping[str, Shape] = dict.fromkeys(
         "TaskFailed",
         "CandidateStale",
         "PhaseStarted",
+        "TaskEstimated",
         "PhaseFailed",
         "PhaseLost",
         "PhaseDeferred",
@@ -73,18 +74,34 @@ def _accepted_from_a_graph(body: Body) -> Body:
     return {**body, "origin": {"kind": "graph", "name": ""}}
 
 
+def _said(text: object) -> Body | None:
+    return {"code": "said", "fields": {"text": text}} if text else None
+
+
 def _reason_was_a_sentence(body: Body) -> Body:
     """Until version 2 reasons were sentences; nothing is read out of them."""
     texts = {name: body[name] for name in ("why", "agent_why") if name in body}
-    return body | {
-        name: {"code": "said", "fields": {"text": text}} if text else None for name, text in texts.items()
-    }
+    return body | {name: _said(text) for name, text in texts.items()}
 
 
 def _summary_was_a_sentence(body: Body) -> Body:
     """Until version 2 a failure had one line for people."""
     rest = {name: value for name, value in body.items() if name != "summary"}
     return _reason_was_a_sentence({**rest, "why": body.get("summary", "")})
+
+
+def _forecast_had_sentences(body: Body) -> Body:
+    """Until version 2 a forecast said in words what it was inferred from."""
+    forecast = body.get("forecast")
+    if not isinstance(forecast, dict):
+        return body
+    listed = forecast.get("footprint", [])
+    chances = [
+        {**each, "why": _said(each.get("why"))} if isinstance(each, dict) else each
+        for each in (listed if isinstance(listed, list) else [])
+    ]
+    changed = {"category_why": _said(forecast.get("category_why")), "footprint": chances}
+    return {**body, "forecast": {**forecast, **changed}}
 
 
 def _stops_were_a_sentence(body: Body) -> Body:
@@ -96,6 +113,7 @@ def _stops_were_a_sentence(body: Body) -> Body:
 UPCASTS: Mapping[tuple[str, int], Upcast] = {
     **dict.fromkeys(((kind, 1) for kind in SHAPES), _reason_was_a_sentence),
     ("TaskAccepted", 1): _accepted_from_a_graph,
+    ("TaskEstimated", 1): _forecast_had_sentences,
     ("PhaseFailed", 1): _summary_was_a_sentence,
     ("PhaseDeferred", 1): _stops_were_a_sentence,
 }

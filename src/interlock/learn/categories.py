@@ -9,9 +9,8 @@ import re
 from dataclasses import dataclass
 
 from interlock.events.state import OTHER
+from interlock.model.reason import Reason, Why
 from interlock.model.task import COMPLEXITIES, Task
-
-DECLARED = "declared"
 
 PATHS: tuple[tuple[str, str], ...] = (
     ("docs", r"(^|/)docs?/|(^|/)(README|CHANGELOG|CONTRIBUTING)\b|\.(md|rst|adoc)$"),
@@ -55,14 +54,14 @@ class Category:
     """A kind of work, and what it was inferred from."""
 
     name: str
-    why: str
+    why: Reason
 
 
 def category(task: Task) -> Category:
     """The kind of work a task is."""
     if task.category:
-        return Category(task.category, DECLARED)
-    return _by_paths(task) or _by_words(task) or Category(OTHER, "nothing says what kind of work it is")
+        return Category(task.category, Reason(Why.DECLARED))
+    return _by_paths(task) or _by_words(task) or Category(OTHER, Reason(Why.KIND_UNKNOWN))
 
 
 def _by_paths(task: Task) -> Category | None:
@@ -70,7 +69,7 @@ def _by_paths(task: Task) -> Category | None:
         return None
     for name, pattern in _PATHS:
         if all(map(pattern.search, task.touches)):
-            return Category(name, f"inferred from {', '.join(task.touches[:2])}")
+            return Category(name, Reason(Why.FROM_PATHS, {"paths": tuple(task.touches[:2])}))
     return None
 
 
@@ -81,7 +80,7 @@ def _by_words(task: Task) -> Category | None:
         return None
     for name, pattern in _WORDS:
         if found := pattern.search(sentence):
-            return Category(name, f"inferred from the word `{found[0].lower()}` in its goal")
+            return Category(name, Reason(Why.FROM_WORD, {"word": found[0].lower()}))
     return None
 
 

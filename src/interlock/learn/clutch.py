@@ -164,31 +164,17 @@ def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None
     return Advice(w + 1, Brake.GOODPUT, Reason(Why.PAYS, results | _figures(here)))
 
 
-def outlook(past: Past, now: CurrentLimit, per: str = "hour") -> str:
+def outlook(past: Past, now: CurrentLimit, per: str = "hour") -> Reason:
     """Say what would change the number."""
     w = now.agents
     known = arms(past, w + 1, per)
     if w >= now.most:
-        return f"does not open further: at most {counted(now.most)} may work at once"
+        return Reason(Why.AT_MOST, {"agents": now.most})
     if known[w + 1].could_be <= known[w].value:
-        return (
-            f"{w + 1} did worse ({rate(known[w + 1].landed_per_hour)} landed an hour, "
-            f"{known[w + 1].chance:.0%} of attempts); tried again when that is long ago"
-        )
+        return Reason(Why.DID_WORSE, _figures(known[w + 1]))
     if (lacking := _lacking(known, now)) > 0:
-        more = "1 more landing" if lacking == 1 else f"{lacking} more landings"
-        return f"opens to {w + 1} after {more} without trouble, made with {counted(w)} at work"
-    return f"opens to {w + 1} as soon as another task of this kind waits"
-
-
-def counted(agents: int) -> str:
-    """A number of agents in words."""
-    return "1 agent" if agents == 1 else f"{agents} agents"
-
-
-def rate(per_hour: float) -> str:
-    """A rate for reading: a tenth says something only of small ones."""
-    return f"{per_hour:.1f}" if per_hour < 100 else f"{per_hour:.0f}"
+        return Reason(Why.OPENS_AFTER, {"agents": w + 1, "landings": lacking, "at_work": w})
+    return Reason(Why.OPENS_NEXT, {"agents": w + 1})
 
 
 def _down(known: Mapping[int, Arm], now: CurrentLimit) -> Advice | None:

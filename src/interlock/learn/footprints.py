@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from interlock.events.state import TaskState
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.history import BranchHistory
+from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import Task
 
 DECLARED = 0.9
@@ -70,7 +71,7 @@ class Footprints:
         surest = {one.path: one for one in sorted(found, key=lambda one: one.probability)}
         listed = (one for one in surest.values() if one.path not in declared and one.probability >= LEAST)
         return (
-            *(Chance(glob, DECLARED, "declared", "the task says so") for glob in declared),
+            *(Chance(glob, DECLARED, "declared", Reason(Why.TASK_SAYS)) for glob in declared),
             *sorted(listed, key=lambda one: (-one.probability, one.path))[:LISTED_MOST],
         )
 
@@ -78,7 +79,9 @@ class Footprints:
         """Return what a word of a goal names, and what is edited with that."""
         if word not in self._guesses:
             meant = dict(self._meant(word))
-            named = [Chance(path, chance, "mentioned", "the goal names it") for path, chance in meant.items()]
+            named = [
+                Chance(path, chance, "mentioned", Reason(Why.GOAL_NAMES)) for path, chance in meant.items()
+            ]
             self._guesses[word] = (*named, *(one for guess in named for one in self._companions(guess)))
         return self._guesses[word]
 
@@ -99,9 +102,9 @@ class Footprints:
         together = Counter(path for at in commits for path in self._commits[at])
         for path, count in together.items():
             if path != place and path in self._files:
-                why = f"changes with {guess.path} in {count} of {len(commits)} commits"
+                seen: dict[str, Value] = {"path": guess.path, "times": count, "commits": len(commits)}
                 probability = guess.probability * count / (len(commits) + DOUBT)
-                yield Chance(path, probability, "companion", why)
+                yield Chance(path, probability, "companion", Reason(Why.CHANGES_WITH, seen))
 
 
 def _folders(path: str) -> list[str]:
@@ -117,7 +120,7 @@ def declared_by(spec: Task) -> tuple[str, ...]:
 def _touched_before(task: TaskState) -> Iterable[Chance]:
     if task.change.work is None or task.change.landed is not None:
         return ()
-    why = f"attempt {task.change.work.attempt} edited it"
+    why = Reason(Why.EDITED_BEFORE, {"attempt": task.change.work.attempt})
     return [Chance(path, TOUCHED, "touched", why) for path in task.change.work.touched]
 
 

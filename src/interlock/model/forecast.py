@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from interlock.model.reason import Reason
 from interlock.model.task import TaskId
 
 
@@ -15,8 +16,8 @@ class Chance:
     source: str
     """The origin: `declared`, `touched` (an earlier attempt), `mentioned` (the goal names it) or `companion`
     (it changes with another). Older logs have `similar` (a task like it) and `history` too."""
-    why: str = ""
-    """The same in words, with the count behind it."""
+    why: Reason | None = None
+    """The same with the count behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Forecast:
     """Time, money and success of one attempt by one agent, and where it will edit."""
 
     category: str
-    category_why: str
+    category_why: Reason | None
     """`declared`, or what it was inferred from."""
     agent: str
     seconds: float

@@ -156,6 +156,20 @@ class Why(StrEnum):
     BROKE = "broke"
     REACHED = "reached"
 
+    DECLARED = "declared"
+    FROM_PATHS = "from-paths"
+    FROM_WORD = "from-word"
+    KIND_UNKNOWN = "kind-unknown"
+    TASK_SAYS = "task-says"
+    GOAL_NAMES = "goal-names"
+    CHANGES_WITH = "changes-with"
+    EDITED_BEFORE = "edited-before"
+
+    AT_MOST = "at-most"
+    DID_WORSE = "did-worse"
+    OPENS_AFTER = "opens-after"
+    OPENS_NEXT = "opens-next"
+
     AT_REST = "at-rest"
     RUN_STOPPED = "run-stopped"
     UNKNOWN_FACT = "unknown-fact"

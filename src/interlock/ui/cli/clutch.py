@@ -7,7 +7,6 @@ import click
 from interlock.engine.clutch import CategoryView
 from interlock.engine.host import HostReading, LocalHost
 from interlock.events.facts import ClutchDecided
-from interlock.learn.clutch import counted, rate
 from interlock.model.provider import is_account
 from interlock.model.task import ROLES
 from interlock.schedule import Board
@@ -15,7 +14,7 @@ from interlock.store.protocol import Store
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.plain import inert
+from interlock.ui.plain import counted, inert
 from interlock.ui.queries.clutch import (
     SHOWN,
     ClutchView,
@@ -26,6 +25,7 @@ from interlock.ui.queries.clutch import (
 )
 from interlock.ui.queries.pool import slots_now
 from interlock.ui.reading import PAGE, Reading
+from interlock.ui.words.brakes import rate
 from interlock.ui.words.facts import clock
 from interlock.ui.words.limits import brake_line
 from interlock.ui.words.reasons import reason_text, with_reasons
@@ -71,7 +71,9 @@ async def _decisions(store: Store) -> tuple[Decision, ...]:
 def _lines(view: ClutchView) -> Iterator[str]:
     if view.limit:
         running = (
-            f"{counted(view.at_work)} at work of {view.limit}" if view.is_running else "no run is active"
+            f"{counted(view.at_work, 'agent')} at work of {view.limit}"
+            if view.is_running
+            else "no run is active"
         )
         yield f"{paint('all', 'cyan')}  {running}  {reason_text(view.why)}"
     for category in view.categories:
@@ -91,16 +93,16 @@ def _category_lines(view: CategoryView) -> Iterator[str]:
     running = f"{view.at_work} at work of {limit.limit}, {view.queued} queued"
     yield f"{name}  {running}  {limit.brake}, since {clock(limit.time)}: {reason_text(limit.why)}"
     tried = ", ".join(
-        f"{counted(arm.agents)} {rate(arm.landed_per_hour)}{'' if arm.is_tried else ' (not tried)'}"
+        f"{counted(arm.agents, 'agent')} {rate(arm.landed_per_hour)}{'' if arm.is_tried else ' (not tried)'}"
         for arm in view.arms
     )
     yield f"  landed an hour: {tried}"
     if view.outlook:
-        yield f"  {view.outlook}"
+        yield f"  {reason_text(view.outlook)}"
 
 
 def _provider_lines(view: ProviderView) -> Iterator[str]:
-    agents = "any number of agents" if view.agents is None else counted(view.agents)
+    agents = "any number of agents" if view.agents is None else counted(view.agents, "agent")
     what = "at work" if is_account(view.provider) else "calls"
     calls = f"at most {view.calls_at_once:.0f} {what} at once"
     refused = f"{view.refused} of {view.calls} refused so far"
@@ -114,10 +116,8 @@ def _host(reading: HostReading) -> str:
     if not reading.total_bytes:
         return f"memory unknown; {_processors(reading)}"
     free, total = reading.available_bytes / 2**30, reading.total_bytes / 2**30
-    return (
-        f"{free:.1f} of {total:.1f} GiB of memory free, enough for {counted(max(0, reading.room))} more; "
-        f"{_processors(reading)}"
-    )
+    room = counted(max(0, reading.room), "agent")
+    return f"{free:.1f} of {total:.1f} GiB of memory free, enough for {room} more; {_processors(reading)}"
 
 
 def _processors(reading: HostReading) -> str:

@@ -15,6 +15,7 @@ from interlock.ui.plain import counted, inert
 from interlock.ui.queries.footprints import drift_document, footprint_document, total_drift
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.footprints import NAMED, drift_line, request_line
+from interlock.ui.words.reasons import reason_text
 
 
 @click.command("footprints", cls=CliCommand)
@@ -72,7 +73,7 @@ def _one(task: TaskState) -> Iterator[str]:
     forecast = forecast_of(task)
     width = max((len(chance.path) for chance in forecast), default=0)
     for chance in forecast:
-        why = f": {inert(chance.why)}" if chance.why else ""
+        why = f": {reason_text(chance.why)}" if chance.why else ""
         yield f"  {chance.probability:>4.0%}  {inert(chance.path).ljust(width)}  {chance.source}{why}"
     if not forecast and task.change.work is None:
         yield "  no expected paths"

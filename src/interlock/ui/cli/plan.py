@@ -12,8 +12,9 @@ import click
 
 from interlock.engine.loading import load_state
 from interlock.events.state import State
-from interlock.learn.categories import DECLARED, category
+from interlock.learn.categories import category
 from interlock.model.durations import lasting
+from interlock.model.reason import Why
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
 from interlock.ui.cli.app import CliCommand
@@ -30,7 +31,7 @@ from interlock.ui.queries.plan import (
     standing_of,
     with_added,
 )
-from interlock.ui.words.reasons import reason_text
+from interlock.ui.words.reasons import reason_text, with_reasons
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
@@ -78,7 +79,7 @@ def plan_command(
         document = {
             "graph": read,
             "analysis": analysis_object(analysis),
-            "categories": {task.id: category(task) for task in read.tasks},
+            "categories": with_reasons({task.id: category(task) for task in read.tasks}),
             "may_proceed": analysis.may_proceed,
         }
         say_json(document | {"estimate": foreseen} if estimate else document)
@@ -207,7 +208,7 @@ def _kinds(graph: Graph, analysis: Analysis) -> Iterator[str]:
     counts = Counter(each.name for each in found)
     text = ", ".join(f"{count} {name}" for name, count in counts.most_common(KINDS_LISTED))
     more = f" and {len(counts) - KINDS_LISTED} more kinds" if len(counts) > KINDS_LISTED else ""
-    inferred = sum(each.why != DECLARED for each in found)
+    inferred = sum(each.why.code != Why.DECLARED for each in found)
     said = f" ({inferred} inferred: --json says from what)" if inferred else ""
     if counts:
         yield f"kinds          {text}{more}{said}"

@@ -171,7 +171,7 @@ def task_document(
     return {
         "task": row,
         "spec": found.spec,
-        "forecast": forecast,
+        "forecast": with_reasons(forecast),
         "attempts": stories,
         "landed": found.change.landed,
         "drift": drift_document(drift_of(found)),

@@ -27,7 +27,7 @@ def footprint_document(task: TaskState) -> dict[str, object]:
     return {
         "id": task.spec.id,
         "stage": task.stage,
-        "forecast": forecast_of(task),
+        "forecast": with_reasons(forecast_of(task)),
         "touched": task.change.work.touched if task.change.work else None,
         "scope": task.session.scope,
         "requests": with_reasons(task.talk.requests),

@@ -42,7 +42,7 @@ class TaskRow:
     priority: int
     story: str
     category: str
-    category_why: str
+    category_why: dict[str, object] | None
     """`declared`, or what it was inferred from."""
     expected_seconds: float | None
     """None: nothing says how long it takes."""
@@ -110,7 +110,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
         priority=spec.priority,
         story=spec.story,
         category=category,
-        category_why=category_why,
+        category_why=reason_object(category_why) if category_why else None,
         expected_seconds=task.expected_seconds if task.knows_seconds else None,
         paused=task.queue.paused,
         selected=reading.state.is_selected(spec.id),
@@ -142,7 +142,7 @@ def forecast_of(state: State, task: TaskState) -> Forecast:
     return Estimator(state).forecast(task.spec)
 
 
-def category_of(task: TaskState) -> tuple[str, str]:
+def category_of(task: TaskState) -> tuple[str, Reason | None]:
     """Its kind of work, and what says so."""
     if task.forecast:
         return task.forecast.category, task.forecast.category_why

@@ -7,6 +7,17 @@ from interlock.ui.plain import counted
 from interlock.ui.words.causes import Words
 
 
+def rate(per_hour: float) -> str:
+    """A rate for reading: a tenth says something only of small ones."""
+    return f"{per_hour:.1f}" if per_hour < 100 else f"{per_hour:.0f}"
+
+
+def _opens_after(reason: Reason, _: str) -> str:
+    more = counted(int(reason.number("landings")), "more landing")
+    at_work = counted(int(reason.number("at_work")), "agent")
+    return f"opens to {reason.text('agents')} after {more} without trouble, made with {at_work} at work"
+
+
 def _agents(reason: Reason) -> str:
     return counted(int(reason.number("agents")), "agent")
 
@@ -31,9 +42,8 @@ def _no_results(reason: Reason, _: str) -> str:
 
 
 def _goodput(reason: Reason, _: str = "") -> str:
-    rate = reason.number("landed_per_hour")
-    shown = f"{rate:.1f}" if rate < 100 else f"{rate:.0f}"
-    return f"{shown} landed an hour with {_agents(reason)}, {reason.number('chance'):.0%} of attempts"
+    landed = rate(reason.number("landed_per_hour"))
+    return f"{landed} landed an hour with {_agents(reason)}, {reason.number('chance'):.0%} of attempts"
 
 
 def _pays(reason: Reason, _: str) -> str:
@@ -76,6 +86,15 @@ BRAKES: Mapping[str, Words] = {
     Why.PAYS: _pays,
     Why.DOES_NOT_PAY: _does_not_pay,
     Why.GOODPUT: _goodput,
+    Why.AT_MOST: lambda reason, _: f"does not open further: at most {_agents(reason)} may work at once",
+    Why.DID_WORSE: lambda reason, _: (
+        f"{reason.text('agents')} did worse ({rate(reason.number('landed_per_hour'))} landed an hour, "
+        f"{reason.number('chance'):.0%} of attempts); tried again when that is long ago"
+    ),
+    Why.OPENS_AFTER: _opens_after,
+    Why.OPENS_NEXT: lambda reason, _: (
+        f"opens to {reason.text('agents')} as soon as another task of this kind waits"
+    ),
     Why.HOST_BUSY: lambda _, because: f"{because}: no new agents until that improves",
     Why.MEMORY_LOW: lambda reason, _: (
         f"only {_gib(reason, 'free_bytes')} of {_gib(reason, 'total_bytes')} of memory are free"

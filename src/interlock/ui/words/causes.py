@@ -132,6 +132,16 @@ CAUSES: Mapping[str, Words] = {
         f"{reason.text('phase')} failed twice in a row in the same way: {because}"
     ),
     Why.RETRIES_USED: _retries_used,
+    Why.DECLARED: lambda _, __: "declared",
+    Why.FROM_PATHS: lambda reason, _: f"inferred from {', '.join(reason.names('paths'))}",
+    Why.FROM_WORD: lambda reason, _: f"inferred from the word `{reason.text('word')}` in its goal",
+    Why.KIND_UNKNOWN: lambda _, __: "nothing says what kind of work it is",
+    Why.TASK_SAYS: lambda _, __: "the task says so",
+    Why.GOAL_NAMES: lambda _, __: "the goal names it",
+    Why.CHANGES_WITH: lambda reason, _: (
+        f"changes with {reason.text('path')} in {reason.text('times')} of {reason.text('commits')} commits"
+    ),
+    Why.EDITED_BEFORE: lambda reason, _: f"attempt {reason.text('attempt')} edited it",
     Why.AT_REST: lambda _, __: "at rest",
     Why.RUN_STOPPED: lambda _, __: "stopped",
     Why.UNKNOWN_FACT: _unknown_fact,

@@ -80,7 +80,9 @@ def _estimated(fact: TaskEstimated) -> str:
     found = fact.forecast
     time = time_text(found)
     agent = f" by {found.agent}" if found.agent else ""
-    return inert(f"{found.category} ({found.category_why}){agent}, {time}, {found.success:.0%} land")
+    return inert(
+        f"{found.category} ({reason_text(found.category_why)}){agent}, {time}, {found.success:.0%} land"
+    )
 
 
 def _plain(value: object) -> str:

@@ -3,11 +3,14 @@
 from interlock.model.durations import lasting
 from interlock.model.forecast import Forecast
 from interlock.ui.plain import counted, inert
+from interlock.ui.words.reasons import reason_text
 
 
 def kind_text(forecast: Forecast) -> str:
     """`docs, inferred from docs/**; complexity low`."""
-    return inert(f"{forecast.category}, {forecast.category_why}; complexity {forecast.complexity}")
+    return inert(
+        f"{forecast.category}, {reason_text(forecast.category_why)}; complexity {forecast.complexity}"
+    )
 
 
 def expected_text(forecast: Forecast) -> str:
