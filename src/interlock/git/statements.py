@@ -17,6 +17,8 @@ from interlock.model.errors import UsageError
 from interlock.model.task import Commit, Tree
 
 NOTES = "refs/notes/interlock"
+NOTE_BYTES = 4 << 20
+"""No note is longer; what is cut cannot be read."""
 _FIELDS = ("%H", "%T", "%P", "%s", "%(trailers:key=Interlock-Task,valueonly)")
 
 
@@ -127,4 +129,4 @@ async def _notes(place: Place) -> dict[str, str]:
 
 
 async def _note(place: Place, blob: str | None) -> bytes | None:
-    return (await place.git.run("cat-file", "blob", blob)).out if blob else None
+    return (await place.git.run("cat-file", "blob", blob, limit_bytes=NOTE_BYTES)).out if blob else None

@@ -10,9 +10,14 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import opened_fully, read, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.statements import StatementRow, Verdict, statement_rows
+from interlock.ui.queries.statements import StatementRow, StatementState, statement_rows
 
-COLORS = {Verdict.GOOD: "green", Verdict.WRONG: "red", Verdict.MISSING: "yellow", Verdict.FOREIGN: "yellow"}
+COLORS = {
+    StatementState.GOOD: "green",
+    StatementState.WRONG: "red",
+    StatementState.MISSING: "yellow",
+    StatementState.FOREIGN: "yellow",
+}
 _FLAWS = {
     "unreadable": "its note is no statement",
     "signature": "the signature does not fit",
@@ -49,7 +54,7 @@ def verify_command(invocation: Invocation, commits: str, signed: bool) -> int:
         for row in found:
             say(_line(row))
         _say_sum(found, has_notes)
-    return ExitCode.OK if all(row.verdict is Verdict.GOOD for row in found) else ExitCode.FAILED
+    return ExitCode.OK if all(row.state is StatementState.GOOD for row in found) else ExitCode.FAILED
 
 
 async def _judged(invocation: Invocation, commits: str, signed: bool) -> tuple[list[StatementRow], bool]:
@@ -64,14 +69,14 @@ async def _judged(invocation: Invocation, commits: str, signed: bool) -> tuple[l
 
 
 def _line(row: StatementRow) -> str:
-    return f"{paint(f'{row.verdict.value:8}', COLORS[row.verdict])} {row.commit[:12]}  {_text(row)}"
+    return f"{paint(f'{row.state.value:8}', COLORS[row.state])} {row.commit[:12]}  {_text(row)}"
 
 
 def _text(row: StatementRow) -> str:
     subject = inert(row.subject)
-    if row.verdict is Verdict.MISSING:
+    if row.state is StatementState.MISSING:
         return f"{subject}: it names a task of Interlock and carries no statement"
-    if row.verdict is Verdict.FOREIGN:
+    if row.state is StatementState.FOREIGN:
         return f"{subject}: not landed by Interlock"
     if row.flaws:
         return f"{subject}: {', '.join(_FLAWS[flaw] for flaw in row.flaws)}"
@@ -82,14 +87,12 @@ def _checks(row: StatementRow) -> str:
     if row.statement is None:
         return ""
     count = len(row.statement.checks)
-    return (
-        f"{row.statement.grade}, {counted(count, 'check')}" if count else f"{row.statement.grade}, no checks"
-    )
+    return f"{inert(row.statement.grade)}, {counted(count, 'check') if count else 'no checks'}"
 
 
 def _say_sum(found: list[StatementRow], has_notes: bool) -> None:
-    sums = Counter(row.verdict for row in found)
-    parts = [f"{sums[verdict]} {verdict.value}" for verdict in Verdict if sums[verdict]]
+    sums = Counter(row.state for row in found)
+    parts = [f"{sums[state]} {state.value}" for state in StatementState if sums[state]]
     say(f"{counted(len(found), 'commit')}: {', '.join(parts)}" if found else "the range has no commits")
     if found and not has_notes:
         note(f"no statements here; to fetch them: git fetch origin {NOTES}:{NOTES}")

@@ -12,7 +12,7 @@ from interlock.model.task import Commit
 from interlock.train.statement import BadStatement, Statement, mismatches, read_statement
 
 
-class Verdict(StrEnum):
+class StatementState(StrEnum):
     """The worth of what a commit carries."""
 
     GOOD = "good"
@@ -30,7 +30,7 @@ class StatementRow:
 
     commit: Commit
     subject: str
-    verdict: Verdict
+    state: StatementState
     flaws: tuple[str, ...] = ()
     """What is wrong: `unreadable`, `signature`, `unsigned`, `commit`, `tree`, `base` or `log`."""
     signature: Signature = Signature.NONE
@@ -48,8 +48,8 @@ def statement_rows(
 
 def _row(carrier: Carrier, note: Signed | None, known: Candidate | None, signed: bool) -> StatementRow:
     if note is None:
-        verdict = Verdict.MISSING if carrier.task or known else Verdict.FOREIGN
-        return StatementRow(carrier.commit, carrier.subject, verdict)
+        state = StatementState.MISSING if carrier.task or known else StatementState.FOREIGN
+        return StatementRow(carrier.commit, carrier.subject, state)
     flaws = ["signature"] if note.signature is Signature.BAD else []
     if signed and note.signature is not Signature.GOOD and not flaws:
         flaws.append("unsigned")
@@ -61,9 +61,9 @@ def _row(carrier: Carrier, note: Signed | None, known: Candidate | None, signed:
         flaws.append("unreadable")
     if statement and known and _differs(statement, known):
         flaws.append("log")
-    verdict = Verdict.WRONG if flaws else Verdict.GOOD
+    state = StatementState.WRONG if flaws else StatementState.GOOD
     return StatementRow(
-        carrier.commit, carrier.subject, verdict, tuple(flaws), note.signature, note.signer, statement
+        carrier.commit, carrier.subject, state, tuple(flaws), note.signature, note.signer, statement
     )
 
 
