@@ -32,6 +32,7 @@ from interlock.events.state import State
 from interlock.git.branch import finish_move
 from interlock.git.checkout import tracked_files
 from interlock.git.discover import discover
+from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
 from interlock.git.lineage import ensure_lineage
@@ -290,7 +291,7 @@ class Project(Calls):
         """The task graph of the checkout, checked."""
         path = self.root / (name or self.settings.graph)
         try:
-            text = path.read_bytes()
+            text = read_regular(path, GRAPH_BYTES)
         except FileNotFoundError:
             raise UsageError(f"there is no {path.name} in {path.parent}", self.how_to_begin) from None
         except OSError as error:
@@ -341,7 +342,7 @@ class GraphFile:
     async def text(self) -> bytes | None:
         """Return the content of the file now; None while it does not exist: editors replace files."""
         try:
-            return (self._project.root / self._project.settings.graph).read_bytes()
+            return read_regular(self._project.root / self._project.settings.graph, GRAPH_BYTES)
         except OSError:
             return None
 

@@ -288,9 +288,11 @@ def _file(path: Path) -> _Layer:
     try:
         text = read_regular(path).decode()
         values = tomllib.loads(text)
+    except RecursionError:
+        raise UsageError(f"{path}: brackets are nested too deeply", "correct the file") from None
     except (FileNotFoundError, NotADirectoryError):
         return _Layer(str(path), {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no text, or a number that is too long
         line = re.search(r"line (\d+), column (\d+)", str(error))
         place = f"{path}:{line[1]}:{line[2]}" if line else str(path)
         raise UsageError(f"{place}: {error}", "correct the file") from None

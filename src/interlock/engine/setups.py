@@ -26,7 +26,7 @@ from pathlib import Path
 
 from interlock.events.facts import Fact, SetupBuilt
 from interlock.git.beside import Shown, read_built, take_built
-from interlock.git.files import remove_tree
+from interlock.git.files import read_regular, remove_tree
 from interlock.git.place import Place
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import CheckResult
@@ -37,6 +37,8 @@ from interlock.run.network import Way
 
 SECONDS = 1800.0
 """Time limit of each command."""
+LOCK_BYTES = 1 << 26
+"""The largest file of which a set-up's key is read in the checkout."""
 KEPT = 5
 """Results: older ones are removed when a run begins."""
 OFFLINE = {"UV_PYTHON_DOWNLOADS": "never"}
@@ -157,7 +159,7 @@ class Setups:
 
     def _object_id(self, path: Path) -> str | None:
         try:
-            return self._place.object_id("blob", path.read_bytes())
+            return self._place.object_id("blob", read_regular(path, LOCK_BYTES))
         except OSError:
             return None
 

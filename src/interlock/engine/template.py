@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from interlock.engine.settings import FILE, Settings
+from interlock.git.files import read_regular
 from interlock.model.errors import UsageError
 from interlock.model.nearest import suggest
 
@@ -51,7 +52,7 @@ def template_of(settings: Settings, origins: Mapping[str, str], root: Path) -> s
             "name a file of the repository; only your own settings file may name any other",
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(

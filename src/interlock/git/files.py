@@ -218,6 +218,10 @@ def _copy(name: str, source: int, target: int) -> bool:
     return True
 
 
+GRAPH_BYTES = 1 << 24
+"""The largest task graph: ten thousand long tasks."""
+
+
 def read_regular(path: Path, limit_bytes: int = 1 << 20) -> bytes:
     """The content of a file, and of nothing that is endless or waits: a clone may hold a link to a device."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor

@@ -16,6 +16,7 @@ import msgspec
 
 from interlock.agents.adapter import Launch
 from interlock.agents.builtin import AGENT
+from interlock.git.files import read_regular
 
 NATIVE = b"\x7fELF"
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
@@ -100,8 +101,8 @@ def _is_native(program: Path) -> bool:
 
 def _version(package: Path) -> str:
     try:
-        found = msgspec.json.decode((package / "package.json").read_bytes(), type=dict[str, object])
-    except (OSError, msgspec.MsgspecError):
+        found = msgspec.json.decode(read_regular(package / "package.json"), type=dict[str, object])
+    except (OSError, msgspec.MsgspecError, RecursionError):
         return "unknown"
     # A name and no way: the package may be one that the repository put on the agent's PATH.
     version = str(found.get("version", "unknown"))

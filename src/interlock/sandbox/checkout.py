@@ -5,12 +5,14 @@ repository inside the project. Only what a person made here, untracked, is follo
 """
 
 import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 CONFIG = "pyvenv.cfg"
 MOST_HOPS = 40
 """The most links that the kernel follows on the way to one file."""
+MOST_BYTES = 1 << 20
 Tracked = Callable[[Sequence[str]], Collection[str]]
 """Returns those of some paths, relative to the project's root, that git tracks."""
 
@@ -37,6 +39,19 @@ class Checkout:
         relative = os.path.relpath(path, self.root)
         above = [folder for folder in Path(relative).parents if folder != Path()]
         return relative in tracked or any(os.path.lexists(f"{self.root}/{each}/.git") for each in above)
+
+
+def read_small(path: Path) -> bytes:
+    """The content of a regular file; nothing if there is none, or if it is larger than a person writes.
+
+    A link may lead to a device without an end, and opening a pipe waits for ever.
+    """
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+            content = file.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return b""
+    return content if len(content) <= MOST_BYTES else b""
 
 
 def _hops(path: Path) -> Iterator[str]:

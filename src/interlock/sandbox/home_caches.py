@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interlock.sandbox.checkout import read_small
+
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -93,8 +95,8 @@ def _pipenv_environment(where: _Where) -> Cache | None:
 def _corepack(where: _Where) -> Cache | None:
     """The package manager that `packageManager` names, as corepack downloaded it."""
     try:
-        said = json.loads((where.root / "package.json").read_bytes())
-    except (OSError, ValueError):
+        said = json.loads(read_small(where.root / "package.json"))
+    except (ValueError, RecursionError):
         return None
     if not isinstance(said, dict) or "packageManager" not in said:
         return None

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.model.errors import UsageError
-from interlock.sandbox.checkout import CONFIG, Checkout, Tracked
+from interlock.sandbox.checkout import CONFIG, Checkout, Tracked, read_small
 from interlock.sandbox.home_caches import find_caches
 
 AUTO = "auto"
@@ -287,11 +287,7 @@ def _is_system(path: Path) -> bool:
 
 def _homes(environment: Path) -> Iterator[Path]:
     """A virtual environment is nothing without the Python that it was made with."""
-    try:
-        lines = (environment / CONFIG).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return
-    for line in lines:
+    for line in os.fsdecode(read_small(environment / CONFIG)).splitlines():
         key, _, value = line.partition("=")
         if key.strip() == "home" and value.strip().startswith("/"):
             yield Path(os.path.normpath("/" + value.strip().lstrip("/")))

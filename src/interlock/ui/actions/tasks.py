@@ -8,6 +8,7 @@ from interlock.events.facts import Fact, StopRequested, TaskAccepted, TaskCancel
 from interlock.events.finished import all_tasks
 from interlock.events.lifecycle import Stage, next_move
 from interlock.events.state import State, TaskState
+from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
 from interlock.model.task import Origin, Task, TaskId
@@ -51,7 +52,7 @@ async def _graph_and_needs(project: "Project", state: State) -> tuple[str, dict[
     graph = await project.read_graph()
     project.refuse_unagreed(graph)
     known = {task.spec.id: task.spec.needs for task in all_tasks(state) if task.stage is not Stage.REMOVED}
-    text = (project.root / project.settings.graph).read_text(encoding="utf-8-sig")
+    text = read_regular(project.root / project.settings.graph, GRAPH_BYTES).decode("utf-8-sig")
     return text, known | {task.id: task.needs for task in graph.tasks}
 
 

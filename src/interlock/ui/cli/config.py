@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from interlock.engine.settings import FILE, LISTING, Settings, check, key_of, load
+from interlock.git.files import read_regular
 from interlock.model.durations import time_text
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.kinds import KINDS
@@ -80,7 +81,7 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
     root = repository_root(invocation)
     path = root / FILE
     checked = check(key, _plain(value), f"config set {key}")
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = read_regular(path).decode() if path.exists() else ""
     said = value if _field_name(key).endswith("_seconds") else checked
     _write(path, _with(text, key, _toml(said)))
     loaded = load(root, {})
@@ -132,7 +133,7 @@ def _read(text: str) -> dict[str, object]:
     """TOML; nothing if it is none."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -22,6 +22,7 @@ from interlock.engine.project import Project, open_project
 from interlock.events.facts import TaskRemoved
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
@@ -310,7 +311,7 @@ def _leave(view: RunView) -> None:
 def _line_of(command: str, graph: Path) -> str:
     """The line of the graph that names the command; empty if there is none."""
     try:
-        lines = graph.read_text(encoding="utf-8").splitlines()
+        lines = read_regular(graph, GRAPH_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
     number = next((number for number, line in enumerate(lines, start=1) if command in line), 0)

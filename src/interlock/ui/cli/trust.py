@@ -9,6 +9,7 @@ import click
 from interlock.engine.settings import FILE, Loaded, load
 from interlock.engine.trust import Trust, Widening, of_agents, of_include, of_links
 from interlock.git.discover import discover
+from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.git.include import read_patterns
 from interlock.model.errors import Declined, GraphError, UsageError
 from interlock.model.task import Agent
@@ -57,7 +58,7 @@ async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[
 def _agents(graph: Path) -> Sequence[Agent]:
     """Read the agents of a task graph. A graph that cannot be read starts no agent either."""
     try:
-        return parse(graph.read_bytes(), graph.name, ()).agents
+        return parse(read_regular(graph, GRAPH_BYTES), graph.name, ()).agents
     except FileNotFoundError:
         return ()
     except (OSError, GraphError):

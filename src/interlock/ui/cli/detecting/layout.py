@@ -4,10 +4,14 @@ import configparser
 import json
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import yaml
+
+from interlock.git.files import read_regular
 
 Table = dict[str, Any]  # Any: whatever the project's own file holds
 
@@ -28,24 +32,16 @@ class Layout:
         return next((name for name in names if (self.root / name).is_file()), "")
 
     def text(self, name: str) -> str:
-        path = self.root / name
-        try:
-            return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        except OSError:
-            return ""
+        return text_of(self.root / name)
 
     def toml(self, name: str) -> Table:
-        try:
-            return tomllib.loads(self.text(name))
-        except (ValueError, RecursionError):  # no TOML, or a number or a nest that Python does not take
-            return {}
+        return _parsed(tomllib.loads, self.text(name))
 
     def json(self, name: str) -> Table:
-        try:
-            said = json.loads(self.text(name) or "{}")
-        except ValueError:
-            return {}
-        return said if isinstance(said, dict) else {}
+        return _parsed(json.loads, self.text(name))
+
+    def yaml(self, name: str) -> Table:
+        return _parsed(yaml.safe_load, self.text(name))
 
     def is_on_path(self, program: str) -> bool:
         return shutil.which(program, path=self.environ.get("PATH")) is not None
@@ -57,6 +53,23 @@ class Layout:
     @cached_property
     def package(self) -> Table:
         return self.json("package.json")
+
+
+def text_of(path: Path) -> str:
+    """The text of a regular file; empty if there is none, or if it is too large for settings."""
+    try:
+        return read_regular(path).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _parsed(parse: Callable[[str], object], text: str) -> Table:
+    """The table in a text; an empty one if there is none, or a nest or a number that Python does not take."""
+    try:
+        said = parse(text)
+    except (ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def ini(text: str) -> configparser.ConfigParser:

@@ -9,10 +9,9 @@
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
-from interlock.ui.cli.detecting.layout import Layout, table, words
+from interlock.ui.cli.detecting.layout import Layout, table, text_of, words
 
 ENVIRONMENTS = (".venv", "venv", "env")
 _MODULES = ("pytest", "py.test", "coverage", "unittest", "stestr", "trial", "nose2")
@@ -153,18 +152,11 @@ def _is_editable(layout: Layout, environment: str) -> bool:
     for packages in installed.glob("lib/python3*/site-packages"):
         links = (*packages.glob("*.pth"), *packages.glob("*.egg-link"), *packages.glob("__editable__*"))
         urls = packages.glob("*.dist-info/direct_url.json")
-        if any(str(layout.root) in _text(file) for file in links):
+        if any(str(layout.root) in text_of(file) for file in links):
             return True
-        if any('"editable": true' in (said := _text(url)) and str(layout.root) in said for url in urls):
+        if any('"editable": true' in (said := text_of(url)) and str(layout.root) in said for url in urls):
             return True
     return False
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _has_tests(layout: Layout) -> str:

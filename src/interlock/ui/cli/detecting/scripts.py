@@ -7,8 +7,6 @@ from itertools import islice
 from os.path import normpath
 from pathlib import Path
 
-import yaml
-
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
 from interlock.ui.cli.detecting.ignoring import ignored_in_script
 from interlock.ui.cli.detecting.layout import Layout, table
@@ -117,11 +115,7 @@ def _jobs(layout: Layout) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     folder = layout.root / WORKFLOWS
     for path in sorted((*folder.glob("*.yml"), *folder.glob("*.yaml")), key=_rank):
         name = f"{WORKFLOWS}/{path.name}"
-        try:
-            said = yaml.safe_load(layout.text(name))
-        except yaml.YAMLError:
-            continue
-        for job in table(said, "jobs").values():
+        for job in table(layout.yaml(name), "jobs").values():
             steps = job.get("steps") if isinstance(job, dict) else None
             usual = table(job, "defaults", "run").get("working-directory", ".")
             yield name, [line for step in steps or () for line in _commands(step, str(usual))]
