@@ -45,13 +45,12 @@ class Estimates:
 
     async def refresh(self, ledger: Ledger, claim: Claim) -> None:
         """Write the forecasts that are due, and read them: what is decided next goes by them."""
-        state, known = ledger.state, self._known
+        state = ledger.state
         if names := self._due(state):
-            undeclared = not all(declared_by(state.tasks[name].spec) for name in names)
-            if known != self._known or (undeclared and not self._has_past):
-                # Only where nothing is declared does a forecast go by the history.
-                self._has_past = undeclared
-                self._footprints = Footprints(await self._past() if undeclared else BranchHistory())
+            # Only where nothing is declared does a forecast go by the history.
+            if not self._has_past and not all(declared_by(state.tasks[name].spec) for name in names):
+                self._has_past = True
+                self._footprints = Footprints(await self._past())
             await _tell_log(ledger, claim, await self._estimated(state, list(names)))
 
     async def _estimated(self, state: State, names: list[TaskId]) -> list[f.Fact]:
