@@ -1,6 +1,8 @@
 """`events`: the log to read, verify and carry elsewhere (W10)."""
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,53 @@ def test_a_log_is_exported_and_imported_into_a_fresh_clone(lab: Lab, tmp_path: P
     assert clone.run("events", "--verify").code == 0
     again = clone.run("events", "--import", str(file))
     assert (again.code, "not empty" in again.err) == (2, True)
+
+
+def test_an_export_replaces_only_what_the_log_has(lab: Lab, tmp_path: Path) -> None:
+    lab.accept(task("a"))
+    file, notes, link = tmp_path / "log.ndjson", tmp_path / "notes.md", tmp_path / "link"
+    assert lab.run("events", "--export", str(file)).code == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    lab.accept(task("b"))
+    assert lab.run("events", "--export", str(file)).code == 0
+    good = file.read_text()
+    assert good.count("\n") == 2
+    notes.write_text("mine\n")
+    link.symlink_to(notes)
+    for path, why in ((notes, "is not an export of this log"), (link, "is a link")):
+        refused = lab.run("events", "--export", str(path))
+        assert (refused.code, f"{path} {why}" in refused.err) == (2, True), refused.err
+        assert f"`interlock events --export {path} --force` replaces it" in refused.err
+    assert notes.read_text() == "mine\n"
+    Path(lab.log).rename(tmp_path / "lost.db")
+    refused = lab.run("events", "--export", str(file))
+    assert (refused.code, "holds 2 facts, and the log only 0" in refused.err) == (2, True)
+    lab.accept(task("c"), task("d"), task("e"))
+    refused = lab.run("events", "--export", str(file))
+    assert (refused.code, "is not an export of this log" in refused.err) == (2, True)
+    assert file.read_text() == good
+    assert lab.run("events", "--export", str(link), "--force").code == 0
+    assert (link.is_symlink(), notes.read_text(), link.read_text().count("\n")) == (False, "mine\n", 3)
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} <= {".git"}
+
+
+def test_an_export_that_cannot_be_written_leaves_the_old_one(lab: Lab, tmp_path: Path) -> None:
+    lab.accept(task("a"))
+    file = tmp_path / "log.ndjson"
+    lab.run("events", "--export", str(file))
+    before = file.read_bytes()
+    lab.accept(*(task(f"t{number}") for number in range(150)))
+    limited = 'ulimit -f 64; trap "" XFSZ; exec "$0" -m interlock events --export "$1"'
+    done = subprocess.run(
+        ["bash", "-c", limited, sys.executable, str(file)],
+        cwd=lab.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, f"cannot write {file}" in done.stderr) == (7, True), done.stderr
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if "log.ndjson" in path.name] == ["log.ndjson"]
 
 
 def test_an_export_goes_to_stdout_with_a_dash(lab: Lab) -> None:

@@ -228,3 +228,30 @@ def test_the_schema_is_printed_or_written(lab: Lab, tmp_path: Path) -> None:
     target = tmp_path / "deep" / "schema.json"
     assert lab.run("schema", "--write", str(target)).code == 0
     assert json.loads(target.read_text()) == printed
+    assert lab.run("schema", "--write", str(target)).code == 0
+    (tmp_path / "notes.json").write_text("{}\n")
+    refused = lab.run("schema", "--write", str(tmp_path / "notes.json"))
+    assert (refused.code, "exists and is not a schema" in refused.err) == (2, True)
+    assert (tmp_path / "notes.json").read_text() == "{}\n"
+
+
+def test_config_set_follows_no_link_of_the_repository(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine\n")
+    (lab.root / "interlock.toml.new").symlink_to(tmp_path / "mine")
+    assert lab.run("config", "set", "max_parallel", "5").code == 0
+    assert (tmp_path / "mine").read_text() == "mine\n"
+    assert (lab.root / "interlock.toml.new").is_symlink()
+    assert (lab.root / "interlock.toml").read_text() == "max_parallel = 5\n"
+
+
+def test_a_foreign_file_in_the_place_of_a_completion_script_stays(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = tmp_path / ".zfunc" / "_interlock"
+    place.parent.mkdir()
+    place.write_text("# mine\n")
+    refused = lab.run("completion", "install", "zsh")
+    assert (refused.code, "is not a completion script of Interlock" in refused.err) == (2, True)
+    place.unlink()
+    assert [lab.run("completion", "install", "zsh").code for _ in range(2)] == [0, 0]

@@ -8,6 +8,7 @@ import click
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import COMPLETING, CommandGroup, interlock
 from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.writing import write
 
 SHELLS = ("bash", "fish", "zsh")
 ZSH_LINES = "fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit"
@@ -54,8 +55,9 @@ def install(invocation: Invocation, shell: str | None) -> None:
     if shell not in SHELLS:
         raise UsageError(f"there is no completion for `{shell}`", f"name one of {', '.join(SHELLS)}")
     path = place(shell)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(script(shell) + "\n")
+    if path.exists() and not _mentions(path, COMPLETING):
+        raise UsageError(f"{path} is not a completion script of Interlock", "move it away, then try again")
+    write(path.resolve(), script(shell) + "\n")  # a link to a folder of dotfiles stays one
     if invocation.json:
         say_json({"shell": shell, "path": path})
         return

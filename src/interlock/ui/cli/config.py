@@ -3,20 +3,20 @@
 import re
 import tomllib
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import click
 
 from interlock.engine.settings import FILE, LISTING, Settings, check, key_of, load
 from interlock.git.files import read_regular
 from interlock.model.durations import time_text
-from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.errors import UsageError
 from interlock.model.kinds import KINDS
 from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
 from interlock.ui.cli.app import CliCommand, CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.session import repository_root
+from interlock.ui.cli.writing import write
 
 SECRET = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
 
@@ -83,7 +83,7 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
     checked = check(key, _plain(value), f"config set {key}")
     text = read_regular(path).decode() if path.exists() else ""
     said = value if _field_name(key).endswith("_seconds") else checked
-    _write(path, _with(text, key, _toml(said)))
+    write(path, _with(text, key, _toml(said)))
     loaded = load(root, {})
     loaded.trust.agree(value for value in loaded.asked if value.key == key)  # the user says it right here
     loaded = load(root, {})
@@ -158,18 +158,6 @@ def _with(text: str, key: str, value: str) -> str:
     at = table.start() if table else len(text)
     before = text[:at] + ("" if not text[:at] or text[:at].endswith("\n") else "\n")
     return f"{before}{line}\n{text[at:]}"
-
-
-def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f"{path.name}.new")  # a full disk must not leave half of a user's file
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise EnvironmentProblem(
-            f"cannot write {path}: {error.strerror}", "make the folder writable"
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)

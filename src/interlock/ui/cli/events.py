@@ -1,14 +1,13 @@
 """`interlock events`: the log itself, to read, follow, verify, and carry elsewhere."""
 
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from interlock.events.record import GENESIS, Recorded, verify_chain
-from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
@@ -30,20 +29,27 @@ from interlock.ui.words.facts import line
 @click.option(
     "--import", "source", type=click.Path(dir_okay=False, exists=True), help="Fill an empty log from a file."
 )
+@click.option("--force", is_flag=True, help="Export over a file that holds something else.")
 @click.pass_obj
 def events_command(
-    invocation: Invocation, follow: bool, since: int, verify: bool, target: str | None, source: str | None
+    invocation: Invocation,
+    /,
+    follow: bool,
+    since: int,
+    verify: bool,
+    **carried: Any,  # Any: what click hands over
 ) -> None:
     """Show the log of facts. With --json one line of JSON for each.
 
     For example: interlock events --since 120 -f
     """
+    target, source = carried["target"], carried["source"]
     if sum((follow, verify, target is not None, source is not None)) > 1:
         raise UsageError("only one of --follow, --verify, --export and --import at a time")
     if verify:
         run_async(_verify(invocation))
     elif target is not None:
-        run_async(_export(invocation, target))
+        run_async(_export(invocation, target, carried["force"]))
     elif source is not None:
         run_async(_import(invocation, Path(source)))
     else:
@@ -82,32 +88,16 @@ async def _verify(invocation: Invocation) -> None:
         say(f"the chain of {count} facts is intact; its last hash is {last}")
 
 
-async def _export(invocation: Invocation, target: str) -> None:
+async def _export(invocation: Invocation, target: str, force: bool) -> None:
+    from interlock.ui.cli.export import export
+
     async with opened(invocation) as project:
         if target == "-":
             async for text in project.store.export():
                 say(text.rstrip("\n"))
             return
-        count = await _write(project.store, Path(target))
+        count = await export(project.store, Path(target), force)
     note(f"wrote {count} facts to {target}")
-
-
-async def _write(store: Store, path: Path) -> int:
-    count = 0
-    try:
-        with _private(path) as file:
-            async for text in store.export():
-                file.write(text.rstrip("\n") + "\n")
-                count += 1
-    except OSError as error:
-        raise EnvironmentProblem(f"cannot write {path}: {error.strerror}", "choose another place") from None
-    return count
-
-
-def _private(path: Path) -> TextIO:
-    """A file to write; a new one is for its owner alone: the log holds prompts and the output of agents."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    return os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8")
 
 
 async def _import(invocation: Invocation, path: Path) -> None:

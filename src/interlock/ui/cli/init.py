@@ -18,6 +18,7 @@ from interlock.ui.cli.lacks import lack_of
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import repository_root, run_async, state_folder
 from interlock.ui.cli.trying import Tried, best, try_found
+from interlock.ui.cli.writing import write
 
 TEMPLATE = """\
 # yaml-language-server: $schema={schema}
@@ -241,9 +242,14 @@ def schema_command(path: Path | None) -> None:
     if path is None:
         say(text.rstrip())
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    if os.path.lexists(path) and not _is_schema(path):
+        raise UsageError(f"{path} exists and is not a schema", "name another file, or move it away")
+    write(path, text)
     note(f"wrote {path}; put this on line 1 of the graph: # yaml-language-server: $schema={path}")
+
+
+def _is_schema(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink() and '"$schema"' in path.read_text(errors="replace")[:200]
 
 
 def schema_text() -> str:
