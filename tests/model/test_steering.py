@@ -52,6 +52,22 @@ def test_settings_of_test_programs_are_known_by_name(path: str) -> None:
     assert steering([path]) == (path,)
 
 
+LINTERS = """
+ruff.toml .ruff.toml lib/mypy.ini .mypy.ini .flake8 .pylintrc pylintrc pyrightconfig.json eslint.config.mjs
+.eslintrc .eslintrc.cjs .eslintignore tsconfig.build.json biome.json biome.jsonc .golangci.yml clippy.toml
+.clippy.toml rustfmt.toml .rubocop.yml .proverc spec/support/jasmine.json BUILD src/BUILD.bazel WORKSPACE
+WORKSPACE.bazel MODULE.bazel defs.bzl App.csproj ci.runsettings .pre-commit-config.yaml .bandit .yamllint
+.yamllint.yaml .markdownlint.json .stylelintrc.json phpunit.xml phpstan.neon phpstan.neon.dist setup.cfg
+pyproject.toml package.json .importlinter .isort.cfg Directory.Build.props .clang-tidy .shellcheckrc
+"""
+
+
+def test_settings_of_linters_type_checkers_and_builders_are_known_by_name() -> None:
+    paths = tuple(LINTERS.split())
+    assert steering(paths) == paths
+    assert steering(["ruff.py", "docs/eslint.md", "builder.py", "workspace/app.py"]) == ()
+
+
 @pytest.mark.parametrize(
     ("command", "path"),
     [

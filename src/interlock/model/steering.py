@@ -18,6 +18,13 @@ _NAMES = re.compile(
     r"|spec_helper\.rb|composer\.json|package\.swift|gradle\.properties|sconstruct|build\.xml|turbo\.json|nx\.json"
     r"|\.swcrc|unittest\.cfg|cmakepresets\.json|configure|(jest|vitest)\.setup\..*|cypress\.config\..*|mocha\.opts"
     r"|dune-project|stack\.yaml|build\.zig|makefile\.inc|config\.mak"
+    r"|\.?ruff\.toml|\.?mypy\.ini|\.?flake8|\.?pylintrc(\.toml)?|pyrightconfig\.json|\.bandit|\.isort\.cfg|\.pydocstyle(\.ini)?"
+    r"|\.importlinter|\.pre-commit-config\.ya?ml|\.yamllint.*|\.markdownlint.*|\.editorconfig|\.prettier(rc.*|ignore)"
+    r"|eslint\.config\..*|\.eslint(rc.*|ignore)|\.?biome\.jsonc?|\.stylelint(rc.*|ignore)|\.?oxlintrc\.json|jsconfig\.json"
+    r"|\.?golangci\..*|\.?clippy\.toml|\.?rustfmt\.toml|deny\.toml|\.rubocop.*\.yml|\.proverc|\.perlcriticrc|jasmine\.json"
+    r"|(build|workspace)(\.bazel)?|module\.bazel|.*\.bzl|.*\.(cs|fs|vb)proj|directory\.build\.(props|targets)|.*\.runsettings"
+    r"|phpstan.*\.neon.*|psalm\.xml.*|\.?php-cs-fixer.*\.php|\.?phpcs\.xml.*|\.swiftlint\.yml|\.clang-(tidy|format)|\.shellcheckrc"
+    r"|\.hadolint\.ya?ml|checkstyle\.xml|detekt\.yml|lint\.xml"
 )
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
