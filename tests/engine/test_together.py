@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from interlock.engine.together import both
+from interlock.engine.hands import both
 
 
 def test_both_bring_what_they_made() -> None:

@@ -4,10 +4,11 @@ Every act here may be repeated: a workspace is opened anew, a merge happens in m
 already on main counts as landed.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from interlock.agents import RESUMABLE
@@ -17,7 +18,6 @@ from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, lost_
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
 from interlock.engine.screen import screened
-from interlock.engine.together import both
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
@@ -47,6 +47,8 @@ from interlock.train.sessions import resumed
 from interlock.verify.sources import is_source
 
 T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 class CutShort(EnvironmentProblem):
@@ -310,6 +312,20 @@ def landed(task: TaskState, candidate: Candidate) -> f.Landed:
         commit=candidate.commit,
         tree=candidate.tree,
     )
+
+
+# Any: the types that a coroutine sends and is sent do not matter here.
+async def both(one: Coroutine[Any, Any, A], other: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """Return both results. If one fails, the other is ended first, and then the failure is raised."""
+    first, second = asyncio.create_task(one), asyncio.create_task(other)
+    try:
+        await asyncio.gather(first, second)
+        return first.result(), second.result()
+    finally:
+        if left := [task for task in (first, second) if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left)
 
 
 def _there(value: T | None) -> T:

@@ -1,13 +1,14 @@
-"""Applies facts about forecasts, limits and lessons to State."""
+"""Applies facts about forecasts, limits, requests for scope and lessons to State."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
+from interlock.events.asked import ScopeRequest
 from interlock.events.clutch import clutch_decided
+from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.scope import scope_answered, scope_requested
 from interlock.events.state import LessonState, Measured, Provider, State, TaskState
 from interlock.model.outcome import OWN_FAULTS
 from interlock.model.reason import said
@@ -16,6 +17,8 @@ from interlock.model.task import TaskId
 LANDINGS_KEPT = 8
 PATHS_KEPT = 12
 """A lesson that was learned in more places than this holds by its check."""
+REQUESTS_KEPT = 50
+"""The latest requests of one task that are kept: the next attempt reads them."""
 
 
 def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
@@ -23,6 +26,33 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
     if task is None:
         return set()
     task.forecast = fact.forecast
+    return {fact.task}
+
+
+def _scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[TaskId]:
+    """Note the request of an agent that is at work."""
+    task = state.tasks.get(fact.task)
+    if task is None or task.stage is not Stage.RUNNING:
+        return set()
+    if (fact.epoch, fact.attempt) != (task.epoch, task.attempt):
+        return set()
+    asked = ScopeRequest(row.seq, fact.attempt, fact.paths, fact.why)
+    task.talk.requests = [*task.talk.requests[1 - REQUESTS_KEPT :], asked]
+    return set()
+
+
+def _scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[TaskId]:
+    """Note the first answer. Granted paths are held from now on, until the attempt's change has landed."""
+    task = state.tasks.get(fact.task)
+    if task is None or all(asked.seq != fact.request or asked.is_answered for asked in task.talk.requests):
+        return set()
+    task.talk.requests = [
+        replace(asked, granted=fact.granted, answer=fact.why) if asked.seq == fact.request else asked
+        for asked in task.talk.requests
+    ]
+    if not fact.granted or fact.attempt != task.attempt:
+        return set()
+    task.session.scope = tuple(dict.fromkeys((*task.session.scope, *fact.paths)))
     return {fact.task}
 
 
@@ -121,7 +151,7 @@ HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.NothingLearned: _nothing_learned,
     f.LessonsOffered: _lessons_offered,
     f.LessonRetired: _lesson_retired,
-    f.ScopeRequested: scope_requested,
-    f.ScopeAnswered: scope_answered,
+    f.ScopeRequested: _scope_requested,
+    f.ScopeAnswered: _scope_answered,
     f.PoolMeasured: _pool_measured,
 }
