@@ -1,6 +1,8 @@
 """The gate never switches itself off (D7, D15, W3): each way in which it once stood open, with the real
 command in a real repository."""
 
+import json
+
 import pytest
 
 from tests.engine.scratch import Scratch
@@ -103,6 +105,8 @@ def test_one_known_failure_does_not_excuse_another(shapes: Scratch) -> None:
     assert "fails tests that do not fail on main (test_shapes.py::test_sides)" in failed["reason"]["text"]
     assert failed["reason"]["code"] == "check-failed"
     assert failed["reason"]["newly_failing"] == ["test_shapes.py::test_sides"]
+    (cause,) = json.loads(shapes.read("errors", "--json"))
+    assert "test_shapes.py::test_sides" in cause["what"]
 
 
 def test_a_change_that_breaks_nothing_lands_on_a_red_main_and_everything_says_so(shapes: Scratch) -> None:

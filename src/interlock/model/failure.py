@@ -14,9 +14,9 @@ import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from interlock.model.failure_words import failure_text
+from interlock.model.failure_words import check_ending, failure_text
 from interlock.model.outcome import ErrorClass
-from interlock.model.reason import Reason
+from interlock.model.reason import Reason, Why
 
 DIGITS = 12
 
@@ -92,6 +92,10 @@ LINES_COMPARED = 20
 def symptom(error: ErrorClass, why: Reason | None, feedback: str) -> Symptom:
     """Return the symptom of a failure, the same for every task that it happens to."""
     summary = failure_text(why)
+    if why and why.code == Why.CHECK_FAILED and why.names("newly_failing"):
+        # The output has the failures of main as well, and may begin with them.
+        line = normalised(check_ending(why))[:LINE_CHARS]
+        return Symptom(_name(error, line), line, summary[:LINE_CHARS])
     text = re.sub(ESCAPE, "", feedback) if "\x1b" in feedback else feedback
     told = _telling(text)
     line = normalised(PLACE.sub("", told, count=1))[:LINE_CHARS]
