@@ -1,5 +1,6 @@
 """No agent changes what steers Interlock, or what the next agent is shown; through the real command."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -90,6 +91,40 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     assert [name for name in (*STEERING, ".gitattributes") if name not in said] == []
     assert [name for name in HARMLESS if name in said] == []
     assert sorted(scratch.git("diff", "--name-only", "main~1", "main").splitlines()) == sorted(HARMLESS)
+
+
+ODD = {
+    **dict.fromkeys(
+        (
+            *("x\ny/.claude/settings.json", ".opencode/plugin/a\nb.js", "p\nq.code-workspace"),
+            *(".idea/runConfigurations/a\nb.xml", ".gemini/x\ny/gemini-extension.json"),
+        ),
+        "{}",
+    ),
+}
+"""Files that are reserved by their name or by their content."""
+PLAIN = {"x\ny/docs.md": "text\n"}
+ODD_AGENT = """
+import json, os, sys
+made = json.load(open("plain.json"))
+if "controls what agents may do" not in open(os.environ["INTERLOCK_PROMPT_FILE"]).read():
+    made |= json.load(open("odd.json"))
+for name, text in made.items():
+    name = name.encode("latin-1")
+    os.makedirs(os.path.dirname(name) or b".", exist_ok=True)
+    open(name, "w", newline="").write(text)
+"""
+
+
+def test_no_odd_name_or_form_of_a_file_evades_the_rule(scratch: Scratch) -> None:
+    scratch.write(odd__json=json.dumps(ODD), plain__json=json.dumps(PLAIN), odd__py=ODD_AGENT)
+    scratch.graph("  t: {goal: t}\n", "python3 odd.py")
+    scratch.interlock("run")
+    (failure,) = scratch.facts("PhaseFailed")
+    said = {*failure["reason"]["paths"]}
+    assert {name.replace("\xff", "\\xff") for name in ODD} == said
+    landed = scratch.git("-c", "core.quotePath=off", "diff", "-z", "--name-only", "main~1", "main")
+    assert sorted(landed.strip("\0").split("\0")) == sorted(PLAIN)
 
 
 def test_all_links_on_the_way_to_a_reserved_file_are_reserved(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_what_decides_how_checks_run_is_named(path: str) -> None:
             "mix.exs",
             "spec/spec_helper.rb",
             "jest.setup.js",
+            "a\nb.mk",
             "Gemfile",
             "configure",
         ),

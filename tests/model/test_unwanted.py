@@ -27,6 +27,8 @@ def why(path: str, size: int = 10, content: bytes = b"") -> Unwanted | None:
         ("a/__pycache__/m.cpython-313.pyc", Unwanted.CACHE),
         ("m.pyc", Unwanted.COMPILED),
         ("main.o", Unwanted.COMPILED),
+        ("a\nb.pyc", Unwanted.COMPILED),
+        ("a\nb.egg-info/PKG-INFO", Unwanted.BUILD),
         ("libdemo.rlib", Unwanted.COMPILED),
         ("libdemo.rmeta", Unwanted.COMPILED),
         ("Main.class", Unwanted.COMPILED),

@@ -213,7 +213,10 @@ def test_a_repository_without_source_has_nothing_to_break() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["tests/a.py", "test_a.py", "a_test.go", "src/a.test.ts", "a.spec.js", "conftest.py", "__tests__/a.js"],
+    [
+        *("tests/a.py", "test_a.py", "a_test.go", "src/a.test.ts", "a.spec.js", "conftest.py"),
+        *("__tests__/a.js", "test_a\nb.py"),
+    ],
 )
 def test_tests_are_known_by_their_names(path: str) -> None:
     assert is_test(path)

@@ -24,11 +24,12 @@ PROJECT_FILE = "pyproject.toml"
 AGENT_SETTINGS = re.compile(
     r"(.*/)?(\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/hooks(/.*)?|opencode\.jsonc?|\.?crush\.json"
     r"|\.vscode/(mcp|tasks|settings)\.json|\.aider\.conf\.yml|\.?mise\.toml|\.exrc|\.nvim\.lua"
-    r"|\.dir-locals\.el|\.(codex|gemini|qwen|opencode|copilot|cursor|devcontainer|roo|kiro|zed)(/.*)?)"
+    r"|\.dir-locals\.el|\.(codex|gemini|qwen|opencode|copilot|cursor|devcontainer|roo|kiro|zed)(/.*)?)",
+    re.DOTALL,  # here as below: a name may hold line feeds
 )
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
-FOLDERS = re.compile(r"(.*/)?(\.claude|\.vscode|\.mise|\.config|\.config/mise|\.idea)")
+FOLDERS = re.compile(r"(.*/)?(\.claude|\.vscode|\.mise|\.config|\.config/mise|\.idea)", re.DOTALL)
 """Folders with such settings: a file of this name is a link to a folder with other settings, or of no use."""
 STARTS_UNASKED = re.compile(
     r"(.*/)?(\.pre-commit-config\.ya?ml|\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)|\.lefthook(-local)?(/.*)?"
@@ -37,7 +38,8 @@ STARTS_UNASKED = re.compile(
     r"|\.envrc|\.autoenv(\..*)?|\.?mise\..*\.toml|\.mise/.*|mise/config(\..*)?\.toml|\.config/mise(\.toml|/.*)"
     r"|\.rprofile|\.irbrc|\.pryrc"
     r"|.*\.code-workspace|\.devcontainer\.json|\.helix(/.*)?|\.nvimrc|\.vimrc|\.dir-locals-2\.el"
-    r"|\.idea/(startup|watchertasks|workspace|externaltools)\.xml|\.idea/runconfigurations(/.*)?)"
+    r"|\.idea/(startup|watchertasks|workspace|externaltools)\.xml|\.idea/runconfigurations(/.*)?)",
+    re.DOTALL,
 )
 """Files that name commands which a hook manager, the shell or an editor starts when a person commits, enters
 the folder or opens it."""

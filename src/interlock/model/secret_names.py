@@ -25,7 +25,7 @@ _HIDDEN = (
     *("auth.json", "pip.conf"),
 )
 _WORDS = r"(?:example|sample|template|dist|defaults?|schema)"
-_HARMLESS = re.compile(rf".*[._-]{_WORDS}|(?:.*[._-])?{_WORDS}\.env")
+_HARMLESS = re.compile(rf".*[._-]{_WORDS}|(?:.*[._-])?{_WORDS}\.env", re.DOTALL)
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -24,7 +24,8 @@ _NAMES = re.compile(
     r"|\.?golangci\..*|\.?clippy\.toml|\.?rustfmt\.toml|deny\.toml|\.rubocop.*\.yml|\.proverc|\.perlcriticrc|jasmine\.json"
     r"|(build|workspace)(\.bazel)?|module\.bazel|.*\.bzl|.*\.(cs|fs|vb)proj|directory\.build\.(props|targets)|.*\.runsettings"
     r"|phpstan.*\.neon.*|psalm\.xml.*|\.?php-cs-fixer.*\.php|\.?phpcs\.xml.*|\.swiftlint\.yml|\.clang-(tidy|format)|\.shellcheckrc"
-    r"|\.hadolint\.ya?ml|checkstyle\.xml|detekt\.yml|lint\.xml"
+    r"|\.hadolint\.ya?ml|checkstyle\.xml|detekt\.yml|lint\.xml",
+    re.DOTALL,
 )
 _FOLDERS = (".github/workflows/", ".circleci/", ".cargo/", ".mvn/", "node_modules/")
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose2", "coverage", "trial"})
@@ -40,7 +41,7 @@ _RUNS_A_SCRIPT = re.compile(
 """Interpreters, and the `run` of `uv run` and `bun run`."""
 _NO_SCRIPT = ("-m", "-c", "-e", "--test")
 """Options of an interpreter that no script of its own follows."""
-_TEST = re.compile(r"(.*/)?(test_[^/]*|[^/]*[._-](test|spec))\.\w+")
+_TEST = re.compile(r"(.*/)?(test_[^/]*|[^/]*[._-](test|spec))\.\w+", re.DOTALL)
 """A test that a command runs by itself: changes of tests are what tests are for."""
 _OPERATORS = ";|&()<>"
 

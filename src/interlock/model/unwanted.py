@@ -111,7 +111,8 @@ class LandingRules:
 
 _COMPILED_NAMES = re.compile(
     r".*\.(?:py[cod]|o|obj|lo|class|rlib|rmeta|pdb|ilk|gch|pch|beam|hi|cm[ioxt]|cmxa|gcda|gcno|profraw|tsbuildinfo"
-    r"|exe|dll|dylib|so(?:\.\d+)*)$"
+    r"|exe|dll|dylib|so(?:\.\d+)*)\Z",
+    re.DOTALL,
 )
 _COMPILED_BEGINNINGS = (
     *(b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
@@ -119,7 +120,7 @@ _COMPILED_BEGINNINGS = (
 )
 """Programs and libraries of Linux and macOS, classes of Java, archives of objects (`.rlib` too), WebAssembly,
 LLVM, metadata of Rust, bytecode of Lua, Emacs, OCaml and Android: whatever the name of the file is."""
-_PRODUCT_FOLDERS = re.compile(r".+\.(?:egg-info|dist-info|dSYM)|CMakeFiles")
+_PRODUCT_FOLDERS = re.compile(r".+\.(?:egg-info|dist-info|dSYM)|CMakeFiles", re.DOTALL)
 FOLDERS = {
     **dict.fromkeys(("node_modules", "bower_components", ".venv", "site-packages"), Unwanted.DEPENDENCIES),
     **dict.fromkeys(("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"), Unwanted.CACHE),

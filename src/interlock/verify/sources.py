@@ -11,15 +11,18 @@ _SOURCE = re.compile(
 """Extensions of source files. Shell scripts are not among them: most are helpers that no test runs."""
 _TEST_FOLDER = re.compile(r"tests?|testing|__tests__|specs?|e2e|testdata|fixtures")
 _TEST_NAME = re.compile(
-    r"tests?[_-].*|.*([_-]tests?|\.test|[._-]spec)|tests?|conftest|spec|smoke|selftest|testsuite"
+    r"tests?[_-].*|.*([_-]tests?|\.test|[._-]spec)|tests?|conftest|spec|smoke|selftest|testsuite",
+    re.DOTALL,
 )
 _OTHER_FOLDER = re.compile(
     r"docs?|examples?|samples?|demos?|bench|benchmarks?|scripts|tools|ci|vendor|third_party|node_modules"
-    r"|dist|build|out|target|migrations|site-packages|locale|static|contrib|\..*"
+    r"|dist|build|out|target|migrations|site-packages|locale|static|contrib|\..*",
+    re.DOTALL,
 )
 """Folders whose files no test is about."""
 _OTHER_NAME = re.compile(
-    r"setup\.py|conf\.py|noxfile\.py|tasks\.py|g(ulp|runt)file\.js|build\.rs|.*\.(config|min|d)\..*"
+    r"setup\.py|conf\.py|noxfile\.py|tasks\.py|g(ulp|runt)file\.js|build\.rs|.*\.(config|min|d)\..*",
+    re.DOTALL,
 )
 _MOST_BYTES = 200_000
 """A larger file was made by a program."""
