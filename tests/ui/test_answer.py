@@ -1,7 +1,10 @@
 """Agents that ask before they act, or end with a question, are answered from another terminal."""
 
+import asyncio
+
 import pytest
 
+from interlock.engine.loading import load_state
 from interlock.events.facts import (
     AgentExited,
     Paused,
@@ -10,8 +13,12 @@ from interlock.events.facts import (
     QuestionAnswered,
     QuestionAsked,
 )
+from interlock.events.state import State
 from interlock.model.claim import task_resource
 from interlock.model.task import TaskId
+from interlock.store import open_store
+from interlock.ui.queries.inbox import items
+from interlock.ui.reading import Reading
 from tests.ui.conftest import Lab, task
 
 API = TaskId("api")
@@ -145,3 +152,20 @@ def test_an_edited_task_does_not_wait_for_the_answer_to_an_old_question(lab: Lab
     wonders(lab)
     lab.accept(task("api", priority=1))
     assert lab.run("inbox").out == "your inbox is empty\n"
+
+
+def test_the_inbox_has_the_order_of_the_graph_also_for_a_task_that_was_packed_meanwhile(lab: Lab) -> None:
+    lab.accept(task("api"), task("web"))
+    lab.fail("api", "it broke")
+    lab.fail("web", "it broke")
+    state = asyncio.run(state_of(lab))
+    state.tasks[API] = state.tasks.pop(API)  # as packing and recalling it does
+    assert [item.task for item in items(Reading(state, state.time, None, {}))] == ["api", "web"]
+
+
+async def state_of(lab: Lab) -> State:
+    store = open_store(lab.log, "lab")
+    try:
+        return await load_state(store)
+    finally:
+        await store.close()

@@ -12,6 +12,7 @@ from interlock.events.facts import RunStarted
 from interlock.model.session import EventKind
 from interlock.model.usage import Usage
 from interlock.ui.cli.at_work import Attempt, Growing, money, short_count
+from interlock.ui.cli.live import Screen
 from interlock.ui.plain import inert
 from tests.ui.conftest import Lab, task
 from tests.warm import INTERLOCK, pieces, start_on_terminal
@@ -119,3 +120,14 @@ def test_tokens_are_counted_in_few_letters(tokens: int, text: str) -> None:
 
 def test_a_price_that_is_not_known_is_a_dash() -> None:
     assert (money(None), money(0.034)) == ("-", "$0.03")
+
+
+def test_a_line_that_is_longer_than_the_terminal_breaks_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "12:00:00 parser: implement failed: " + "a long explanation " * 8
+    Screen(lambda: "").print(text)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " ".join(line.strip() for line in lines) == text.strip()

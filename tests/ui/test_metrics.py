@@ -72,7 +72,7 @@ def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(
         assert b"400" in garbage.recv(64)
     said = scratch.interlock("--project", str(scratch.root), "metrics")
     assert exposition_text.read(said)["interlock_slots_in_use"]['role="all"'] == 1
-    assert "1 of 1 slots in use, 1 in the queue" in scratch.interlock("status")
+    assert "slots: 1 of 1 in use, 1 task ready to start" in scratch.interlock("status")
     gate.touch()
     assert run.wait() == 0
     assert "Traceback" not in run.output
@@ -88,8 +88,8 @@ def test_while_a_run_goes_on_nothing_is_told_of_the_one_before(scratch: Scratch)
     scratch.graph("  a: {goal: x}\n  b: {goal: x}\n", f"{WAIT.format(gate=gate)}; echo x > b.txt")
     run = scratch.start("run", "--max-parallel", "1")
     run.wait_for_line("b: implement started")
-    [line] = [line for line in scratch.interlock("status").splitlines() if line.startswith("pool")]
-    assert line == "pool: 1 of 1 slots in use, 0 in the queue"
+    [line] = [line for line in scratch.interlock("status").splitlines() if line.startswith("slots")]
+    assert line == "slots: 1 of 1 in use, 0 tasks ready to start"
     gate.touch()
     assert run.wait() == 0
 
@@ -106,7 +106,7 @@ def test_a_run_writes_its_figures_down_and_marks_what_misses_its_target(scratch:
     assert pool["figures"] == fact
     assert "retry_rate" in pool["missed"]
     told = scratch.interlock("status")
-    assert "pool in the last run: 2 attempts, waited " in told
+    assert "last run: 2 attempts, each after " in told
     assert "50% retries (target: 5%)" in told
     assert exposition_text.read(scratch.interlock("metrics"))["interlock_retry_ratio"][""] == 0.5
     assert json.loads(scratch.interlock("metrics", "--json"))["figures"] == fact

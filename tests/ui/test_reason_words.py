@@ -220,8 +220,8 @@ SENTENCES: list[tuple[Reason, str]] = [
             theta=0.55,
             overlaps=3,
         ),
-        "may overlap with a, but 1m of expected rework against 2m in a slot that would idle "
-        "(conflict 0.50 x rework 1.00, theta 0.55; learned from 3 overlaps)",
+        "may overlap with a, but a slot is free and little rework is expected: 1m for 2m of work "
+        "(50% chance of a conflict, which costs 1.0 times the work; learned from 3 overlaps)",
     ),
     (of(Why.NEXT_IN_LANE, ahead="a"), "next in the lane, on top of a (queued)"),
     (of(Why.MAY_LAND, verified=True), "passed its checks on top of main"),

@@ -48,8 +48,8 @@ class Screen:
         self._live = Live(console=console, get_renderable=draw, auto_refresh=False, transient=True)
 
     def print(self, text: str, color: str = "") -> None:
-        """A line that stays."""
-        self._live.console.print(Text(inert(text), style=color), soft_wrap=True)
+        """A line that stays. What is longer than the terminal is wide breaks between words."""
+        self._live.console.print(Text(inert(text), style=color))
 
     @asynccontextmanager
     async def on(self) -> AsyncIterator["Screen"]:

@@ -220,7 +220,7 @@ def _conflicts(analysis: Analysis) -> Iterator[str]:
         yield "conflicts      none can be seen beforehand"
         return
     hard = f"{counted(found.hard, 'pair')} never together"
-    yield f"conflicts      {hard}, {found.soft} only where a slot would idle"
+    yield f"conflicts      {hard}, {found.soft} only if a slot is free"
     for pair in found.listed[:LISTED]:
         how = "never together" if not pair.may_proceed else "may overlap"
         yield f"  {pair.first} and {pair.second}: {how}, both want {pair.over}"

@@ -177,23 +177,24 @@ def pool_line(reading: Reading, board: Board) -> str:
     slots, measured, run = slots_now(reading, board), reading.state.pool, reading.state.run
     figures = list(_figures(measured.figures)) if measured and measured.figures.attempts else []
     if not reading.is_live:
-        return f"pool in the last run: {' | '.join(figures)}" if figures else ""
+        return f"last run: {' | '.join(figures)}" if figures else ""
     is_of_this_run = measured is not None and run is not None and measured.run == run.run
-    now = f"{slots.in_use} of {slots.limit} slots in use, {slots.queue} in the queue"
-    return f"pool: {' | '.join([now, *(figures if is_of_this_run else [])])}"
+    now = f"{slots.in_use} of {slots.limit} in use, {counted(slots.queue, 'task')} ready to start"
+    return f"slots: {' | '.join([now, *(figures if is_of_this_run else [])])}"
 
 
 def _figures(figures: PoolFigures) -> Iterator[str]:
     waited = (lasting(figures.waiting_p50_seconds), lasting(figures.waiting_p99_seconds))
-    yield f"{counted(figures.attempts, 'attempt')}, waited {waited[0]} (median), {waited[1]} (p99)"
-    yield f"{figures.utilization:.0%} slot utilization"
+    attempts = counted(figures.attempts, "attempt")
+    yield f"{attempts}, each after {waited[0]} of waiting for a slot (median), 99 of 100 within {waited[1]}"
     above = missed(figures)
     texts = {
+        "idle_share": f"{figures.idle_share:.0%} empty while a task was ready",
         "retry_rate": f"{figures.retry_rate:.0%} retries",
-        "idle_share": f"{figures.idle_share:.0%} idle",
         "conflicts": counted(figures.conflicts, "conflict"),
-        "by_hand": f"{figures.by_hand} by hand",
+        "by_hand": f"{counted(figures.by_hand, 'task')} retried by hand",
     }
+    yield f"slots used {figures.utilization:.0%} of the time"
     yield ", ".join(_marked(name, text) if name in above else text for name, text in texts.items())
 
 

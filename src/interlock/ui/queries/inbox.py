@@ -28,7 +28,8 @@ class Item:
 
 def items(reading: Reading) -> list[Item]:
     """Everything that waits for a person: questions of agents first, then failed and paused tasks."""
-    tasks = list(reading.state.tasks.values())
+    # A task that was packed and has come back is the last of State, and stands where it was accepted.
+    tasks = sorted(reading.state.tasks.values(), key=lambda task: task.accepted)
     return [
         *(item for task in tasks for item in _asked(reading, task)),
         *(_failed(task) for task in tasks if task.stage is Stage.FAILED),

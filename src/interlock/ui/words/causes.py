@@ -73,10 +73,10 @@ def _cheap_overlap(reason: Reason, _: str) -> str:
     seen = int(reason.number("overlaps"))
     source = f"learned from {counted(seen, 'overlap')}" if seen else "a first guess"
     return (
-        f"may overlap with {', '.join(reason.tasks)}, but {lasting(reason.number('rework_seconds'))} of "
-        f"expected rework against {lasting(reason.number('seconds'))} in a slot that would idle "
-        f"(conflict {reason.number('conflict'):.2f} x rework {reason.number('rework'):.2f}, "
-        f"theta {reason.number('theta'):g}; {source})"
+        f"may overlap with {', '.join(reason.tasks)}, but a slot is free and little rework is expected: "
+        f"{lasting(reason.number('rework_seconds'))} for {lasting(reason.number('seconds'))} of work "
+        f"({reason.number('conflict'):.0%} chance of a conflict, which costs "
+        f"{reason.number('rework'):.1f} times the work; {source})"
     )
 
 
