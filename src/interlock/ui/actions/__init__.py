@@ -4,12 +4,10 @@ An action refuses what is not possible with a `UserError`, then writes its facts
 and says who acts.
 """
 
-from interlock.ui.actions.answers import answer_permissions, answer_question
 from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
-from interlock.ui.actions.messages import send_message
 from interlock.ui.actions.observed import import_log, record_canary, record_lost_landings
-from interlock.ui.actions.pauses import pause, unpause
-from interlock.ui.actions.tasks import add_task, cancel, reset, retry, stop_run
+from interlock.ui.actions.talk import answer_permissions, answer_question, send_message
+from interlock.ui.actions.tasks import add_task, cancel, pause, reset, retry, stop_run, unpause
 
 __all__ = [
     "add_lesson",

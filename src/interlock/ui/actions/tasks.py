@@ -1,10 +1,19 @@
-"""Add, retry, reset and cancel tasks, and stop a run. Everything is checked before the first fact."""
+"""Add, retry, reset, cancel and pause tasks, and stop a run. Everything is checked before the first fact."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from interlock.engine.loading import catch_up
-from interlock.events.facts import Fact, StopRequested, TaskAccepted, TaskCancelled, TaskReset, TaskRetried
+from interlock.events.facts import (
+    Fact,
+    Paused,
+    StopRequested,
+    TaskAccepted,
+    TaskCancelled,
+    TaskReset,
+    TaskRetried,
+    Unpaused,
+)
 from interlock.events.finished import all_tasks
 from interlock.events.lifecycle import Stage, next_move
 from interlock.events.state import State, TaskState
@@ -13,7 +22,7 @@ from interlock.model.claim import task_resource
 from interlock.model.errors import UsageError
 from interlock.model.task import Origin, Task, TaskId
 from interlock.store.protocol import Store
-from interlock.ui.actions.answers import answer_question
+from interlock.ui.actions.talk import answer_question
 from interlock.ui.reading import Reading
 
 if TYPE_CHECKING:  # what reads a graph takes long to import
@@ -108,3 +117,29 @@ def _must_be_possible(task: TaskState, fact: Fact) -> None:
     name = task.spec.id
     instead = INSTEAD.get((type(fact), task.stage), f"is {task.stage.value}")
     raise UsageError(f"{name} {instead.format(name)}", f"interlock show {name}")
+
+
+async def pause(store: Store, reading: Reading, task: TaskId | None, why: str, actor: str) -> None:
+    """Pause the project, or one task. A second pause needs a reason of its own."""
+    if task and reading.state.tasks[task].is_over:
+        raise UsageError(f"{task} is {reading.state.tasks[task].stage.value}", f"interlock show {task}")
+    if _is_paused(reading, task) and not why:
+        raise UsageError(
+            f"{task or 'the project'} is paused already", f"interlock unpause{f' {task}' if task else ''}"
+        )
+    await store.append([Paused(task, why)], actor)
+
+
+async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: str) -> None:
+    """Let work start again: this task, or the project."""
+    if not _is_paused(reading, task):
+        others = [name for name, one in reading.state.tasks.items() if one.queue.paused]
+        raise UsageError(
+            f"{task or 'the project'} is not paused",
+            f"interlock unpause {others[0]}" if others else "interlock status",
+        )
+    await store.append([Unpaused(task)], actor)
+
+
+def _is_paused(reading: Reading, task: TaskId | None) -> bool:
+    return reading.state.tasks[task].queue.paused if task else reading.state.paused

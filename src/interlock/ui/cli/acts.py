@@ -12,7 +12,7 @@ from interlock.model.errors import UsageError
 from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.store.protocol import Store
 from interlock.ui.actions import add_task, cancel, record_lost_landings, reset, retry, stop_run
-from interlock.ui.actions.pauses import pause, unpause
+from interlock.ui.actions.tasks import pause, unpause
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async

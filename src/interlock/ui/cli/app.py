@@ -55,15 +55,15 @@ COMMANDS: dict[str, Entry] = {
     "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
     "metrics": Entry("Look", f"{_HERE}.metrics", "Print the project's figures for Prometheus."),
     "logs": Entry("Look", f"{_HERE}.logs", "Show the output of an agent."),
-    "attach": Entry("Look", f"{_HERE}.attach", "Follow an agent live; continue its session yourself."),
+    "attach": Entry("Look", f"{_HERE}.logs", "Follow an agent live; continue its session yourself."),
     "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),
     "explain": Entry(
         "Look",
         f"{_HERE}.show",
         "Explain why a task waits, runs, failed or landed; or which attempt made a commit.",
     ),
-    "errors": Entry("Look", f"{_HERE}.errors", "Show each failure once: its tasks, and what fixed it."),
-    "lessons": Entry("Look", f"{_HERE}.lessons", "Show lessons from past attempts, and if they help."),
+    "errors": Entry("Look", f"{_HERE}.learned", "Show each failure once: its tasks, and what fixed it."),
+    "lessons": Entry("Look", f"{_HERE}.learned", "Show lessons from past attempts, and if they help."),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "footprints": Entry(
         "Look", f"{_HERE}.footprints", "Show the files each task is expected to edit, and those it edited."

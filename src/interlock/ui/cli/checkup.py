@@ -28,9 +28,8 @@ from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.actions import record_canary
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
-from interlock.ui.cli.commit_hooks import hook_findings
 from interlock.ui.cli.findings import Finding, Health
-from interlock.ui.cli.lacks import lack_findings
+from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding

@@ -23,7 +23,7 @@ from interlock.ui.queries.clutch import (
     clutch_view,
     decision_of,
 )
-from interlock.ui.queries.pool import slots_now
+from interlock.ui.queries.status import slots_now
 from interlock.ui.reading import PAGE, Reading
 from interlock.ui.words.brakes import rate
 from interlock.ui.words.facts import clock

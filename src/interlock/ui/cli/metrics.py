@@ -15,7 +15,7 @@ from interlock.ui.cli.output import Invocation, say_json
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import inert
 from interlock.ui.queries.metrics import CONTENT_TYPE, exposition
-from interlock.ui.queries.pool import pool_object, slots_now
+from interlock.ui.queries.status import pool_object, slots_now
 from interlock.ui.reading import Reading
 
 if TYPE_CHECKING:

@@ -29,9 +29,8 @@ from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.sandbox.confinement import Confinement
 from interlock.ui.cli.app import CliCommand, remember_setting
-from interlock.ui.cli.commit_hooks import hook_note, unchecked_hook
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.lacks import lacks
+from interlock.ui.cli.lacks import hook_note, lacks, unchecked_hook
 from interlock.ui.cli.metrics import metrics_served
 from interlock.ui.cli.notices import Notices
 from interlock.ui.cli.output import Invocation, even_if_unread, note, paint

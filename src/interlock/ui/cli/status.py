@@ -20,9 +20,8 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.pool import slots_now
 from interlock.ui.queries.runs import run_name
-from interlock.ui.queries.status import ETA, alike_failures, obstacles, status_document
+from interlock.ui.queries.status import ETA, alike_failures, obstacles, slots_now, status_document
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text

@@ -8,8 +8,14 @@ from interlock.events.asked import Permission
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
-from interlock.ui.actions.answers import WORDS, answer_permissions, answer_question
-from interlock.ui.actions.messages import Delivery, check_message, send_message
+from interlock.ui.actions.talk import (
+    WORDS,
+    Delivery,
+    answer_permissions,
+    answer_question,
+    check_message,
+    send_message,
+)
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import actor, opened, read, run_async

@@ -7,8 +7,7 @@ they load takes a while: `attempts`, `agents`, `explain`, `errors`, `lessons`, `
 
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.inbox import inbox_document
-from interlock.ui.queries.pool import pool_object
-from interlock.ui.queries.status import status_document
+from interlock.ui.queries.status import pool_object, status_document
 from interlock.ui.queries.tasks import TaskRow, find, rows
 
 __all__ = ["TaskRow", "fact_document", "find", "inbox_document", "pool_object", "rows", "status_document"]

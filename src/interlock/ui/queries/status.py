@@ -1,17 +1,41 @@
-"""The status of all tasks, the run and main, as programs get it."""
+"""The status of all tasks, the run, its slots and main, as programs get it."""
 
+from interlock.engine.slots import Slots, slots_of
 from interlock.events.baselines import known_failures, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.durations import lasting
 from interlock.model.failure import Symptom
 from interlock.model.outcome import CheckResult
+from interlock.model.pool import TARGETS, missed
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.queries.pool import brake_object, pool_object
 from interlock.ui.queries.tasks import rows
 from interlock.ui.reading import Reading
-from interlock.ui.words.reasons import reason_object
+from interlock.ui.words.reasons import reason_object, with_reasons
+
+
+def slots_now(reading: Reading, board: Board) -> Slots:
+    """The slots of the run that goes on; without one there are none."""
+    return slots_of(reading.state, board, reading.is_live)
+
+
+def pool_object(reading: Reading, board: Board) -> dict[str, object]:
+    """The pool as programs get it."""
+    measured = reading.state.pool
+    return {
+        "slots": slots_now(reading, board),
+        "figures": measured.figures if measured else None,
+        "measured": measured.time if measured else None,
+        "run": measured.run if measured else None,
+        "targets": TARGETS,
+        "missed": missed(measured.figures) if measured else (),
+    }
+
+
+def brake_object(state: State) -> object:
+    """The same for programs: every limit there is."""
+    return with_reasons({"categories": state.clutch, "providers": state.provider_limits})
 
 
 def red_main_objects(state: State) -> list[dict[str, object]]:
