@@ -14,7 +14,7 @@ from interlock.store.protocol import Store
 from interlock.ui.actions import add_task, cancel, record_lost_landings, reset, retry, stop_run
 from interlock.ui.actions.tasks import pause, unpause
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.output import Invocation, note, say_result
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.tasks import find
@@ -83,21 +83,20 @@ async def _act(invocation: Invocation, names: Sequence[str], act: Act, why: str,
 
 def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState], done: str) -> None:
     """Print the new state of the tasks, which the fold has just changed, and the next command."""
-    if invocation.json:
-        say_json(
-            {
-                "tasks": [{"id": task.spec.id, "state": task.stage.value} for task in chosen],
-                "live": reading.is_live,
-            }
-        )
-        return
+    stands = [{"id": task.spec.id, "state": task.stage.value} for task in chosen]
+    lines = []
     for task in chosen:
-        say(f"{task.spec.id} {done}")
+        lines.append(f"{task.spec.id} {done}")
         waiting = reading.state.dependents.get(task.spec.id, []) if task.stage is Stage.CANCELLED else []
         if waiting:
-            say(f"  blocked: {', '.join(waiting)} (they need it)")
+            lines.append(f"  blocked: {', '.join(waiting)} (they need it)")
     if any(task.stage is Stage.WAITING for task in chosen):
-        say("the active run takes it up" if reading.is_live else "next: interlock run")
+        lines.append(_taken_up(reading.is_live))
+    say_result(invocation, {"tasks": stands, "live": reading.is_live}, *lines)
+
+
+def _taken_up(is_live: bool) -> str:
+    return "the active run takes it up" if is_live else "next: interlock run"
 
 
 async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
@@ -110,11 +109,12 @@ async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
 async def _stop_run(invocation: Invocation, why: str) -> None:
     async with opened(invocation) as project:
         run = await stop_run(project.store, await read(project.store), why, actor())
-    if invocation.json:
-        say_json({"run": run, "stopping": True})
-    else:
-        say(f"run {run_name(run)} stops its agents and archives their work")
-        say("next: interlock wait, then interlock run to continue")
+    say_result(
+        invocation,
+        {"run": run, "stopping": True},
+        f"run {run_name(run)} stops its agents and archives their work",
+        "next: interlock wait, then interlock run to continue",
+    )
 
 
 @click.command("pause", cls=CliCommand)
@@ -145,9 +145,9 @@ async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
         reading = await read(project.store)
         task = _named(reading, name)
         await pause(project.store, reading, task, why, actor())
-    _report_pause(invocation, task, paused=True)
-    if not invocation.json:
-        say(f"next: interlock unpause{f' {task}' if task else ''}, to continue")
+    held = f"{task} is paused: it does not start" if task else "the project is paused: no task starts"
+    after = f"next: interlock unpause{f' {task}' if task else ''}, to continue"
+    say_result(invocation, {"task": task, "paused": True}, f"{held} until you unpause it", after)
 
 
 async def _unpause(invocation: Invocation, name: str | None) -> None:
@@ -155,23 +155,13 @@ async def _unpause(invocation: Invocation, name: str | None) -> None:
         reading = await read(project.store)
         task = _named(reading, name)
         await unpause(project.store, reading, task, actor())
-    _report_pause(invocation, task, paused=False)
-    if not invocation.json and not reading.is_live:
-        say("next: interlock run")
+    after = [] if reading.is_live else ["next: interlock run"]
+    lines = (f"{task or 'the project'} is unpaused", *after)
+    say_result(invocation, {"task": task, "paused": False}, *lines)
 
 
 def _named(reading: Reading, name: str | None) -> TaskId | None:
     return None if name is None else find(reading.state, name).spec.id
-
-
-def _report_pause(invocation: Invocation, task: TaskId | None, paused: bool) -> None:
-    if invocation.json:
-        say_json({"task": task, "paused": paused})
-    elif paused:
-        held = f"{task} is paused: it does not start" if task else "the project is paused: no task starts"
-        say(f"{held} until you unpause it")
-    else:
-        say(f"{task or 'the project'} is unpaused")
 
 
 @click.command("add", cls=CliCommand)
@@ -204,8 +194,5 @@ async def _add(invocation: Invocation, id: str, goal: str, more: dict[str, tuple
         origin = Origin(OriginKind.PERSON, actor())
         task = await add_task(project, state, wish, origin, actor())
         is_live = (await look(project.store, state)).is_live
-    if invocation.json:
-        say_json({"task": task, "origin": origin, "parent": wish.parent, "live": is_live})
-        return
-    say(f"{task.id} was added")
-    say("the active run takes it up" if is_live else "next: interlock run")
+    document = {"task": task, "origin": origin, "parent": wish.parent, "live": is_live}
+    say_result(invocation, document, f"{task.id} was added", _taken_up(is_live))

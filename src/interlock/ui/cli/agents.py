@@ -1,6 +1,7 @@
 """`interlock agents`: what runs where, what it did last, and how long ago."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from interlock.model.durations import lasting
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.attempt_files import agent_pid
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.queries.agents import AgentRow, agent_row
+from interlock.ui.queries.agents import AgentRow, agent_row, agents_document
 from interlock.ui.reading import Reading
 from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.sessions import tokens
@@ -27,15 +28,14 @@ def agents_command(invocation: Invocation) -> None:
     For example: interlock agents --json
     """
     reading, rows = run_async(_look(invocation))
-    if invocation.wants_json():
-        run = reading.state.run
-        sandbox = run.sandbox or None if run else None
-        say_json({"agents": rows, "live": reading.is_live, "sandbox": sandbox, "time": reading.now})
-        return
+    say_listing(invocation, lambda: agents_document(reading, rows), _lines(reading, rows))
+
+
+def _lines(reading: Reading, rows: list[AgentRow]) -> Iterator[str]:
     if rows and (warning := sandbox_warning(reading.state)):
-        say(paint(warning, "red"))
+        yield paint(warning, "red")
     for row in rows:
-        _print(row)
+        yield from _agent_lines(row)
     if not rows:
         note("no agent is running" if reading.is_live else "no run is active; next: interlock run")
     elif not reading.is_live:
@@ -60,18 +60,18 @@ def _pid(state_dir: Path, task: TaskState) -> int | None:
     return None
 
 
-def _print(row: AgentRow) -> None:
+def _agent_lines(row: AgentRow) -> Iterator[str]:
     with_model = f" ({row.model})" if row.model else ""
     where = f"sandbox {row.sandbox}" if row.sandbox not in ("", "none") else "no sandbox"
     process = f", pid {row.pid}" if row.pid else ""
     used = f", {tokens(row.usage)}" if tokens(row.usage) else ""
-    say(
+    yield (
         f"{paint(row.task, 'cyan')}  {row.agent}: {row.use}{with_model}, attempt {row.attempt}, "
         f"for {lasting(row.running_seconds)}, {where if row.sandbox else 'starting'}{process}{used}"
     )
     if row.last:
         quiet = f"{lasting(row.quiet_seconds)} ago: " if row.quiet_seconds is not None else ""
-        say(f"  {quiet}{row.last}")
+        yield f"  {quiet}{row.last}"
     if row.asks:
         command = paint(f"interlock answer {row.task} allow", "cyan")
-        say(f"  waits for permission: {row.asks}  {command} (or deny)")
+        yield f"  waits for permission: {row.asks}  {command} (or deny)"

@@ -6,14 +6,15 @@ import click
 
 from interlock.engine.clutch import CategoryView
 from interlock.engine.host import HostReading, LocalHost
+from interlock.engine.slots import Slots
 from interlock.events.facts import ClutchDecided
 from interlock.model.provider import is_account
 from interlock.model.task import ROLES
 from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.output import Invocation, note, paint, say_listing
+from interlock.ui.cli.session import opened, read, read_project, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.clutch import (
     SHOWN,
@@ -39,13 +40,7 @@ def clutch_command(invocation: Invocation) -> None:
     For example: interlock clutch --json
     """
     view = run_async(_look(invocation))
-    if invocation.wants_json():
-        say_json(with_reasons(view))
-        return
-    if not view.decisions:
-        note("the clutch has made no decision yet; next: interlock run --max-parallel auto")
-    for line in _lines(view):
-        say(line)
+    say_listing(invocation, lambda: with_reasons(view), _lines(view))
 
 
 async def _look(invocation: Invocation) -> ClutchView:
@@ -69,6 +64,8 @@ async def _decisions(store: Store) -> tuple[Decision, ...]:
 
 
 def _lines(view: ClutchView) -> Iterator[str]:
+    if not view.decisions:
+        note("the clutch has made no decision yet; next: interlock run --max-parallel auto")
     if view.limit:
         running = (
             f"{counted(view.at_work, 'agent')} at work of {view.limit}"
@@ -133,23 +130,20 @@ def slots_command(invocation: Invocation, role: str | None) -> None:
     The last line names the kinds of work that the clutch limits further.
     For example: interlock slots --role critic --json
     """
-    reading = run_async(_read(invocation))
+    reading = read_project(invocation)
     slots = slots_now(reading, Board(reading.state))
-    if invocation.wants_json():
-        say_json(slots if role is None else slots.roles[role])
-        return
+    document = slots if role is None else slots.roles[role]
+    say_listing(invocation, lambda: document, _slot_lines(reading, slots, role))
+
+
+def _slot_lines(reading: Reading, slots: Slots, role: str | None) -> Iterator[str]:
     if not reading.is_live:
         note("no run is active; next: interlock run")
         return
     if role is None:
-        say(f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued")
+        yield f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued"
     for name, part in slots.roles.items():
         if name == role or (role is None and (part.in_use or part.limit < slots.limit)):
-            say(f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free")
+            yield f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free"
     if line := brake_line(reading.state):
-        say(line)
-
-
-async def _read(invocation: Invocation) -> Reading:
-    async with opened(invocation) as project:
-        return await read(project.store)
+        yield line

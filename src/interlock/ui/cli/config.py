@@ -14,7 +14,7 @@ from interlock.model.kinds import KINDS
 from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
 from interlock.ui.cli.app import CliCommand, CommandGroup
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import repository_root
 from interlock.ui.cli.writing import write
 
@@ -39,12 +39,15 @@ def show(invocation: Invocation, origin: bool) -> None:
     """
     loaded = load(repository_root(invocation), {})
     rows = {key_of(field): shown(loaded.settings, field.name) for field in fields(Settings)}
-    if invocation.wants_json():
-        say_json({key: {"value": value, "origin": loaded.origins[key]} for key, value in rows.items()})
-        return
     width = max(map(len, rows))
-    for key, value in rows.items():
-        say(f"{key:{width}} = {_toml(value)}" + (f"   # {loaded.origins[key]}" if origin else ""))
+    say_listing(
+        invocation,
+        lambda: {key: {"value": value, "origin": loaded.origins[key]} for key, value in rows.items()},
+        (
+            f"{key:{width}} = {_toml(value)}" + (f"   # {loaded.origins[key]}" if origin else "")
+            for key, value in rows.items()
+        ),
+    )
 
 
 @config_command.command("get")
@@ -56,16 +59,8 @@ def get(invocation: Invocation, key: str) -> None:
     For example: interlock config get max_parallel
     """
     value = shown(load(repository_root(invocation), {}).settings, _field_name(key))
-    if invocation.wants_json():
-        say_json(value)
-    else:
-        say(
-            " ".join(value)
-            if isinstance(value, tuple)
-            else str(value).lower()
-            if value in (True, False)
-            else str(value)
-        )
+    text = str(value).lower() if value in (True, False) else str(value)
+    say_listing(invocation, lambda: value, [" ".join(value) if isinstance(value, tuple) else text])
 
 
 @config_command.command("set")
@@ -101,11 +96,11 @@ def path_(invocation: Invocation) -> None:
     For example: interlock config path
     """
     paths = load(repository_root(invocation), {}).files
-    if invocation.wants_json():
-        say_json([{"path": str(path), "exists": path.exists()} for path in paths])
-        return
-    for path in paths:
-        say(f"{path}{'' if path.exists() else '  (does not exist)'}")
+    say_listing(
+        invocation,
+        lambda: [{"path": str(path), "exists": path.exists()} for path in paths],
+        (f"{path}{'' if path.exists() else '  (does not exist)'}" for path in paths),
+    )
 
 
 def shown(settings: Settings, name: str) -> object:

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import click
 
 from interlock.events.finished import recall_all
-from interlock.events.state import State, TaskState
+from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of, drifts, forecast_of
-from interlock.model.forecast import Chance
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.output import Invocation, note, paint, say_listing
+from interlock.ui.cli.session import read_project
 from interlock.ui.plain import counted, inert
-from interlock.ui.queries.footprints import drift_document, footprint_document, total_drift
+from interlock.ui.queries.footprints import footprints_document, total_drift
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.footprints import NAMED, drift_line, request_line
 from interlock.ui.words.reasons import reason_text
@@ -27,19 +26,10 @@ def footprints_command(invocation: Invocation, task: str | None) -> None:
     With TASK: each path with its probability and the reason, and what its agents asked for.
     For example: interlock footprints login
     """
-    state = run_async(_read(invocation))
+    state = read_project(invocation).state
     tasks = [find(state, task)] if task else list(recall_all(state).tasks.values())
-    if invocation.wants_json():
-        total = total_drift(drifts(tasks).values())
-        say_json({"tasks": [footprint_document(one) for one in tasks], "drift": drift_document(total)})
-        return
-    for line in _one(tasks[0]) if task else _all(tasks):
-        say(line)
-
-
-async def _read(invocation: Invocation) -> State:
-    async with opened(invocation) as project:
-        return (await read(project.store)).state
+    lines = _one(tasks[0]) if task else _all(tasks)
+    say_listing(invocation, lambda: footprints_document(tasks), lines)
 
 
 def _all(tasks: list[TaskState]) -> Iterator[str]:
@@ -59,12 +49,9 @@ def _in_short(task: TaskState) -> str:
     drift = drift_of(task)
     if drift is None:
         likely = sorted(forecast_of(task), key=lambda chance: -chance.probability)[:NAMED]
-        edited = (
-            f"edited {counted(len(task.change.work.touched), 'file')}, none declared"
-            if task.change.work
-            else ""
-        )
-        return edited or f"expected in {', '.join(_with_percent(chance) for chance in likely)}"
+        if task.change.work:
+            return f"edited {counted(len(task.change.work.touched), 'file')}, none declared"
+        return f"expected in {', '.join(f'{inert(each.path)} ({each.probability:.0%})' for each in likely)}"
     return drift_line(drift)
 
 
@@ -89,7 +76,3 @@ def _one(task: TaskState) -> Iterator[str]:
         for path in drift.idle:
             yield f"    {paint('not edited', 'yellow')}  {inert(path)}"
     yield f"next: {paint(f'interlock show {task.spec.id}', 'cyan')}"
-
-
-def _with_percent(chance: Chance) -> str:
-    return f"{inert(chance.path)} ({chance.probability:.0%})"

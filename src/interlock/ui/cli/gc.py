@@ -14,7 +14,7 @@ from interlock.model.durations import lasting, seconds_of
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.output import Invocation, note, say_result
 from interlock.ui.cli.session import opened_fully, run_async
 
 DAY_SECONDS = 86_400
@@ -46,15 +46,17 @@ def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, de
     For example: interlock gc --dry-run
     """
     swept = run_async(_sweep(invocation, dry_run, older_than, delete_unmerged))
+    document = {
+        "dry_run": dry_run,
+        "removed": swept.removed,
+        "refused": swept.refused,
+        "in_use": swept.in_use,
+    }
+    what = "would remove" if dry_run else "removed"
+    lines = [f"{what} {left.path} ({lasting(left.age_seconds)} old)" for left in swept.removed]
+    say_result(invocation, document, *(lines or ["nothing to remove"]))
     if invocation.json:
-        say_json(
-            {"dry_run": dry_run, "removed": swept.removed, "refused": swept.refused, "in_use": swept.in_use}
-        )
         return
-    for left in swept.removed:
-        say(f"{'would remove' if dry_run else 'removed'} {left.path} ({lasting(left.age_seconds)} old)")
-    if not swept.removed:
-        say("nothing to remove")
     for left in swept.refused:
         note(f"kept {left.path}: it has work that is not in the repository")
     if swept.refused:

@@ -13,8 +13,8 @@ from interlock.model.lesson import Lesson
 from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
 from interlock.ui.cli.app import CliCommand, CommandGroup
 from interlock.ui.cli.attempt_files import openable
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
-from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing, say_result
+from interlock.ui.cli.session import actor, opened, read, read_project, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.learned import (
     SHOWN,
@@ -90,16 +90,13 @@ def _some(names: tuple[str, ...], between: str = ", ") -> str:
 
 
 def _show_one(invocation: Invocation, state: State, trouble: FailureGroup, folder: Path) -> None:
-    if invocation.wants_json():
-        say_json(failure_document(state, trouble) | {"cases": trouble.cases})
-        return
-    for line in _lines(state, trouble):
-        say(line)
+    lines = [*_lines(state, trouble)]
     for case in trouble.cases:
         log = f"  {openable(folder, case.log)}" if case.log else ""
         past = f" ({case.ended})" if case.ended else ""
         where = f"{case.task} attempt {case.attempt}, {case.phase}"
-        say(f"  {clock(case.time)}  {where}: {inert(case.summary)}{past}{log}")
+        lines.append(f"  {clock(case.time)}  {where}: {inert(case.summary)}{past}{log}")
+    say_listing(invocation, lambda: failure_document(state, trouble) | {"cases": trouble.cases}, lines)
 
 
 class Lessons(CommandGroup):
@@ -134,12 +131,8 @@ def show(invocation: Invocation, lesson: str) -> None:
 
     For example: interlock lessons show 4f1c09ab
     """
-    known = find_lesson(run_async(_read_lessons(invocation)), lesson)
-    if invocation.wants_json():
-        say_json(lesson_document(known))
-        return
-    for line in _full(known):
-        say(line)
+    known = find_lesson(read_project(invocation).state.lessons, lesson)
+    say_listing(invocation, lambda: lesson_document(known), _full(known))
 
 
 @lessons_command.command("add")
@@ -157,11 +150,8 @@ def add(
     """
     lesson = new_lesson(" ".join(text).strip(), category, paths, command, actor())
     run_async(_add(invocation, lesson))
-    if invocation.json:
-        say_json({"id": lesson.id})
-    else:
-        say(f"{lesson.id}: every attempt {_scope(lesson)} gets it from now on")
-        say(f"next: interlock lessons {lesson.id}")
+    told = f"{lesson.id}: every attempt {_scope(lesson)} gets it from now on"
+    say_result(invocation, {"id": lesson.id}, told, f"next: interlock lessons {lesson.id}")
 
 
 @lessons_command.command("retire")
@@ -174,15 +164,7 @@ def retire(invocation: Invocation, lesson: str, why: str) -> None:
     For example: interlock lessons retire 4f1c09ab -m "we changed the check"
     """
     name = run_async(_retire(invocation, lesson, why))
-    if invocation.json:
-        say_json({"id": name, "retired": True})
-    else:
-        say(f"no attempt gets {name} any more")
-
-
-async def _read_lessons(invocation: Invocation) -> dict[str, LessonState]:
-    async with opened(invocation) as project:
-        return (await read(project.store)).state.lessons
+    say_result(invocation, {"id": name, "retired": True}, f"no attempt gets {name} any more")
 
 
 async def _add(invocation: Invocation, lesson: Lesson) -> None:
@@ -198,7 +180,7 @@ async def _retire(invocation: Invocation, name: str, why: str) -> str:
 
 
 def _list_lessons(invocation: Invocation, everything: bool) -> None:
-    lessons = run_async(_read_lessons(invocation))
+    lessons = read_project(invocation).state.lessons
     shown = [known for known in lessons.values() if everything or not known.retired]
     shown.sort(key=lambda known: (bool(known.retired), -is_better(known), known.lesson.id))
     if invocation.wants_json():

@@ -12,11 +12,10 @@ from interlock.model.pool import PoolFigures
 from interlock.schedule import Board
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, say_json
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.session import read_project
 from interlock.ui.plain import inert
 from interlock.ui.queries.metrics import CONTENT_TYPE, exposition
 from interlock.ui.queries.status import pool_object, slots_now
-from interlock.ui.reading import Reading
 
 if TYPE_CHECKING:
     from aiohttp.web import TCPSite
@@ -35,7 +34,7 @@ def metrics_command(invocation: Invocation) -> None:
     figures of a run are the last ones in the log, written at most once a minute and at its end.
     For example: interlock metrics --json
     """
-    reading = run_async(_look(invocation))
+    reading = read_project(invocation)
     board = Board(reading.state)
     if invocation.wants_json():
         say_json(pool_object(reading, board))
@@ -44,11 +43,6 @@ def metrics_command(invocation: Invocation) -> None:
     figures = measured.figures if measured else PoolFigures()
     text = exposition(reading.state, slots_now(reading, board), figures, reading.is_live)
     click.echo(inert(text), nl=False)
-
-
-async def _look(invocation: Invocation) -> Reading:
-    async with opened(invocation) as project:
-        return await read(project.store)
 
 
 @asynccontextmanager

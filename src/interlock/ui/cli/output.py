@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,10 +55,10 @@ class Invocation:
     settings: dict[str, object] = field(default_factory=dict)
     """Settings given as options."""
 
-    def wants_json(self, stream: TextIO | None = None) -> bool:
+    def wants_json(self) -> bool:
         """True if a command that lists or shows should print JSON: on request, or for a coding agent."""
-        stream = stream or sys.stdout
-        return self.json or (not stream.isatty() and any(os.environ.get(name) for name in AGENT_VARIABLES))
+        is_agent = any(os.environ.get(name) for name in AGENT_VARIABLES)
+        return self.json or (is_agent and not sys.stdout.isatty())
 
 
 def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], setting: str = "auto") -> bool:
@@ -151,6 +151,24 @@ def say_line(value: object) -> None:
 
     say(_escaped(msgspec.json.encode(value, enc_hook=str).decode()))
     sys.stdout.flush()
+
+
+def say_listing(invocation: Invocation, document: Callable[[], object], lines: Iterable[str]) -> None:
+    """Print what a command lists or shows: a document for programs, else lines."""
+    if invocation.wants_json():
+        say_json(document())
+        return
+    for line in lines:
+        say(line)
+
+
+def say_result(invocation: Invocation, document: object, *lines: str) -> None:
+    """Print what a command did: a document on request, else lines."""
+    if invocation.json:
+        say_json(document)
+        return
+    for line in lines:
+        say(line)
 
 
 def _escaped(document: str) -> str:

@@ -177,6 +177,16 @@ def actor() -> str:
     return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"
 
 
+def read_project(invocation: Invocation) -> "Reading":
+    """The whole project as it is now, for a command that needs no more."""
+
+    async def reading() -> "Reading":
+        async with opened(invocation) as project:
+            return await read(project.store)
+
+    return run_async(reading())
+
+
 async def read(store: Store) -> "Reading":
     """Everything, as it is now. A person hears if this version cannot read all of it."""
     from interlock.engine.loading import load_state, unknown_text

@@ -20,7 +20,7 @@ from interlock.store.protocol import Store
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.attempt_files import located
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
@@ -47,11 +47,8 @@ def show_command(invocation: Invocation, task: str) -> None:
     For example: interlock show login
     """
     found, row, stories, forecast = run_async(_look(invocation, task))
-    if invocation.wants_json():
-        say_json(task_document(found, row, stories, forecast))
-        return
-    for text in _lines(found, row, stories, forecast):
-        say(text)
+    lines = _lines(found, row, stories, forecast)
+    say_listing(invocation, lambda: task_document(found, row, stories, forecast), lines)
 
 
 _Look = tuple[TaskState, TaskRow, list[AttemptStory], Forecast]
@@ -248,12 +245,10 @@ def explain_command(invocation: Invocation, what: str) -> None:
     For example: interlock explain login
     """
     causes = run_async(_explain(invocation, what))
-    if invocation.wants_json():
-        say_json({"about": what, "causes": causes})
-        return
-    for number, cause in enumerate(causes):
-        text = inert(cause.text)
-        say(f"{'  ' * cause.depth}{paint(text, 'cyan') if number in (0, len(causes) - 1) else text}")
+    texts = [inert(cause.text) for cause in causes]
+    texts[0], texts[-1] = paint(texts[0], "cyan"), paint(texts[-1], "cyan")
+    lines = (f"{'  ' * cause.depth}{text}" for cause, text in zip(causes, texts, strict=True))
+    say_listing(invocation, lambda: {"about": what, "causes": causes}, lines)
 
 
 async def _explain(invocation: Invocation, what: str) -> list[Cause]:

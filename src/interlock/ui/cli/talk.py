@@ -17,8 +17,8 @@ from interlock.ui.actions.talk import (
     send_message,
 )
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, paint, say, say_json
-from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.cli.output import Invocation, paint, say_listing, say_result
+from interlock.ui.cli.session import actor, opened, read, read_project, run_async
 from interlock.ui.plain import inert
 from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
@@ -34,21 +34,9 @@ def inbox_command(invocation: Invocation) -> None:
 
     For example: interlock inbox --json
     """
-    reading = run_async(_read(invocation))
-    if invocation.wants_json():
-        say_json(inbox_document(reading))
-        return
-    found = items(reading)
-    if not found:
-        say("your inbox is empty")
-    for item in found:
-        for line in _lines(item, reading.now):
-            say(line)
-
-
-async def _read(invocation: Invocation) -> Reading:
-    async with opened(invocation) as project:
-        return await read(project.store)
+    reading = read_project(invocation)
+    lines = [line for item in items(reading) for line in _lines(item, reading.now)]
+    say_listing(invocation, lambda: inbox_document(reading), lines or ["your inbox is empty"])
 
 
 def _lines(item: Item, now: float) -> Iterator[str]:
@@ -82,20 +70,18 @@ async def _say(invocation: Invocation, name: str, text: str) -> None:
 
 def _report_delivery(invocation: Invocation, task: TaskState, delivery: Delivery) -> None:
     name, attempt = task.spec.id, delivery.attempt
-    if invocation.json:
-        say_json({"task": name, "delivered": attempt is not None, "attempt": attempt})
-    elif attempt is not None:
-        say(f"the agent of {name} got it, in attempt {attempt}")
+    text = f"the next attempt of {name} gets it"
+    if attempt is not None:
+        text = f"the agent of {name} got it, in attempt {attempt}"
     elif delivery.could_hear:
-        say(f"the agent of {name} has not read it yet; if its attempt ends first, the next attempt gets it")
+        text = f"the agent of {name} has not read it yet; if its attempt ends first, the next attempt gets it"
     elif task.has_agent:
-        say(f"{task.who.use} takes no messages while it runs; the next attempt of {name} gets it")
+        text = f"{task.who.use} takes no messages while it runs; {text}"
     elif task.asks:
-        say(f'the next attempt of {name} gets it; interlock answer {name} "..." starts it')
+        text += f'; interlock answer {name} "..." starts it'
     elif task.stage in (Stage.FAILED, Stage.CANCELLED):
-        say(f"the next attempt of {name} gets it; interlock retry {name} starts it")
-    else:
-        say(f"the next attempt of {name} gets it")
+        text += f"; interlock retry {name} starts it"
+    say_result(invocation, {"task": name, "delivered": attempt is not None, "attempt": attempt}, text)
 
 
 @click.command("answer", cls=CliCommand)
@@ -124,22 +110,20 @@ async def _answer(invocation: Invocation, name: str, text: str) -> None:
 
 
 def _report_answer(invocation: Invocation, reading: Reading, task: TaskState, text: str) -> None:
-    name = task.spec.id
-    if invocation.json:
-        asked = task.asks.text if task.asks else ""
-        say_json({"task": name, "question": asked, "answer": text, "live": reading.is_live})
-        return
-    say(f"the next attempt of {name} gets it")
-    say("the active run takes it up" if reading.is_live else "next: interlock run")
+    name, asked = task.spec.id, task.asks.text if task.asks else ""
+    say_result(
+        invocation,
+        {"task": name, "question": asked, "answer": text, "live": reading.is_live},
+        f"the next attempt of {name} gets it",
+        "the active run takes it up" if reading.is_live else "next: interlock run",
+    )
 
 
 def _report_leave(
     invocation: Invocation, task: TaskState, answered: Sequence[Permission], allow: bool
 ) -> None:
-    if invocation.json:
-        listed = [{"call": asked.call, "tool": asked.tool, "text": asked.text} for asked in answered]
-        say_json({"task": task.spec.id, "allow": allow, "answered": listed})
-        return
-    for asked in answered:
-        may = "may" if allow else "may not"
-        say(f"the agent of {task.spec.id} {may}: {inert(' '.join((asked.tool, asked.text)).strip())}")
+    name, may = task.spec.id, "may" if allow else "may not"
+    listed = [{"call": asked.call, "tool": asked.tool, "text": asked.text} for asked in answered]
+    told = [inert(" ".join((asked.tool, asked.text)).strip()) for asked in answered]
+    lines = (f"the agent of {name} {may}: {text}" for text in told)
+    say_result(invocation, {"task": name, "allow": allow, "answered": listed}, *lines)

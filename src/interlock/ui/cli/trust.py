@@ -16,7 +16,7 @@ from interlock.model.task import Agent
 from interlock.plan import parse
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.findings import Finding, Health
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
 from interlock.ui.plain import counted
 
@@ -92,12 +92,10 @@ def _agree(invocation: Invocation, loaded: Loaded, asked: Sequence[Widening], ye
                 say(value.text)
             raise UsageError(f"{counted(len(missing), 'value')} without your agreement", "use --yes to agree")
         _ask(loaded, missing)
-    if invocation.wants_json():
-        say_json([_document(loaded, value) for value in asked])
-        return
-    for value in asked:
-        say(value.text)
-    note(f"agreed to {counted(len(asked), 'value')}" if asked else "no value here widens the sandbox")
+    lines = (value.text for value in asked)
+    say_listing(invocation, lambda: [_document(loaded, value) for value in asked], lines)
+    if not invocation.wants_json():
+        note(f"agreed to {counted(len(asked), 'value')}" if asked else "no value here widens the sandbox")
 
 
 def _document(loaded: Loaded, value: Widening) -> dict[str, object]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from interlock.events.state import TaskState
-from interlock.learn.drift import Drift, drift_of, forecast_of
+from interlock.learn.drift import Drift, drift_of, drifts, forecast_of
 from interlock.ui.words.reasons import with_reasons
 
 
 def drift_document(drift: Drift | None) -> dict[str, object] | None:
-    """The same for programs."""
+    """A drift as programs get it."""
     if drift is None:
         return None
     return {
@@ -23,7 +23,13 @@ def drift_document(drift: Drift | None) -> dict[str, object] | None:
     }
 
 
-def footprint_document(task: TaskState) -> dict[str, object]:
+def footprints_document(tasks: list[TaskState]) -> dict[str, object]:
+    """The document of `interlock footprints`."""
+    total = total_drift(drifts(tasks).values())
+    return {"tasks": [_footprint(task) for task in tasks], "drift": drift_document(total)}
+
+
+def _footprint(task: TaskState) -> dict[str, object]:
     return {
         "id": task.spec.id,
         "stage": task.stage,
