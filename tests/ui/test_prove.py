@@ -137,7 +137,7 @@ while True:
 def test_a_run_that_is_in_the_middle_of_a_write_is_stopped_after_it(tmp_path: Path) -> None:
     async def story() -> str:
         stage = ProofRepository(tmp_path, Settings(), "mark")
-        await stage.make("version: 1\ntasks: {}\n")
+        await stage.write({"task-graph.yaml": "version: 1\ntasks: {}\n"})
         async with stage.project() as project:
             await project.store.append([], "make the file")
         log = stage.root / ".git/interlock" / "log.db"

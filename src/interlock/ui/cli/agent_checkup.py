@@ -16,7 +16,7 @@ from interlock.model.process import Command, inherit
 from interlock.model.sandbox import Grant
 from interlock.model.task import Agent
 from interlock.run.program import folders_of
-from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.cli.found import INSTALL
 from interlock.ui.plain import inert
 
@@ -46,12 +46,12 @@ async def _known_program(project: Project, agent: Agent) -> Finding:
     name, program = f"agent {agent.name}", ADAPTERS[agent.use].program
     path = shutil.which(program)
     if path is None:
-        return Finding(name, Health.BAD, f"{program} was not found", INSTALL[agent.use])
+        return bad(name, f"{program} was not found", INSTALL[agent.use])
     try:
         text = f"{agent.use} {await _version(project, path)} at {path}, starts in the sandbox"
     except UserError as error:
         fix = error.hint or f"{program} --version"
-        return Finding(name, Health.BAD, f"{path} does not start in the sandbox: {error}", fix)
+        return bad(name, f"{path} does not start in the sandbox: {error}", fix)
     return _with_key(name, agent, text)
 
 
@@ -59,13 +59,11 @@ def _with_key(name: str, agent: Agent, text: str) -> Finding:
     """The row as far as it has come, with what is known of the credential."""
     if agent.login:
         text += "; it uses its own login, which agents can then read"
-        return Finding(name, Health.WARNING, text, "set key_env instead of login if you have a key")
+        return warning(name, text, "set key_env instead of login if you have a key")
     variable = agent.key_env or KINDS[agent.use].key_env
     if os.environ.get(variable) or _is_local(agent.url):
-        return Finding(name, Health.OK, f"{text}; its key is in {variable}" if not agent.url else text)
-    return Finding(
-        name, Health.BAD, f"{text}; {variable} is not set", f"export {variable}=..., or `login: true`"
-    )
+        return good(name, f"{text}; its key is in {variable}" if not agent.url else text)
+    return bad(name, f"{text}; {variable} is not set", f"export {variable}=..., or `login: true`")
 
 
 async def _version(project: Project, path: str) -> str:
@@ -101,13 +99,11 @@ async def _server(agent: Agent) -> Finding:
             _, writer = await asyncio.open_connection(address.hostname, port)
         writer.close()
     except (OSError, TimeoutError):
-        return Finding(
-            name, Health.BAD, f"no server answers at {agent.url}", "start the model server, or correct `url`"
-        )
+        return bad(name, f"no server answers at {agent.url}", "start the model server, or correct `url`")
     text = f"built-in, {agent.model} at {agent.url}, which answers"
     if agent.key_env and not os.environ.get(agent.key_env):
-        return Finding(name, Health.BAD, f"{text}; {agent.key_env} is not set", f"export {agent.key_env}=...")
-    return Finding(name, Health.OK, text)
+        return bad(name, f"{text}; {agent.key_env} is not set", f"export {agent.key_env}=...")
+    return good(name, text)
 
 
 def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
@@ -116,16 +112,12 @@ def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
     found = shutil.which(program if "/" not in program else str(root / program))
     if found and "/" in program and not Path(program).is_absolute() and str(Path(program)) not in files:
         text = f"{program} is not on the branch, so no workspace contains it"
-        return Finding(name, Health.BAD, text, f"git add '{program}' and commit it")
+        return bad(name, text, f"git add '{program}' and commit it")
     if found:
-        return Finding(name, Health.OK, found)
+        return good(name, found)
     if "/" in program and (root / program).exists():
-        return Finding(
-            name, Health.BAD, f"{program} is not executable", f"chmod +x '{program}' and commit it"
-        )
-    return Finding(
-        name, Health.BAD, f"{program} was not found", f"install {program}, or edit `agents` in the graph"
-    )
+        return bad(name, f"{program} is not executable", f"chmod +x '{program}' and commit it")
+    return bad(name, f"{program} was not found", f"install {program}, or edit `agents` in the graph")
 
 
 def other_agents(used: set[str]) -> list[Finding]:
@@ -133,9 +125,9 @@ def other_agents(used: set[str]) -> list[Finding]:
     known = [use for use in INSTALL if use in ADAPTERS and use not in used]
     found = {use: shutil.which(ADAPTERS[use].program) for use in known}
     return [
-        Finding(use, Health.OK, f"installed at {path}, not used by the graph")
+        good(use, f"installed at {path}, not used by the graph")
         if path
-        else Finding(use, Health.OK, "not installed, and not used by the graph", INSTALL[use])
+        else good(use, "not installed, and not used by the graph", INSTALL[use])
         for use, path in found.items()
     ]
 

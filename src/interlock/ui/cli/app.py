@@ -92,19 +92,18 @@ COMMANDS: dict[str, Entry] = {
 """A command is the attribute `<name>_command` of its module, with `_` for `-`."""
 
 
+_FREE_SPACE = "free some space (`interlock gc` removes unneeded files)"
+_FILE_FOR_FOLDER = ("a file is in the place of a folder", "move it away")
 DISK_ERRORS = {
-    errno.ENOSPC: ("the disk is full", "free some space (`interlock gc` removes unneeded files)"),
-    errno.EDQUOT: (
-        "your disk quota is used up",
-        "free some space (`interlock gc` removes unneeded files)",
-    ),
+    errno.ENOSPC: ("the disk is full", _FREE_SPACE),
+    errno.EDQUOT: ("your disk quota is used up", _FREE_SPACE),
     errno.EROFS: ("the disk is read-only", "make it writable, or work in another copy of the repository"),
     errno.EACCES: (
         "permission denied",
         "change its owner or its permissions; `interlock doctor` checks them all",
     ),
-    errno.EEXIST: ("a file is in the place of a folder", "move it away"),
-    errno.ENOTDIR: ("a file is in the place of a folder", "move it away"),
+    errno.EEXIST: _FILE_FOR_FOLDER,
+    errno.ENOTDIR: _FILE_FOR_FOLDER,
 }
 
 
@@ -117,33 +116,17 @@ COMPLETING = "_INTERLOCK_COMPLETE"
 
 def shared_options() -> list[click.Parameter]:
     """The options that stand before or after the command's name. Fresh ones: click keeps state in them."""
+    folder = click.Path(path_type=Path, exists=True, file_okay=False)
     return [
-        click.Option(
-            ["--project"],
-            metavar="PATH",
-            type=click.Path(path_type=Path, exists=True, file_okay=False),
-            expose_value=False,
-            is_eager=True,
-            callback=_remember("project"),
-            help="Use the repository in this folder instead of here.",
-        ),
-        click.Option(
-            ["--json"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_remember("json"),
-            help="Print JSON, one document or one line per item.",
-        ),
-        click.Option(
-            ["--no-color"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_remember("no_color"),
-            help="Print without colour.",
-        ),
+        _shared("project", "Use the repository in this folder instead of here.", metavar="PATH", type=folder),
+        _shared("json", "Print JSON, one document or one line per item.", is_flag=True),
+        _shared("no_color", "Print without colour.", is_flag=True),
     ]
+
+
+def _shared(name: str, text: str, **more: Any) -> click.Option:  # Any: passed on to click as they are
+    flag, keep = f"--{name.replace('_', '-')}", _remember(name)
+    return click.Option([flag], expose_value=False, is_eager=True, callback=keep, help=text, **more)
 
 
 def _remember(name: str) -> Any:  # Any: click's own type for callbacks is this loose

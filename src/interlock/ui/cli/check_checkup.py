@@ -11,7 +11,7 @@ from interlock.events.evidence import canary_result
 from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
-from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.plain import counted
 from interlock.ui.words.checks import inability, last_lines, main_text, mend
 from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
@@ -27,7 +27,7 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
     graph = await project.read_graph()
     if not any(task.verify or task.done_when for task in graph.tasks):
         text = "no task has a check: all changes land unverified"
-        yield Finding("checks", Health.WARNING, text, f"set `verify` in {project.settings.graph}")
+        yield warning("checks", text, f"set `verify` in {project.settings.graph}")
         return
     project.place.ensure_state()
     tried: dict[str, CheckResult] = {}
@@ -53,36 +53,36 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
         tests = (
             f", {counted(ran, 'test')}" if ran else "; its output names no tests, so removed ones go unseen"
         )
-        return Finding("check", Health.OK, f"`{check.command}` passed {took}{tests}")
+        return good("check", f"`{check.command}` passed {took}{tests}")
     lines = tuple(last_lines(check))
     if check.unable:
-        return Finding("check", Health.BAD, f"`{check.command}`: {inability(check)}", mend(check), lines)
+        return bad("check", f"`{check.command}`: {inability(check)}", mend(check), lines)
     if is_promise:
         text = f"`{check.command}` runs, and fails {took} until its task is done"
-        return Finding("check", Health.OK, text)
+        return good("check", text)
     if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
         text = f"`{check.command}`: {failing} fail on main; changes are judged by the others"
-        return Finding("check", Health.WARNING, text, detail=check.suite.failed[:8])
+        return warning("check", text, detail=check.suite.failed[:8])
     text = f"`{check.command}` {main_text(check)}"
-    return Finding("check", Health.BAD, text, "fix main, or name single tests", lines)
+    return bad("check", text, "fix main, or name single tests", lines)
 
 
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
     commands, result = fact.commands, canary_result(fact)
     if result.is_untried:
-        return Finding("canary", Health.WARNING, canary_text(result, commands), "use a faster check")
+        return warning("canary", canary_text(result, commands), "use a faster check")
     if not result.places:
-        return Finding("canary", Health.OK, "there is no source code to break on purpose")
+        return good("canary", "there is no source code to break on purpose")
     if not result.is_blind:
-        return Finding("canary", Health.OK, canary_text(result, commands))
+        return good("canary", canary_text(result, commands))
     if copy := await find_wrong_copy(project, commands):
         text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
-        return Finding("canary", Health.BAD, text, wrong_copy_fix(copy))
+        return bad("canary", text, wrong_copy_fix(copy))
     fix = "use a command that runs your tests on the checkout itself"
     if result.by_build:
         fix = "if it runs a linter before the tests, make them two commands of `verify`"
-    return Finding("canary", Health.WARNING, canary_text(result, commands), fix)
+    return warning("canary", canary_text(result, commands), fix)
 
 
 def _commands(graph: Graph) -> dict[str, float]:

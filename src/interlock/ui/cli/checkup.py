@@ -28,7 +28,7 @@ from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.actions import record_canary
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
-from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.findings import Finding, Health, bad, good, warning
 from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
@@ -63,7 +63,7 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
     tell: Tell = (lambda _text: None) if invocation.wants_json() else note
     try:
         place = await discover(invocation.project)
-        findings.append(Finding("repository", Health.OK, f"{place.work_tree or place.common_dir}"))
+        findings.append(good("repository", f"{place.work_tree or place.common_dir}"))
         async with opened_fully(invocation, is_owner=False) as project:
             findings += [finding async for finding in _examine(project)]
             if depth.checks:
@@ -108,7 +108,7 @@ async def _checks(project: Project, depth: Depth, tell: Tell, keep: Keep) -> Asy
 
 
 def _bad(name: str, error: UserError) -> Finding:
-    return Finding(name, Health.BAD, str(error).splitlines()[0], error.hint)
+    return bad(name, str(error).splitlines()[0], error.hint)
 
 
 async def _git(path: Path) -> Finding:
@@ -117,33 +117,33 @@ async def _git(path: Path) -> Finding:
         major, minor = parse_version(said.line)
     except UserError as error:
         return _bad("git", error)
-    return Finding("git", Health.OK, f"version {major}.{minor}")
+    return good("git", f"version {major}.{minor}")
 
 
 async def _signing(project: Project) -> list[Finding]:
     """Check signing, if commits are signed here."""
     signed = await project.repository.try_signing()
-    return [Finding("signing", Health.OK, "landed commits are signed with your key")] if signed else []
+    return [good("signing", "landed commits are signed with your key")] if signed else []
 
 
 async def _branch(project: Project) -> list[Finding]:
     place = project.place
     tip = await project.repository.tip()
-    findings = [Finding("branch", Health.OK, f"work lands on {place.branch}, now at {tip.commit[:12]}")]
+    findings = [good("branch", f"work lands on {place.branch}, now at {tip.commit[:12]}")]
     checkout = await project.repository.checkout()
     if checkout.held:
-        findings.append(Finding("checkout", Health.WARNING, checkout.held, "git status"))
+        findings.append(warning("checkout", checkout.held, "git status"))
     elif checkout.state is CheckoutState.DIRTY:
         some = ", ".join(checkout.dirty[:3])
         text = f"uncommitted changes ({some}): changes to the same files wait to land"
-        findings.append(Finding("checkout", Health.OK, text))
+        findings.append(good("checkout", text))
     elif not place.head and place.work_tree:
         text = "HEAD is detached; this checkout does not follow landed changes"
-        findings.append(Finding("checkout", Health.WARNING, text, f"git switch {place.branch}"))
+        findings.append(warning("checkout", text, f"git switch {place.branch}"))
     else:
-        findings.append(Finding("checkout", Health.OK, checkout.state.value))
+        findings.append(good("checkout", checkout.state.value))
     findings += [
-        Finding("lock", Health.WARNING, f"{lock} is old", f"if no git is running: rm '{lock}'")
+        warning("lock", f"{lock} is old", f"if no git is running: rm '{lock}'")
         for lock in project.repository.old_locks()
     ]
     return findings
@@ -152,9 +152,9 @@ async def _branch(project: Project) -> list[Finding]:
 async def _state_folder(project: Project) -> list[Finding]:
     folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
     if not os.access(folder, os.W_OK | os.X_OK):
-        return [Finding("state", Health.BAD, f"{folder} cannot be written to", f"chmod u+rwx '{folder}'")]
+        return [bad("state", f"{folder} cannot be written to", f"chmod u+rwx '{folder}'")]
     made = "" if project.state_dir.exists() else " (made by the first run)"
-    return [Finding("state", Health.OK, f"{project.state_dir}{made}")]
+    return [good("state", f"{project.state_dir}{made}")]
 
 
 async def _disk(project: Project) -> list[Finding]:
@@ -162,7 +162,7 @@ async def _disk(project: Project) -> list[Finding]:
     free = shutil.disk_usage(folder).free
     text = f"{free / (1 << 30):.1f} GiB free"
     if free >= LOW_BYTES:
-        return [Finding("disk", Health.OK, text)]
+        return [good("disk", text)]
     health = Health.BAD if free < EMPTY_BYTES else Health.WARNING
     return [Finding("disk", health, text, "interlock gc --older-than 1h")]
 
@@ -173,30 +173,30 @@ async def _log(project: Project) -> list[Finding]:
     count = verify_chain([row async for row in all_rows(project.store)])
     address = store_address(project.settings, project.state_dir)
     where = "Postgres" if "://" in address else address
-    findings = [Finding("log", Health.OK, f"{count} facts, chain intact, in {where}")]
+    findings = [good("log", f"{count} facts, chain intact, in {where}")]
     if text := unknown_text(reading.state):
-        findings.append(Finding("facts", Health.BAD, text, unknown_hint(reading.state)))
+        findings.append(bad("facts", text, unknown_hint(reading.state)))
     elif skipped := reading.state.passed_over:
         text = f"{counted(skipped, 'fact')} that this version cannot read and need not know"
-        findings.append(Finding("facts", Health.WARNING, text, "install the newest Interlock"))
+        findings.append(warning("facts", text, "install the newest Interlock"))
     if reading.is_live:
-        findings.append(Finding("run", Health.OK, "a run is active"))
+        findings.append(good("run", "a run is active"))
     elif reading.state.running:
         text = f"{counted(len(reading.state.running), 'task')} left by a run that ended"
-        findings.append(Finding("run", Health.WARNING, text, "interlock run"))
+        findings.append(warning("run", text, "interlock run"))
     else:
-        findings.append(Finding("run", Health.OK, "no run is active"))
+        findings.append(good("run", "no run is active"))
     return findings
 
 
 async def _agents(project: Project) -> list[Finding]:
     if not (project.root / project.settings.graph).exists():
         fix = "interlock init" if project.place.work_tree else project.how_to_begin
-        missing = Finding("graph", Health.WARNING, f"no {project.settings.graph} yet", fix)
+        missing = warning("graph", f"no {project.settings.graph} yet", fix)
         return [missing, *other_agents(set())]
     graph = await project.read_graph()
     used = {agent.name: agent for task in graph.tasks for agent in task.candidates}
-    findings = [Finding("graph", Health.OK, counted(len(graph.tasks), "task"))]
+    findings = [good("graph", counted(len(graph.tasks), "task"))]
     files = await project.repository.files()
     return findings + await agent_findings(project, list(used.values()), files)
 
@@ -215,9 +215,9 @@ async def _network(project: Project) -> list[Finding]:
     text = f"agents reach their model{besides}"
     if project.settings.server_fetches == "allow":
         text += '; with server_fetches = "allow", its provider contacts any address for them'
-        return [Finding("network", Health.WARNING, text, "interlock config set server_fetches refuse")]
+        return [warning("network", text, "interlock config set server_fetches refuse")]
     text += '; its provider contacts no address for them (server_fetches = "refuse")'
-    return [Finding("network", Health.OK, text)]
+    return [good("network", text)]
 
 
 async def _workspaces(project: Project) -> list[Finding]:
@@ -231,9 +231,9 @@ async def _workspaces(project: Project) -> list[Finding]:
 def _containment() -> Finding:
     kind = strongest()
     if kind.is_namespace:
-        return Finding("processes", Health.OK, f"all processes of an attempt end with it ({kind.value})")
+        return good("processes", f"all processes of an attempt end with it ({kind.value})")
     text = f"{kind.value}: a process that leaves its process group can outlive its attempt"
-    return Finding("processes", Health.WARNING, text, "sysctl kernel.unprivileged_userns_clone=1")
+    return warning("processes", text, "sysctl kernel.unprivileged_userns_clone=1")
 
 
 _EXAMINATIONS: dict[str, Examination] = {
@@ -261,25 +261,25 @@ def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding
         text = (
             f"{UNSAFE_VARIABLE} is set: agents and checks run unconfined, and can do everything that you can"
         )
-        yield Finding("sandbox", Health.WARNING, text, f"unset {UNSAFE_VARIABLE}")
+        yield warning("sandbox", text, f"unset {UNSAFE_VARIABLE}")
         yield _limits(limits)
         return
     try:
         tried = try_all(wanted)
     except UserError as error:
-        yield Finding("sandbox", Health.BAD, str(error), error.hint)
+        yield bad("sandbox", str(error), error.hint)
         return
     yield from (_failed(each, tried) for each in tried if each.confinement is None)
     works = tried[-1].confinement
     if works is None:
         return
     if works.missing:
-        yield Finding("sandbox", Health.WARNING, f"reduced sandbox ({works.kind.value}): {works.missing}")
+        yield warning("sandbox", f"reduced sandbox ({works.kind.value}): {works.missing}")
     else:
         user = unprivileged()
         whom = f", as user {user.uid} and not as root" if user else ""
         text = f"{works.kind.value}: works, tested just now with a program started as agents are{whom}"
-        yield Finding("sandbox", Health.OK, text)
+        yield good("sandbox", text)
     yield _toolchains(works.toolchains.folders)
     if tracked := works.toolchains.left_out:
         text = f"git tracks files of {_listed(tracked)}, so the Python it names is not in the sandbox"
@@ -291,9 +291,9 @@ def workspace_finding(why_copies: str) -> Finding:
     """The row for the way workspaces and checks get their files."""
     if not why_copies:
         text = "overlays: agents and checks work at the path of your checkout, and change nothing there"
-        return Finding("workspaces", Health.OK, text)
+        return good("workspaces", text)
     text = f"copies at their own path, without the files that git ignores in your checkout: {why_copies}"
-    return Finding("workspaces", Health.WARNING, text)
+    return warning("workspaces", text)
 
 
 def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
@@ -304,8 +304,8 @@ def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
 
 def _toolchains(folders: tuple[str, ...]) -> Finding:
     if not folders:
-        return Finding("toolchains", Health.OK, "only the system's own programs")
-    return Finding("toolchains", Health.OK, f"read-only: {_listed(folders)}")
+        return good("toolchains", "only the system's own programs")
+    return good("toolchains", f"read-only: {_listed(folders)}")
 
 
 def _listed(folders: tuple[str, ...]) -> str:
@@ -322,4 +322,4 @@ def _limits(limits: Limits) -> Finding:
         f"{limits.processes} processes ({holds['processes']})" if limits.processes else "",
         f"disk {limits.disk_bytes / (1 << 30):.3g} GiB ({holds['disk']})" if limits.disk_bytes else "",
     ]
-    return Finding("limits", Health.OK, ", ".join(filter(None, parts)) or "none are set")
+    return good("limits", ", ".join(filter(None, parts)) or "none are set")

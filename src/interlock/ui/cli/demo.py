@@ -1,6 +1,7 @@
 """`interlock demo`: a real run of twelve tasks with scripted agents, in a repository made for the purpose."""
 
 import asyncio
+import json
 import shlex
 import shutil
 import statistics
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -35,6 +37,8 @@ from interlock.ui.reading import all_rows
 from interlock.ui.words.reasons import reason_text
 from interlock.verify.protocol import CheckOrder
 
+quoted = partial(json.dumps, ensure_ascii=False)
+"""A text as TOML and YAML write it: as JSON does."""
 AGENTS = 4
 TASKS = 12
 
@@ -87,35 +91,23 @@ async def make_repository(scratch: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(
                     path.read_text()
-                    .replace('"@PYTHON@"', _quoted(sys.executable))
+                    .replace('"@PYTHON@"', quoted(sys.executable))
                     .replace("@PYTHON@", shlex.quote(sys.executable))
                 )
     (scratch / "interlock.toml").write_text(
         f"# The sandbox shows agents and checks the Python that they are run with.\n"
-        f"toolchains = [{', '.join(map(_quoted, ('auto', sys.prefix)))}]\n"
+        f"toolchains = [{', '.join(map(quoted, ('auto', sys.prefix)))}]\n"
     )
     await start_repository(scratch, "A corner shop")
     loaded = load(scratch, {})
     loaded.trust.agree(loaded.asked)  # this file is ours, just written
 
 
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def _run(scratch: Path, quiet: bool) -> int:
     """The real command, as a person would type it."""
-    argv = [
-        sys.executable,
-        "-m",
-        "interlock",
-        "--project",
-        str(scratch),
-        "run",
-        "--max-parallel",
-        str(AGENTS),
-    ]
-    note(f"$ interlock run --max-parallel {AGENTS}")
+    words = ("run", "--max-parallel", str(AGENTS))
+    argv = (sys.executable, "-m", "interlock", "--project", str(scratch), *words)
+    note(f"$ interlock {' '.join(words)}")
     return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
 
 

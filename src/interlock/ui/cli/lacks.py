@@ -11,7 +11,7 @@ from interlock.model.errors import UserError
 from interlock.model.setup import Setup
 from interlock.plan import Graph
 from interlock.ui.cli.detecting import SetupFound, detect
-from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.findings import Finding, good, warning
 
 MOST_NAMED = 3
 
@@ -39,8 +39,8 @@ async def lacks(project: Project, setup: Setup | None = None) -> list[Lack]:
 async def lack_findings(project: Project) -> list[Finding]:
     """Rows for `doctor`: what is missing, or that nothing is."""
     missing = await lacks(project)
-    rows = [Finding("set-up", Health.WARNING, lack.text, lack.fix) for lack in missing]
-    return rows or [Finding("set-up", Health.OK, "dependencies, submodules and LFS files are complete")]
+    rows = [warning("set-up", lack.text, lack.fix) for lack in missing]
+    return rows or [good("set-up", "dependencies, submodules and LFS files are complete")]
 
 
 def lack_of(setup: SetupFound) -> Lack:
@@ -126,7 +126,7 @@ async def hook_findings(project: Project) -> list[Finding]:
     if hook is None:
         return []
     text = f"{hook.path} does not run when a change lands"
-    return [Finding("commit hook", Health.WARNING, text, _remedy(hook))]
+    return [warning("commit hook", text, _remedy(hook))]
 
 
 def _remedy(hook: CommitHook) -> str:

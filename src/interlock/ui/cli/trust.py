@@ -15,7 +15,7 @@ from interlock.model.errors import Declined, GraphError, UsageError
 from interlock.model.task import Agent
 from interlock.plan import parse
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.findings import Finding, Health
+from interlock.ui.cli.findings import Finding, bad, good
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
 from interlock.ui.plain import counted
@@ -136,9 +136,9 @@ def trust_finding(trust: Trust, asked: Sequence[Widening]) -> Finding:
     missing = trust.missing(asked)
     if missing:
         names = ", ".join(dict.fromkeys(value.key for value in missing))
-        return Finding("trust", Health.BAD, f"not agreed to, so not in effect: {names}", FIX)
+        return bad("trust", f"not agreed to, so not in effect: {names}", FIX)
     if not asked:
-        return Finding("trust", Health.OK, "no value in this repository widens the sandbox")
+        return good("trust", "no value in this repository widens the sandbox")
     names = ", ".join(dict.fromkeys(value.key for value in asked))
     why = "by your `trust_folders`" if trust.everything else "by you"
-    return Finding("trust", Health.OK, f"agreed to {why}: {names}")
+    return good("trust", f"agreed to {why}: {names}")

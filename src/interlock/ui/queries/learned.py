@@ -1,5 +1,7 @@
 """Failures and lessons as programs get them, and the command that helps against a failure."""
 
+from typing import TypeVar
+
 from interlock.events.lifecycle import Stage
 from interlock.events.state import LessonState, State
 from interlock.learn.errors import FailureGroup
@@ -9,6 +11,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.ui.words.reasons import reason_object
 from interlock.ui.words.remedies import after_failure
 
+Meant = TypeVar("Meant")
 SHOWN = 6
 """Tasks that are named in a line; the rest are counted."""
 
@@ -17,10 +20,18 @@ NEEDS_SETTING_UP = (ErrorClass.AUTH, ErrorClass.MISSING)
 
 
 def find_failure(found: list[FailureGroup], name: str) -> FailureGroup:
-    fitting = [trouble for trouble in found if trouble.id.startswith(name)]
+    return _only([group for group in found if group.id.startswith(name)], "failure", name, "errors")
+
+
+def find_lesson(lessons: dict[str, LessonState], name: str) -> LessonState:
+    return _only([known for key, known in lessons.items() if key.startswith(name)], "lesson", name, "lessons")
+
+
+def _only(fitting: list[Meant], noun: str, name: str, command: str) -> Meant:
+    """The one that was meant by the start of its id."""
     if len(fitting) != 1:
-        many = "more than one failure begins" if fitting else "no failure begins"
-        raise UsageError(f"{many} with `{name}`", "`interlock errors --all` lists them")
+        many = f"more than one {noun} begins" if fitting else f"no {noun} begins"
+        raise UsageError(f"{many} with `{name}`", f"`interlock {command} --all` lists them")
     return fitting[0]
 
 
@@ -51,14 +62,6 @@ def failure_document(state: State, trouble: FailureGroup) -> dict[str, object]:
         "lesson": trouble.lesson or None,
         "next": next_step(state, trouble),
     }
-
-
-def find_lesson(lessons: dict[str, LessonState], name: str) -> LessonState:
-    fitting = [known for key, known in lessons.items() if key.startswith(name)]
-    if len(fitting) != 1:
-        many = "more than one lesson begins" if fitting else "no lesson begins"
-        raise UsageError(f"{many} with `{name}`", "`interlock lessons --all` lists them")
-    return fitting[0]
 
 
 def lesson_document(known: LessonState) -> dict[str, object]:

@@ -96,10 +96,6 @@ def last_lines(check: CheckResult) -> list[str]:
     return [inert(line) for line in check.tail.splitlines()[-LAST_LINES:]]
 
 
-def _are(check: CheckResult) -> str:
-    return "is" if check.suite and check.suite.failed_count == 1 else "are"
-
-
 def _named(check: CheckResult, otherwise: str) -> str:
     return f"`{check.about}`" if check.about else otherwise
 

@@ -9,8 +9,7 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.model.outcome import ErrorClass
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.prove.proof import Seen, need
-from interlock.ui.cli.prove.stage import ProofRepository, shell, word
+from interlock.ui.cli.prove.stage import QUIET, ProofRepository, Seen, need, shell, word
 
 RUNS = 4
 TAKEOVERS = 20
@@ -20,8 +19,7 @@ TAKEOVERS = 20
 async def claim_race(stage: ProofRepository) -> Seen:
     """Several runs at once on one repository: one of them works, nothing is claimed twice."""
     agent = shell('sleep 1; echo done > "$INTERLOCK_TASK_ID.txt"')
-    tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(4))
-    await stage.make(f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n{tasks}")
+    await stage.make(agent, {f"t{number}": "goal: Write a file" for number in range(4)})
     racing = [await stage.begin("run", "--max-parallel", "4", "--no-input") for _ in range(RUNS)]
     codes = await asyncio.gather(*map(stage.ended, racing))
     won, refused = codes.count(ExitCode.OK), codes.count(ExitCode.ENVIRONMENT)
@@ -38,13 +36,9 @@ async def claim_race(stage: ProofRepository) -> Seen:
 async def conflict_avoided(stage: ProofRepository) -> Seen:
     """Two tasks that want the same file wait for each other, while a third goes on."""
     agent = shell('sleep 0.5; echo "$INTERLOCK_TASK_ID" >> "$INTERLOCK_TASK_ID.txt"')
-    await stage.make(
-        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n"
-        "  one: {goal: Edit it, exclusive: [shared.txt]}\n"
-        "  two: {goal: Edit it too, exclusive: [shared.txt]}\n"
-        "  other: {goal: Edit something else}\n"
-    )
-    need(await stage.run("run", "--max-parallel", "3", "--no-input") == 0, "the run did not land everything")
+    wants = "goal: Edit it, exclusive: [shared.txt]"
+    await stage.make(agent, {"one": wants, "two": wants, "other": "goal: Edit something else"})
+    await stage.land("--max-parallel", "3")
     spans = _spans(await stage.rows())
     need(not _together(spans["one"], spans["two"]), "both worked on shared.txt at the same time")
     need(
@@ -61,17 +55,14 @@ async def semantic_conflict(stage: ProofRepository) -> Seen:
         'if [ "$INTERLOCK_ATTEMPT" = 1 ]; then sleep 1; echo 2 > "$INTERLOCK_TASK_ID.txt";'
         ' else echo "3 # fits" > "$INTERLOCK_TASK_ID.txt"; fi'
     )
+    check = '! { grep -q 2 left.txt && grep -q 2 right.txt; } || { echo "both are 2"; exit 1; }\n'
     await stage.make(
-        f"version: 1\ndefaults: {{agent: a, verify: 'sh ./check'}}\nagents: {{a: {agent}}}\ntasks:\n"
-        "  left: {goal: Set it to 2, touches: [left.txt]}\n"
-        "  right: {goal: Set it to 2, touches: [right.txt]}\n",
-        {
-            "left.txt": "1\n",
-            "right.txt": "1\n",
-            "check": '! { grep -q 2 left.txt && grep -q 2 right.txt; } || { echo "both are 2"; exit 1; }\n',
-        },
+        agent,
+        {name: f"goal: Set it to 2, touches: [{name}.txt]" for name in ("left", "right")},
+        ", verify: 'sh ./check'",
+        {"left.txt": "1\n", "right.txt": "1\n", "check": check},
     )
-    need(await stage.run("run", "--max-parallel", "2", "--no-input") == 0, "the run did not land everything")
+    await stage.land("--max-parallel", "2")
     red = [(row, fact) for row, fact in await stage.facts(f.PhaseFailed) if fact.error is ErrorClass.CHECK]
     landed = await stage.facts(f.Landed)
     need(red and len(landed) == 2, "the second change was not caught")
@@ -85,14 +76,12 @@ async def semantic_conflict(stage: ProofRepository) -> Seen:
 async def crash_resumed(stage: ProofRepository) -> Seen:
     """The loop is killed while an agent works; the next run goes on from the log."""
     agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 60; echo done > "$INTERLOCK_TASK_ID.txt"')
-    await stage.make(
-        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n"
-    )
+    await stage.make(agent, {"t": "goal: Write a file"})
     first = await stage.begin("run", "--no-input")
     await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
     first.kill()
     await stage.ended(first)
-    need(await stage.run("run", "--no-input") == 0, "the second run did not land the task")
+    await stage.land(problem="the second run did not land the task")
     lost, landed = await stage.facts(f.PhaseLost), await stage.facts(f.Landed)
     need(len(lost) == 1 and len(landed) == 1, f"{len(lost)} phases lost, {len(landed)} landed")
     return Seen(
@@ -104,10 +93,8 @@ async def crash_resumed(stage: ProofRepository) -> Seen:
 async def stale_worker_fenced(stage: ProofRepository) -> Seen:
     """A loop is stopped for longer than its lease and woken up when another has taken over."""
     agent = shell('[ "$INTERLOCK_ATTEMPT" != 1 ] || sleep 30; echo "$INTERLOCK_ATTEMPT" > made.txt')
-    await stage.make(
-        f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {agent}}}\ntasks:\n  t: {{goal: Write a file}}\n",
-        extra='controller_lease = "2s"',
-    )
+    lease = {"interlock.toml": f'{QUIET}controller_lease = "2s"\n'}
+    await stage.make(agent, {"t": "goal: Write a file"}, files=lease)
     old = await stage.begin("run", "--no-input")
     await stage.until("the agent's start", lambda rows: _has(rows, f.SessionOpened))
     await stage.pause(old)
@@ -132,10 +119,7 @@ async def stale_worker_fenced(stage: ProofRepository) -> Seen:
 async def workspace_archived(stage: ProofRepository) -> Seen:
     """An agent that runs out of time: what it had written is kept."""
     agent = shell("echo half of it > half.txt; sleep 60")
-    await stage.make(
-        f"version: 1\ndefaults: {{agent: a, timeout: 3s, retries: 0}}\nagents: {{a: {agent}}}\n"
-        "tasks:\n  t: {goal: Write a file}\n"
-    )
+    await stage.make(agent, {"t": "goal: Write a file"}, ", timeout: 3s, retries: 0")
     need(await stage.run("run", "--no-input") == ExitCode.FAILED, "the run should have failed")
     failed = [(row, fact) for row, fact in await stage.facts(f.PhaseFailed) if fact.archived]
     need(failed, "no archive is named in the log")
@@ -179,11 +163,8 @@ async def attack_blocked(stage: ProofRepository) -> Seen:
         stage.folder.mkdir(parents=True, exist_ok=True)
         (stage.folder / "secret.txt").write_text(SECRET)
         script = _attack(stage.folder, port)
-        await stage.make(
-            f"version: 1\ndefaults: {{agent: a}}\nagents: {{a: {shell(script)}}}\n"
-            "tasks:\n  t: {goal: Attack}\n"
-        )
-        need(await stage.run("run", "--no-input") == 0, "the agent's run did not land")
+        await stage.make(shell(script), {"t": "goal: Attack"})
+        await stage.land(problem="the agent's run did not land")
         inside = (stage.root / "got.txt").read_text()
         blocked = SECRET not in inside and not (stage.folder / "written.txt").exists() and not connected
         need(blocked, "an agent reached a file or a server of the host")

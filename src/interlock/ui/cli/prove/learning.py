@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from interlock.events import facts as f
-from interlock.ui.cli.prove.proof import Seen, need
-from interlock.ui.cli.prove.stage import ProofRepository, shell
+from interlock.ui.cli.prove.stage import ProofRepository, Seen, need, shell
 
 REFUSALS = 3
 
@@ -15,13 +14,8 @@ REFUSALS = 3
 async def clutch_opens(stage: ProofRepository) -> Seen:
     """An unknown kind of work starts with one agent, and gets more as tasks land without trouble."""
     agent = shell('sleep 0.3; echo done > "$INTERLOCK_TASK_ID.txt"')
-    tasks = "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(7))
-    await stage.make(
-        f"version: 1\ndefaults: {{agent: a, category: docs}}\nagents: {{a: {agent}}}\ntasks:\n{tasks}"
-    )
-    need(
-        await stage.run("run", "--max-parallel", "auto", "--no-input") == 0, "the run did not land everything"
-    )
+    await stage.make(agent, {f"t{number}": "goal: Write a file" for number in range(7)}, ", category: docs")
+    await stage.land("--max-parallel", "auto")
     decided = [(row, fact) for row, fact in await stage.facts(f.ClutchDecided) if fact.category == "docs"]
     limits = [fact.limit for _, fact in decided]
     need(limits[:2] == [1, 2], f"the limits were {limits}: not from one agent up")
@@ -33,15 +27,9 @@ async def provider_brakes(stage: ProofRepository) -> Seen:
     """A model server that sends 429s: everyone waits as long as it asks, and all work lands."""
     refusals = [0]
     async with _model(refusals) as port:
-        await stage.make(
-            "version: 1\ndefaults: {agent: m}\nagents:\n"
-            f'  m: {{use: built-in, url: "http://127.0.0.1:{port}/v1", model: proof}}\n'
-            "tasks:\n" + "".join(f"  t{number}: {{goal: Write a file}}\n" for number in range(4))
-        )
-        need(
-            await stage.run("run", "--max-parallel", "4", "--no-input") == 0,
-            "the run did not land everything",
-        )
+        agent = f'{{use: built-in, url: "http://127.0.0.1:{port}/v1", model: proof}}'
+        await stage.make(agent, {f"t{number}": "goal: Write a file" for number in range(4)})
+        await stage.land("--max-parallel", "4")
     braked = await stage.facts(f.ProviderBraked)
     failed = await stage.facts(f.PhaseFailed)
     need(refusals[0] >= 1, "the server was not asked")
@@ -98,15 +86,14 @@ async def lesson_reaches_the_next(stage: ProofRepository) -> Seen:
         ' else echo "no header" > "$INTERLOCK_TASK_ID.txt"; fi'
     )
     check = 'for file in *.txt; do grep -q SPDX "$file" || { echo "missing SPDX header"; exit 1; }; done\n'
-    tasks = "  first: {goal: Write a file}\n" + "".join(
-        f"  then{number}: {{goal: Write a file, needs: [first]}}\n" for number in range(3)
-    )
+    later = {f"then{number}": "goal: Write a file, needs: [first]" for number in range(3)}
     await stage.make(
-        f"version: 1\ndefaults: {{agent: a, category: docs, verify: 'sh ./check'}}\nagents: {{a: {agent}}}\n"
-        f"tasks:\n{tasks}",
+        agent,
+        {"first": "goal: Write a file", **later},
+        ", category: docs, verify: 'sh ./check'",
         {"check": check, "start.txt": "SPDX: ok\n"},
     )
-    need(await stage.run("run", "--max-parallel", "1", "--no-input") == 0, "the run did not land everything")
+    await stage.land("--max-parallel", "1")
     learned, offered = await stage.facts(f.LessonLearned), await stage.facts(f.LessonsOffered)
     told = [(row, fact) for row, fact in offered if fact.offered and fact.attempt == 1]
     need(learned and told, f"{len(learned)} lessons learned, given to {len(told)} first attempts")

@@ -3,8 +3,10 @@
 import asyncio
 import signal
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 from interlock.engine.settings import Settings, load
 from interlock.model.errors import InterlockError
@@ -20,9 +22,43 @@ from interlock.ui.cli.prove.landing import (
     workspace_archived,
 )
 from interlock.ui.cli.prove.learning import clutch_opens, lesson_reaches_the_next, provider_brakes
-from interlock.ui.cli.prove.proof import NotSeen, Outcome, Proof, Result, Seen
-from interlock.ui.cli.prove.stage import ProofRepository, Scratch, TookTooLong, close_left, new_scratch
+from interlock.ui.cli.prove.stage import NotSeen, ProofRepository, Scratch, Seen, close_left, new_scratch
 from interlock.ui.words.facts import line
+
+
+class Outcome(StrEnum):
+    """The result of a proof."""
+
+    FIRED = "fired"
+    FAILED = "failed"
+    """The mechanism was triggered and did not do its job."""
+    UNBUILT = "not built"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One mechanism, and how to make it fire in a repository made for the purpose."""
+
+    name: str
+    ids: str
+    """The mission ids that it serves."""
+    act: Callable[[ProofRepository], Awaitable[Seen]]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the report."""
+
+    name: str
+    ids: str
+    outcome: Outcome
+    text: str
+    facts: list[str] = field(default_factory=list)
+    """The facts that show it, as `position kind: what`."""
+    seconds: float = 0.0
+    repository: str = ""
+    """The folder it ran in, if that was kept."""
+
 
 AT_ONCE = 2
 """Proofs under way together: each starts several processes of its own."""
@@ -85,7 +121,7 @@ async def _run(proof: Proof, scratch: Scratch, settings: Settings, turns: asynci
         began = time.monotonic()
         try:
             seen, outcome = await proof.act(stage), Outcome.FIRED
-        except (NotSeen, TookTooLong, InterlockError, OSError) as problem:
+        except (NotSeen, InterlockError, OSError) as problem:
             seen, outcome = Seen(str(problem)), Outcome.FAILED
         finally:
             await stage.clear()

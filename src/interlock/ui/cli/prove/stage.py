@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,8 +23,11 @@ from interlock.events.facts import Fact
 from interlock.events.record import Recorded
 from interlock.git.scratch import start_repository
 from interlock.process.survivors import MARK, end_marked
+from interlock.ui.cli.exits import ExitCode
 from interlock.ui.reading import all_rows
 
+quoted = partial(json.dumps, ensure_ascii=False)
+"""A text as TOML and YAML write it: as JSON does."""
 PREFIX = "interlock-prove-"
 OWNER = "owner.json"
 
@@ -73,7 +77,7 @@ def _left(note: Path) -> Scratch | None:
 PATIENCE_SECONDS = 90.0
 """The longest a proof waits for one thing to happen."""
 LOOK_SECONDS = 0.05
-QUIET = ("fetch = false", "host_brake = false")
+QUIET = "fetch = false\nhost_brake = false\n"
 """Neither a network nor a machine that is short of something has a say in what is to be proven."""
 STOPS = 40
 """Times that a process is stopped and woken again, until it is not in the middle of a write."""
@@ -82,8 +86,22 @@ WRITE_SECONDS = 1.0
 SomeFact = TypeVar("SomeFact", bound=Fact)
 
 
-class TookTooLong(Exception):
-    """Something that should have happened did not."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An observation, and the facts that show it."""
+
+    text: str
+    rows: tuple[Recorded, ...] = ()
+
+
+class NotSeen(Exception):
+    """A mechanism did not do what it is there for, or not in time."""
+
+
+def need(condition: object, what: str) -> None:
+    """Raise `NotSeen` unless it is so."""
+    if not condition:
+        raise NotSeen(what)
 
 
 @dataclass
@@ -105,16 +123,23 @@ class ProofRepository:
     def _config(self) -> Path:
         return self.folder / "config"
 
-    async def make(self, graph: str, files: Mapping[str, str] | None = None, extra: str = "") -> None:
-        """A repository with this task graph."""
+    async def make(
+        self, agent: str, tasks: Mapping[str, str], defaults: str = "", files: Mapping[str, str] | None = None
+    ) -> None:
+        """A repository with a task graph: one agent, and the fields of each task."""
+        listed = "".join(f"  {name}: {{{fields}}}\n" for name, fields in tasks.items())
+        common = f"version: 1\ndefaults: {{agent: a{defaults}}}\nagents: {{a: {agent}}}\n"
+        await self.write({"task-graph.yaml": f"{common}tasks:\n{listed}", **(files or {})})
+
+    async def write(self, files: Mapping[str, str]) -> None:
+        """A repository with these files, committed, and the user's own settings beside it."""
         self.root.mkdir(parents=True)
-        settings = "".join(f"{line}\n" for line in (*QUIET, extra) if line)
-        for name, text in {"task-graph.yaml": graph, "interlock.toml": settings, **(files or {})}.items():
+        for name, text in {"interlock.toml": QUIET, **files}.items():
             (self.root / name).write_text(text)
         # As the user's own settings: what a repository says of the sandbox would need an agreement.
         own = self._config / "interlock" / "config.toml"
         own.parent.mkdir(parents=True)
-        lines = (*_sandbox_lines(self.settings), f"trust_folders = [{_quoted(str(self.folder))}]")
+        lines = (*_sandbox_lines(self.settings), f"trust_folders = [{quoted(str(self.folder))}]")
         own.write_text("".join(f"{line}\n" for line in lines))
         await start_repository(self.root, "A place to prove things in")
 
@@ -137,13 +162,17 @@ class ProofRepository:
         """The real command, to its end; its exit code."""
         return await self.ended(await self.begin(*words))
 
+    async def land(self, *options: str, problem: str = "the run did not land everything") -> None:
+        """A run that lands everything."""
+        need(await self.run("run", *options, "--no-input") == ExitCode.OK, problem)
+
     async def ended(self, process: asyncio.subprocess.Process) -> int:
         """Wait for a command; its exit code."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await process.wait()
         except TimeoutError:
-            raise TookTooLong(f"the command did not end in {PATIENCE_SECONDS:.0f} s") from None
+            raise NotSeen(f"the command did not end in {PATIENCE_SECONDS:.0f} s") from None
 
     async def rows(self) -> list[Recorded]:
         """The log, as it is now."""
@@ -165,9 +194,9 @@ class ProofRepository:
             if seen(rows):
                 return rows
             if all(process.returncode is not None for process in self.started):
-                raise TookTooLong(f"{what} was not seen, and the command has ended")
+                raise NotSeen(f"{what} was not seen, and the command has ended")
             await asyncio.sleep(LOOK_SECONDS)
-        raise TookTooLong(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
+        raise NotSeen(f"{what} was not seen in {PATIENCE_SECONDS:.0f} s")
 
     async def pause(self, process: asyncio.subprocess.Process) -> None:
         """Stop a process, but not in the middle of a write: it would keep all others from writing."""
@@ -181,7 +210,7 @@ class ProofRepository:
                 except TimeoutError:
                     process.send_signal(signal.SIGCONT)
                     await asyncio.sleep(LOOK_SECONDS)
-        raise TookTooLong("the command could not be stopped outside of a write")
+        raise NotSeen("the command could not be stopped outside of a write")
 
     async def clear(self) -> None:
         """End what a proof has started and left."""
@@ -209,22 +238,15 @@ class ProofRepository:
 
 def _sandbox_lines(settings: Settings) -> list[str]:
     """The user's sandbox settings, because these are to be proven."""
-    words = ", ".join(map(_quoted, settings.toolchains))
-    image = [f"container_image = {_quoted(settings.container_image)}"] if settings.container_image else []
-    return [f"sandbox = {_quoted(settings.sandbox)}", f"toolchains = [{words}]", *image]
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    words = ", ".join(map(quoted, settings.toolchains))
+    image = [f"container_image = {quoted(settings.container_image)}"] if settings.container_image else []
+    return [f"sandbox = {quoted(settings.sandbox)}", f"toolchains = [{words}]", *image]
 
 
 def shell(script: str) -> str:
     """An agent that is a few lines of shell, as the graph has it."""
-    return f"{{use: command, run: [sh, -c, {_single(script)}]}}"
-
-
-def _single(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    quoted = script.replace("'", "''")
+    return f"{{use: command, run: [sh, -c, '{quoted}']}}"
 
 
 def word(path: Path) -> str:
