@@ -1,6 +1,7 @@
-"""Text of unknown origin made safe to print, and counts with their noun."""
+"""Text of unknown origin made safe to print, counts with their noun, and texts that fit a line."""
 
 import re
+from collections.abc import Sequence
 
 CONTROL = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -18,3 +19,15 @@ def inert(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def shortened(text: str, most: int) -> str:
+    """A text in one line of at most so many characters; 0: however long."""
+    text = " ".join(text.split())
+    return f"{text[: most - 1]}…" if most and len(text) > most else text
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

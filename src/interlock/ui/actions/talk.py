@@ -1,4 +1,4 @@
-"""What people say to agents: messages, answers to questions, and permission to act."""
+"""Messages of people to agents, answers to their questions, and permission to act."""
 
 import asyncio
 from dataclasses import dataclass

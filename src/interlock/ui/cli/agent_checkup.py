@@ -61,7 +61,7 @@ def _with_key(name: str, agent: Agent, text: str) -> Finding:
         text += "; it uses its own login, which agents can then read"
         return warning(name, text, "set key_env instead of login if you have a key")
     variable = agent.key_env or KINDS[agent.use].key_env
-    if os.environ.get(variable) or _is_local(agent.url):
+    if os.environ.get(variable) or urlsplit(agent.url).hostname in LOCAL:
         return good(name, f"{text}; its key is in {variable}" if not agent.url else text)
     return bad(name, f"{text}; {variable} is not set", f"export {variable}=..., or `login: true`")
 
@@ -130,7 +130,3 @@ def other_agents(used: set[str]) -> list[Finding]:
         else good(use, "not installed, and not used by the graph", INSTALL[use])
         for use, path in found.items()
     ]
-
-
-def _is_local(url: str) -> bool:
-    return bool(url) and urlsplit(url).hostname in LOCAL

@@ -31,10 +31,11 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
         return
     project.place.ensure_state()
     tried: dict[str, CheckResult] = {}
+    verifying = {command for task in graph.tasks for command in task.verify}
     for command, seconds in _commands(graph).items():
         tell(f"trying `{command}` on {project.place.branch}")
         (tried[command],) = await try_checks(project, [command], seconds)
-        yield check_finding(tried[command], is_promise=command not in _verify(graph))
+        yield check_finding(tried[command], is_promise=command not in verifying)
     for commands in dict.fromkeys(task.verify for task in graph.tasks if task.verify):
         if canary and all(tried[command].passed for command in commands):
             usual = sum(tried[command].seconds for command in commands)
@@ -92,7 +93,3 @@ def _commands(graph: Graph) -> dict[str, float]:
         for command in (*task.verify, *task.done_when):
             found[command] = max(found.get(command, 0.0), task.check_seconds)
     return found
-
-
-def _verify(graph: Graph) -> set[str]:
-    return {command for task in graph.tasks for command in task.verify}

@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.engine.identity import in_charge
@@ -33,7 +32,7 @@ from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
-from interlock.ui.plain import counted
+from interlock.ui.plain import counted, listed
 from interlock.ui.reading import all_rows
 
 LOW_BYTES = 1 << 30
@@ -44,15 +43,7 @@ EMPTY_BYTES = 100 << 20
 Examination = Callable[[Project], Awaitable[list[Finding]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """The slow examinations that are wanted."""
-
-    checks: bool = True
-    canary: bool = True
-
-
-async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
+async def check_up(invocation: Invocation, checks: bool, canary: bool) -> list[Finding]:
     """Everything that can be looked at; when there is no usable repository, what that is for."""
     findings = [await _git(invocation.project)]
 
@@ -66,8 +57,8 @@ async def check_up(invocation: Invocation, depth: Depth) -> list[Finding]:
         findings.append(good("repository", f"{place.work_tree or place.common_dir}"))
         async with opened_fully(invocation, is_owner=False) as project:
             findings += [finding async for finding in _examine(project)]
-            if depth.checks:
-                findings += [finding async for finding in _checks(project, depth, tell, keep)]
+            if checks:
+                findings += [finding async for finding in _checks(project, canary, tell, keep)]
             wanted = project.wanted_sandbox
             limits = project.limits
     except UserError as error:
@@ -95,13 +86,13 @@ async def _examine(project: Project) -> AsyncIterator[Finding]:
             yield _bad(name, error)
 
 
-async def _checks(project: Project, depth: Depth, tell: Tell, keep: Keep) -> AsyncIterator[Finding]:
+async def _checks(project: Project, canary: bool, tell: Tell, keep: Keep) -> AsyncIterator[Finding]:
     """The checks of the graph, tried. A run that goes on tries them itself, and has the folders for it."""
     if not (project.root / project.settings.graph).exists() or in_charge(await project.store.held()):
         return
     async with aclosing(project):
         try:
-            async for finding in check_findings(project, depth.canary, tell, keep):
+            async for finding in check_findings(project, canary, tell, keep):
                 yield finding
         except UserError as error:
             yield _bad("checks", error)
@@ -282,8 +273,8 @@ def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding
         yield good("sandbox", text)
     yield _toolchains(works.toolchains.folders)
     if tracked := works.toolchains.left_out:
-        text = f"git tracks files of {_listed(tracked)}, so the Python it names is not in the sandbox"
-        yield Finding("toolchains", Health.WARNING, text, "create the virtual environment anew, untracked")
+        text = f"git tracks files of {listed(tracked, NAMED)}, so the Python it names is not in the sandbox"
+        yield warning("toolchains", text, "create the virtual environment anew, untracked")
     yield _limits(limits)
 
 
@@ -305,12 +296,7 @@ def _failed(each: SandboxTrial, tried: tuple[SandboxTrial, ...]) -> Finding:
 def _toolchains(folders: tuple[str, ...]) -> Finding:
     if not folders:
         return good("toolchains", "only the system's own programs")
-    return good("toolchains", f"read-only: {_listed(folders)}")
-
-
-def _listed(folders: tuple[str, ...]) -> str:
-    more = f" and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
-    return f"{', '.join(folders[:NAMED])}{more}"
+    return good("toolchains", f"read-only: {listed(folders, NAMED)}")
 
 
 def _limits(limits: Limits) -> Finding:

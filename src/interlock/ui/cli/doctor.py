@@ -4,7 +4,7 @@ import click
 
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.checkup import Depth, check_up
+from interlock.ui.cli.checkup import check_up
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, paint, say, say_json
@@ -41,7 +41,7 @@ def doctor_command(
         from interlock.ui.cli.prove.show import tell_proofs
 
         return run_async(tell_proofs(invocation, keep))
-    findings = run_async(check_up(invocation, Depth(not no_checks, not no_checks and not no_canary)))
+    findings = run_async(check_up(invocation, checks=not no_checks, canary=not no_canary))
     is_well = all(finding.health is not Health.BAD for finding in findings)
     if invocation.wants_json():
         say_json({"ok": is_well, "checks": findings})

@@ -10,12 +10,11 @@ from interlock.engine.loading import load_state
 from interlock.engine.project import Project
 from interlock.git.files import remove_tree
 from interlock.git.trash import Left, LeftState
-from interlock.model.durations import lasting, seconds_of
-from interlock.model.errors import UsageError
+from interlock.model.durations import lasting
 from interlock.model.task import TaskId
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.output import Invocation, note, say_result
-from interlock.ui.cli.session import opened_fully, run_async
+from interlock.ui.cli.session import opened_fully, run_async, seconds_option
 
 DAY_SECONDS = 86_400
 
@@ -71,11 +70,15 @@ async def _sweep(
     invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool
 ) -> Swept:
     async with opened_fully(invocation) as project:
-        seconds = _seconds(older_than, project.settings.keep_trash_days)
-        finished = await _finished(project, dry_run)
-        removed = [*finished, *await project.workspaces.gc(seconds, dry_run=dry_run)]
-        removed += await _homes(project, seconds, dry_run)
-        removed += await _setups(project, seconds, dry_run)
+        seconds: float = project.settings.keep_trash_days * DAY_SECONDS
+        if older_than is not None:
+            seconds = seconds_option("--older-than", older_than, "12h or 7d")
+        is_free = not await project.is_running()
+        removed = await _finished(project, dry_run) if is_free else []
+        removed += await project.workspaces.gc(seconds, dry_run=dry_run)
+        if is_free:
+            removed += await _homes(project, seconds, dry_run)
+            removed += await _setups(project, seconds, dry_run)
         evidence = [left for left in project.workspaces.listing() if left.state is LeftState.EVIDENCE]
         refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
         for left in evidence:
@@ -89,8 +92,6 @@ async def _sweep(
 
 async def _finished(project: Project, dry_run: bool) -> list[Left]:
     """Workspaces whose work was taken in, but whose run ended before it could give them up."""
-    if await project.is_running():
-        return []
     found = [left for left in project.workspaces.listing() if left.state is LeftState.COLLECTED]
     for left in found:
         workspace = await project.workspaces.find(TaskId(left.path.parent.name), int(left.path.name))
@@ -101,8 +102,6 @@ async def _finished(project: Project, dry_run: bool) -> list[Left]:
 
 async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
     """Session files that agent programs kept, of tasks that are over. Other tasks may still need theirs."""
-    if await project.is_running():
-        return []
     tasks = (await load_state(project.store)).tasks
     found = []
     for folder in sorted((project.state_dir / "homes").glob("*")):
@@ -118,17 +117,8 @@ async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> 
 
 async def _setups(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
     """Results of set-ups that newer ones have replaced."""
-    if await project.is_running():
-        return []
     paths = project.setups.outdated(older_than_seconds)
     found = [Left(path, LeftState.SETUP, time.time() - path.lstat().st_mtime) for path in paths]
     if not dry_run:
         await asyncio.to_thread(project.setups.clear_up, older_than_seconds)
     return found
-
-
-def _seconds(older_than: str | None, days: int) -> float:
-    try:
-        return days * DAY_SECONDS if older_than is None else seconds_of(older_than)
-    except ValueError:
-        raise UsageError(f"--older-than is not a duration: {older_than}", "write it like 12h or 7d") from None

@@ -118,17 +118,14 @@ def _cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str
     else:
         words, agent = seen.words or "starts" if task.has_agent else IMPORTS, task.who.name
         agent += f" #{task.attempt}" if task.attempt > 1 and not is_wide else ""
-        agent += _with_model(seen.model or task.who.model) if is_wide else ""
+        model = seen.model or task.who.model
+        agent += f" ({model})" if model and is_wide else ""
         used = [_tokens(seen.usage, is_wide), money(seen.usage.cost_usd)]
         if is_wide and seen.quiet_seconds is not None and seen.quiet_seconds >= QUIET_SECONDS:
             words += f" (silent for {lasting(seen.quiet_seconds)})"
     phase = [f"{task.phase.name} #{task.attempt}"] if is_wide else []
     # As Text: what an agent says may hold rich's own markup.
     return [Text(cell) for cell in (task.spec.id, agent, *phase, elapsed, *used, words)]
-
-
-def _with_model(model: str) -> str:
-    return f" ({model})" if model else ""
 
 
 def _tokens(usage: Usage, is_wide: bool) -> str:

@@ -24,10 +24,10 @@ from interlock.ui.cli.session import opened_fully, run_async
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.plan import (
     agents_at_once,
-    analysis_object,
     dot,
     foresee_plan,
     mermaid,
+    plan_document,
     standing_of,
     with_added,
 )
@@ -76,19 +76,15 @@ def plan_command(
     analysis = analyse(read.tasks, limit, standing)
     foreseen = foresee_plan(written, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
-        document = {
-            "graph": read,
-            "analysis": analysis_object(analysis),
-            "categories": with_reasons({task.id: category(task) for task in read.tasks}),
-            "may_proceed": analysis.may_proceed,
-        }
+        document = plan_document(read, analysis)
         say_json(document | {"estimate": foreseen} if estimate else document)
     elif form in ("mermaid", "dot"):
         draw = mermaid if form == "mermaid" else dot
         say(draw(read, analysis))
     else:
         tell_warnings(read)
-        for lack in (*missing, *missing_programs(_commands(read), invocation.project)):
+        commands = (command for task in read.tasks for command in (*task.verify, *task.done_when))
+        for lack in (*missing, *missing_programs(commands, invocation.project)):
             note(f"warning: {lack}")
         for line in _lines(
             read, len(read.tasks) - len(written.tasks), analysis, _limit_text(limit, many), waves
@@ -108,10 +104,6 @@ def _agreement(invocation: Invocation, graph: Path | None) -> str:
     loaded, asked = run_async(widenings(invocation, graph))
     missing = loaded.trust.missing(asked)
     return f"interlock trust  (a run needs your agreement: {missing[0].text})" if missing else ""
-
-
-def _commands(graph: Graph) -> Iterator[str]:
-    return (command for task in graph.tasks for command in (*task.verify, *task.done_when))
 
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:

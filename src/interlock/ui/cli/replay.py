@@ -27,7 +27,7 @@ from interlock.ui.queries.runs import (
     run_name,
 )
 from interlock.ui.queries.status import status_document
-from interlock.ui.queries.what_if import RunVariant, recorded_case, simulated_cases
+from interlock.ui.queries.what_if import RunVariant, recorded_case, simulated_cases, what_if_document
 from interlock.ui.reading import all_rows
 from interlock.ui.words.facts import line
 from interlock.ui.words.progress import sentence
@@ -134,7 +134,7 @@ async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: 
         raise UsageError(f"no agent worked in run {run_name(run.run)}", "interlock replay lists the runs")
     cases = [recorded_case(run), *simulated_cases(log, run, slots, agent)]
     if invocation.wants_json():
-        say_json({"run": run.run, "slots": run.slots, "cases": cases})
+        say_json(what_if_document(run, cases))
         return
     for text in _variant_lines(run, cases):
         say(text)

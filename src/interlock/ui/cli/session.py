@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from interlock.engine.settings import Loaded, Settings, load, project_name, store_address
 from interlock.events.facts import StateMoved
-from interlock.model.errors import EnvironmentProblem
+from interlock.model.durations import seconds_of
+from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.store import Store, open_store
 from interlock.ui.cli.output import Invocation, note, paint
 
@@ -37,11 +38,6 @@ class ProjectLog:
     is_bare: bool
     """True without a checkout: `init` then has nothing to look at."""
     loaded: Loaded
-
-    @property
-    def origins(self) -> Mapping[str, str]:
-        """The source of each setting."""
-        return self.loaded.origins
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
@@ -170,6 +166,14 @@ def repository_root(invocation: Invocation) -> Path:
             "git clone it, and work in the clone",
         )
     return place.work_tree
+
+
+def seconds_option(option: str, text: str, example: str) -> float:
+    """The value of an option that is a duration."""
+    try:
+        return seconds_of(text)
+    except ValueError:
+        raise UsageError(f"{option} is not a duration: {text}", f"write it like {example}") from None
 
 
 def actor() -> str:

@@ -219,18 +219,16 @@ def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> 
         return task.change.landed.base, task.change.landed.commit
     made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
     if made:
-        return _base(made[-1]), made[-1].commit
+        story = made[-1]
+        # The parent if the attempt failed before it recorded what it started from.
+        base = next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")
+        return base, story.commit
     if attempt is not None and attempt not in [story.attempt for story in stories]:
         raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
     raise UsageError(
         f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
         f"interlock explain {name}",
     )
-
-
-def _base(story: AttemptStory) -> str:
-    """The commit that the attempt started from; the parent if the attempt failed before it recorded one."""
-    return next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")
 
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")

@@ -19,7 +19,7 @@ from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, shortened
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.status import ETA, alike_failures, obstacles, slots_now, status_document
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
@@ -53,13 +53,10 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
     reading, is_bare = run_async(_read(invocation))
     show(invocation, reading, everything)
     if not reading.state.counts and not invocation.wants_json():
-        note(f"next: interlock plan, then interlock run; {_without_graph(is_bare)} if there is no graph yet")
+        # Only a checkout has files that `init` could look at.
+        first = "interlock doctor" if is_bare else "interlock init"
+        note(f"next: interlock plan, then interlock run; {first} if there is no graph yet")
     return verdict(reading) if exit_code else ExitCode.OK
-
-
-def _without_graph(is_bare: bool) -> str:
-    """Return the hint without a graph: only a checkout has files that `init` could look at."""
-    return "interlock doctor" if is_bare else "interlock init"
 
 
 async def _read(invocation: Invocation) -> tuple[Reading, bool]:
@@ -124,7 +121,8 @@ def _alike(state: State) -> Iterator[str]:
         others = counted(len(found) - 1, "other failure")
         more = f", {others} in several tasks" if len(found) > 1 else ""
         what = paint(f"{len(names)} tasks have the same failure", "red")
-        yield f"{what} ({_fit(inert(seen.line), ALIKE_CHARS)}){more}: {paint('interlock errors', 'cyan')}"
+        line = shortened(inert(seen.line), ALIKE_CHARS)
+        yield f"{what} ({line}){more}: {paint('interlock errors', 'cyan')}"
 
 
 def headline(reading: Reading) -> str:
@@ -160,14 +158,9 @@ def table(members: list[TaskRow], width: int) -> list[str]:
     room = width - names - commands - 6 if width else 0
     reasons = min(room, max(len(row.text) for row in members)) if room > 20 else 0
     return [
-        f"  {row.id:{names}}  {_fit(row.text, reasons):{reasons or 1}}  {paint(row.next, 'cyan')}"
+        f"  {row.id:{names}}  {shortened(row.text, reasons):{reasons or 1}}  {paint(row.next, 'cyan')}"
         for row in members
     ]
-
-
-def _fit(text: str, room: int) -> str:
-    text = " ".join(text.split())
-    return f"{text[: room - 1]}…" if room and len(text) > room else text
 
 
 def pool_line(reading: Reading, board: Board) -> str:

@@ -12,6 +12,7 @@ from interlock.model.reason import Why
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, paint, say, say_line
 from interlock.ui.cli.status import table
 from interlock.ui.plain import inert
+from interlock.ui.queries.status import summary_document
 from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
@@ -33,9 +34,8 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     recall_all(reading.state)
     found = rows(reading)
     if invocation.json:
-        run, logs = reading.state.run, str(project.state_dir / "logs")
-        sandbox = run.sandbox or None if run else None
-        say_line({"summary": {"metrics": metrics, "tasks": found, "logs": logs, "sandbox": sandbox}})
+        logs = str(project.state_dir / "logs")
+        say_line({"summary": summary_document(reading.state, metrics, found, logs)})
         return
     for line in _lines(found, metrics):
         say(line)

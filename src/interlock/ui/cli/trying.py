@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from interlock.engine.preflight import try_checks
-from interlock.engine.project import Project, open_project
+from interlock.engine.project import open_project
 from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
 from interlock.model.setup import Setup
@@ -36,12 +36,6 @@ class Tried:
     """The end of its output, or of the set-up's, where it could not run."""
     tests: int = 0
     """The number of tests that passed, as far as its output names or counts them."""
-
-
-async def try_command(project: Project, command: str, seconds: float = TRY_SECONDS) -> Tried:
-    """Run a command on main, in the sandbox, as the first run would."""
-    (result,) = await try_checks(project, [command], seconds)
-    return in_words(result)
 
 
 def in_words(check: CheckResult) -> Tried:
@@ -84,7 +78,8 @@ async def try_found(
                     break
                 if not invocation.wants_json():
                     note(f"trying `{command}` on {project.place.branch}, in the sandbox")
-                tried.append(await try_command(project, command))
+                (result,) = await try_checks(project, [command], TRY_SECONDS)
+                tried.append(in_words(result))
     except UserError as error:
         tried.append(Tried(next(iter(commands), ""), False, str(error).splitlines()[0], error.hint))
     return tried

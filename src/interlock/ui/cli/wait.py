@@ -7,16 +7,14 @@ import click
 from interlock.engine.loading import catch_up
 from interlock.events.finished import recall
 from interlock.events.state import State
-from interlock.model.durations import seconds_of
-from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.ui.cli.app import CliCommand
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.session import opened, read, run_async, seconds_option
 from interlock.ui.cli.status import headline, outcome, table, verdict
 from interlock.ui.queries.status import status_document
-from interlock.ui.queries.tasks import find, rows
+from interlock.ui.queries.tasks import find, rows, tasks_document
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 
 
@@ -30,11 +28,10 @@ def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | 
     Exit 0 if all landed, 6 if they wait for your answer, 1 if not, 8 if it still runs.
     For example: interlock wait user-model --timeout 10m
     """
-    reading, names = run_async(_wait(invocation, tasks, _seconds(timeout)))
+    seconds = None if timeout is None else seconds_option("--timeout", timeout, "90s, 5m or 1h30m")
+    reading, names = run_async(_wait(invocation, tasks, seconds))
     if invocation.json:
-        say_json(
-            status_document(reading) if not names else {"tasks": rows(reading, names), "time": reading.now}
-        )
+        say_json(tasks_document(reading, names) if names else status_document(reading))
     elif names:
         for line in table(rows(reading, names), 0):
             note(line)
@@ -48,15 +45,6 @@ def _verdict(reading: Reading, names: list[TaskId]) -> ExitCode:
     tasks = [reading.state.tasks[name] for name in names]
     is_running = reading.is_live and not all(task.is_over or task.asks for task in tasks)
     return ExitCode.RUNNING if is_running else outcome(tasks)
-
-
-def _seconds(timeout: str | None) -> float | None:
-    try:
-        return None if timeout is None else seconds_of(timeout)
-    except ValueError:
-        raise UsageError(
-            f"--timeout is not a duration: {timeout}", "write it like 90s, 5m or 1h30m"
-        ) from None
 
 
 async def _wait(

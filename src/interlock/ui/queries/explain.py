@@ -59,7 +59,7 @@ def explain(
         *_past(task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
         *_expectation(reading, task),
-        _after(reading, task, reason),
+        Cause(0, task.spec.id, f"next: {_root_command(reading, task, reason)}"),
     ]
 
 
@@ -155,10 +155,6 @@ def _expectation(reading: Reading, task: TaskState) -> Iterator[Cause]:
         forecast = forecast_of(reading.state, task)
         yield Cause(1, task.spec.id, f"kind of work: {kind_text(forecast)}")
         yield Cause(1, task.spec.id, f"expected per attempt: {expected_text(forecast)}")
-
-
-def _after(reading: Reading, task: TaskState, reason: Reason) -> Cause:
-    return Cause(0, task.spec.id, f"next: {_root_command(reading, task, reason)}")
 
 
 def _root_command(reading: Reading, task: TaskState, reason: Reason) -> str:

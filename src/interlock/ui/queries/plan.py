@@ -11,7 +11,7 @@ from interlock.events.state import State
 from interlock.learn.categories import category
 from interlock.model.task import OriginKind, TaskId
 from interlock.plan import Analysis, Graph, Standing, changes
-from interlock.ui.words.reasons import reason_object
+from interlock.ui.words.reasons import reason_object, with_reasons
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
@@ -31,11 +31,16 @@ def with_added(graph: Graph, state: State) -> Graph:
     return replace(graph, tasks=(*graph.tasks, *added))
 
 
-def analysis_object(analysis: Analysis) -> dict[str, Any]:
-    """The analysis for programs, with the sentence beside each reason."""
+def plan_document(graph: Graph, analysis: Analysis) -> dict[str, object]:
+    """The document of `interlock plan`, with the sentence beside each reason."""
     found: dict[str, Any] = msgspec.to_builtins(analysis, enc_hook=str)
     unscheduled = {name: reason_object(reason) for name, reason in analysis.unscheduled.items()}
-    return {**found, "unscheduled": unscheduled}
+    return {
+        "graph": graph,
+        "analysis": {**found, "unscheduled": unscheduled},
+        "categories": with_reasons({task.id: category(task) for task in graph.tasks}),
+        "may_proceed": analysis.may_proceed,
+    }
 
 
 def mermaid(graph: Graph, analysis: Analysis) -> str:

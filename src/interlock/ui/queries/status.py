@@ -1,5 +1,7 @@
 """The status of all tasks, the run, its slots and main, as programs get it."""
 
+from typing import TYPE_CHECKING
+
 from interlock.engine.slots import Slots, slots_of
 from interlock.events.baselines import known_failures, obstacle
 from interlock.events.lifecycle import Stage
@@ -10,9 +12,12 @@ from interlock.model.outcome import CheckResult
 from interlock.model.pool import TARGETS, missed
 from interlock.model.task import TaskId
 from interlock.schedule import Board
-from interlock.ui.queries.tasks import rows
+from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading
 from interlock.ui.words.reasons import reason_object, with_reasons
+
+if TYPE_CHECKING:  # what measures takes long to import
+    from interlock.learn import Metrics
 
 
 def slots_now(reading: Reading, board: Board) -> Slots:
@@ -101,6 +106,12 @@ def status_document(reading: Reading) -> dict[str, object]:
         "position": state.seq,
         "time": reading.now,
     }
+
+
+def summary_document(state: State, metrics: "Metrics", found: list[TaskRow], logs: str) -> dict[str, object]:
+    """The end of a run as programs get it."""
+    sandbox = state.run.sandbox or None if state.run else None
+    return {"metrics": metrics, "tasks": found, "logs": logs, "sandbox": sandbox}
 
 
 AGAIN_SECONDS = 10.0

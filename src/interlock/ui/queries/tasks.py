@@ -89,6 +89,11 @@ def rows(
     return [row(reading, task, board.reason_of(task, reading.now)) for task in tasks]
 
 
+def tasks_document(reading: Reading, names: Iterable[TaskId]) -> dict[str, object]:
+    """These tasks as programs get them."""
+    return {"tasks": rows(reading, names), "time": reading.now}
+
+
 def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
     """One task with its cause put into words."""
     reason = as_read(reading, task, reason)

@@ -58,6 +58,11 @@ def simulated_cases(
     return [*cases, _case(f"simulated, {' '.join(said)}", outlooks, is_priced)]
 
 
+def what_if_document(run: PastRun, cases: Sequence[RunVariant]) -> dict[str, object]:
+    """The document of `interlock what-if`."""
+    return {"run": run.run, "slots": run.slots, "cases": cases}
+
+
 def _agent(state: State, name: str) -> Agent:
     agents = agents_of(state)
     if name not in agents:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, listed
 
 if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
     from interlock.verify.wrong_copy import WrongCopy
@@ -49,10 +49,8 @@ def known_text(evidence: Evidence) -> str:
 
 def _steering(evidence: Evidence) -> str:
     """The files of the change that decide how its checks run."""
-    names = [inert(name) for name in evidence.steering[:NAMED]]
-    more = len(evidence.steering) - len(names)
-    named = ", ".join(names) + (f" and {more} more" if more else "")
-    return f"; the change edits how its checks run: {named}" if names else ""
+    named = listed([inert(name) for name in evidence.steering], NAMED)
+    return f"; the change edits how its checks run: {named}" if named else ""
 
 
 def _removed(evidence: Evidence) -> str:
@@ -64,8 +62,7 @@ def _removed(evidence: Evidence) -> str:
 
 def gap_text(evidence: Evidence) -> str:
     """The reason that a change is not `verified`."""
-    named = ", ".join(f"`{inert(name)}`" for name in evidence.about[:NAMED])
-    named += f" and {len(evidence.about) - NAMED} more" if len(evidence.about) > NAMED else ""
+    named = listed([f"`{inert(name)}`" for name in evidence.about], NAMED)
     if evidence.gap is None:
         return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
     if evidence.gap is Gap.FEWER_TESTS:

@@ -9,7 +9,7 @@ from interlock.events.record import Recorded, Unreadable
 from interlock.model.numbers import bounded
 from interlock.model.reason import Reason
 from interlock.model.unwanted import LeftOut
-from interlock.ui.plain import inert
+from interlock.ui.plain import inert, shortened
 from interlock.ui.words.forecasts import time_text
 from interlock.ui.words.reasons import reason_text
 
@@ -102,8 +102,7 @@ def _plain(value: object) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(inert(text).split())
-    return f"{text[:99]}…" if len(text) > 100 else text
+    return shortened(inert(text), 100)
 
 
 def left_out_lines(left_out: Sequence[LeftOut], archived: str) -> list[str]:

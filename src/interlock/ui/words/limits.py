@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from interlock.events.state import Limit, State
+from interlock.events.state import State
 from interlock.model.sandbox import Sandbox
 from interlock.ui.plain import inert
 from interlock.ui.words.facts import clock
@@ -28,11 +28,8 @@ def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:
             yield f"{inert(name)} {gauge.at_work} of {limit.limit} ({limit.brake})"
     for name, limit in sorted(state.provider_limits.items()):
         if limit.limit < run.limit and name not in besides:
-            yield _provider(inert(name), limit)
-
-
-def _provider(name: str, limit: Limit) -> str:
-    return f"{name} closed until {clock(limit.until)}" if limit.until else f"{name} {limit.limit} (provider)"
+            how = f"closed until {clock(limit.until)}" if limit.until else f"{limit.limit} (provider)"
+            yield f"{inert(name)} {how}"
 
 
 def sandbox_warning(state: State) -> str:

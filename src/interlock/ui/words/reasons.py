@@ -11,7 +11,7 @@ from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why
 from interlock.model.task import PhaseKind
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, listed
 from interlock.ui.reading import Reading, open_permissions
 from interlock.ui.words.brakes import BRAKES
 from interlock.ui.words.causes import CAUSES, Words
@@ -222,9 +222,7 @@ def _after(because: str) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    listed = list(names)
-    shown, more = listed[:NAMES_SHOWN], len(listed) - NAMES_SHOWN
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    return listed(list(names), NAMES_SHOWN)
 
 
 WORDS: dict[str, Words] = {

@@ -4,7 +4,7 @@ import msgspec
 
 from interlock.model.session import Event, EventKind
 from interlock.model.usage import Usage
-from interlock.ui.plain import inert
+from interlock.ui.plain import inert, shortened
 
 WIDTH = 160
 
@@ -24,7 +24,7 @@ def event_line(event: Event) -> str:
     """An event in one line, or in as many as the agent's own words have."""
     if event.kind is EventKind.MESSAGE:
         return inert(event.text)
-    return f"[{event.kind.value}] {_short(_about(event))}".rstrip()
+    return f"[{event.kind.value}] {shortened(inert(_about(event)), WIDTH)}".rstrip()
 
 
 def _about(event: Event) -> str:
@@ -54,8 +54,3 @@ def tokens(usage: Usage | None) -> str:
         return ""
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.2f}"
     return f"{usage.input_tokens:,} in, {usage.output_tokens:,} out{cost}"
-
-
-def _short(text: str) -> str:
-    text = " ".join(inert(text).split())
-    return f"{text[: WIDTH - 1]}…" if len(text) > WIDTH else text

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from interlock.ui.cli.detecting.detected import CheckFound, Detected, SetupFound
@@ -65,21 +66,15 @@ def _node(layout: Layout) -> Iterator[CheckFound]:
         yield check
 
 
-def _make(layout: Layout) -> Iterator[CheckFound]:
-    """The targets that the CI tests with, or that are all there is to believe."""
-    return (found for check, found in _targets(layout) if not tests_otherwise(layout, check.command))
+def _make(layout: Layout, is_other: bool = False) -> Iterator[CheckFound]:
+    """The targets that the CI tests with, or the others, which may be less than the whole.
 
-
-def _other_make(layout: Layout) -> Iterator[CheckFound]:
-    """Targets that the CI does not test with: they may be less than the whole."""
-    return (found for check, found in _targets(layout) if tests_otherwise(layout, check.command))
-
-
-def _targets(layout: Layout) -> Iterator[tuple[CheckFound, CheckFound]]:
-    """Each as it is named, and in the project's environment, if it has one: recipes say `python`."""
+    In the project's environment, if it has one: recipes say `python`.
+    """
     for check in make_checks(layout):
-        command = in_environment(layout, check.command) if environment_of(layout) else check.command
-        yield check, dataclasses.replace(check, command=command)
+        if tests_otherwise(layout, check.command) == is_other:
+            command = in_environment(layout, check.command) if environment_of(layout) else check.command
+            yield dataclasses.replace(check, command=command)
 
 
 _CHECKS: tuple[Callable[[Layout], Iterator[CheckFound]], ...] = (
@@ -93,7 +88,7 @@ _CHECKS: tuple[Callable[[Layout], Iterator[CheckFound]], ...] = (
     script_checks,
     workflow_checks,
     pytest_checks,
-    _other_make,
+    partial(_make, is_other=True),
 )
 _SETUPS: tuple[Callable[[Layout], Iterator[SetupFound]], ...] = (
     python_setup,

@@ -9,6 +9,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
 from interlock.ui.cli.detecting.layout import Layout, table, text_of, words
@@ -126,17 +127,14 @@ def _python(layout: Layout, environment: str) -> str:
 
 def _path_prefix(layout: Layout, environment: str) -> str:
     """PYTHONPATH where the project is not installed from its own files."""
-    if not _is_src_layout(layout) or "src" in words(_pytest_options(layout).get("pythonpath")):
+    options = table(layout.pyproject, "tool", "pytest", "ini_options")
+    if not _is_src_layout(layout) or "src" in words(options.get("pythonpath")):
         return ""
     if environment:
         made = (layout.root / environment).is_dir()
         return "PYTHONPATH=src " if made and not _is_editable(layout, environment) else ""
     by_a_tool = layout.has("poetry.lock", "Pipfile.lock")
     return "" if by_a_tool or layout.environ.get("VIRTUAL_ENV") else "PYTHONPATH=src "
-
-
-def _pytest_options(layout: Layout) -> dict[str, object]:
-    return table(layout.pyproject, "tool", "pytest", "ini_options")
 
 
 def _is_src_layout(layout: Layout) -> bool:
@@ -193,15 +191,7 @@ def _module_words(said: list[str]) -> list[str] | None:
 def _after_coverage(said: list[str]) -> list[str]:
     if "-m" in said:
         return said[said.index("-m") :]
-    return list(_dropped_flags(said))
-
-
-def _dropped_flags(said: list[str]) -> Iterator[str]:
-    started = False
-    for word in said:
-        started = started or not word.startswith("-")
-        if started:
-            yield word
+    return list(dropwhile(lambda word: word.startswith("-"), said))
 
 
 def _without_coverage(said: list[str]) -> list[str]:

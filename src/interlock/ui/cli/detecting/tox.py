@@ -67,13 +67,8 @@ def _native(said: Table) -> Sections:
 
 
 def _joined(commands: object) -> str:
-    return "\n".join(_line(command) for command in commands) if isinstance(commands, list) else ""
-
-
-def _line(command: object) -> str:
-    if not isinstance(command, list):
-        return ""
-    return " ".join(word for part in command for word in _word(part))
+    lists = [each for each in commands if isinstance(each, list)] if isinstance(commands, list) else []
+    return "\n".join(" ".join(word for part in command for word in _word(part)) for command in lists)
 
 
 def _word(part: object) -> Iterator[str]:
