@@ -13,9 +13,9 @@ from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.store.protocol import Store
 from interlock.ui.actions import add_task, cancel, record_lost_landings, reset, retry, stop_run
 from interlock.ui.actions.tasks import pause, unpause
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say_result
-from interlock.ui.cli.session import actor, opened, read, run_async
+from interlock.ui.cli.session import actor, opened, read
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading, look
@@ -23,40 +23,37 @@ from interlock.ui.reading import Reading, look
 Act = Callable[[Store, Sequence[TaskState], str, str], Awaitable[None]]
 
 
-@click.command("retry", cls=CliCommand)
+@cli_command("retry")
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("-m", "--note", default="", help="A note for the next attempt.")
-@click.pass_obj
-def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> None:
+async def retry_command(invocation: Invocation, tasks: tuple[str, ...], note: str) -> None:
     """Give failed or cancelled TASKS new attempts, with what went wrong as feedback.
 
     If a task asks a question, -m answers it.
 
     For example: interlock retry login -m "use the new table"
     """
-    run_async(_act(invocation, tasks, retry, note, "starts again"))
+    await _act(invocation, tasks, retry, note, "starts again")
 
 
-@click.command("reset", cls=CliCommand)
+@cli_command("reset")
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("-m", "--why", default="", help="Why, for the log.")
-@click.pass_obj
-def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> None:
+async def reset_command(invocation: Invocation, tasks: tuple[str, ...], why: str) -> None:
     """Release stuck TASKS and start them again from the beginning.
 
     For example: interlock reset login -m "it waits for a server that is gone"
     """
-    run_async(_act(invocation, tasks, reset, why, "was reset and starts again"))
+    await _act(invocation, tasks, reset, why, "was reset and starts again")
 
 
-@click.command("cancel", cls=CliCommand)
+@cli_command("cancel")
 @click.argument("tasks", nargs=-1, metavar="[TASK|RUN]...")
 @click.option(
     "--all", "everything", is_flag=True, help="Stop the whole run and its agents; their work is kept."
 )
 @click.option("-m", "--why", default="", help="Why, for the log.")
-@click.pass_obj
-def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: bool, why: str) -> None:
+async def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: bool, why: str) -> None:
     """Cancel tasks, or stop a whole run. The work of its agents so far is archived.
 
     For example: interlock cancel login
@@ -65,10 +62,10 @@ def cancel_command(invocation: Invocation, tasks: tuple[str, ...], everything: b
         raise UsageError(
             "nothing to cancel: name tasks or use --all", "interlock cancel TASK, or interlock cancel --all"
         )
-    if everything or run_async(_is_run(invocation, tasks)):
-        run_async(_stop_run(invocation, why))
+    if everything or await _is_run(invocation, tasks):
+        await _stop_run(invocation, why)
     else:
-        run_async(_act(invocation, tasks, cancel, why, "is cancelled"))
+        await _act(invocation, tasks, cancel, why, "is cancelled")
 
 
 async def _act(invocation: Invocation, names: Sequence[str], act: Act, why: str, done: str) -> None:
@@ -117,54 +114,44 @@ async def _stop_run(invocation: Invocation, why: str) -> None:
     )
 
 
-@click.command("pause", cls=CliCommand)
+@cli_command("pause")
 @click.argument("task", required=False)
 @click.option("-m", "--why", default="", help="Why, for the log and for `explain`.")
-@click.pass_obj
-def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
+async def pause_command(invocation: Invocation, task: str | None, why: str) -> None:
     """Pause the project, or TASK: nothing new starts. Running attempts continue.
 
     For example: interlock pause -m "deploying"
     """
-    run_async(_pause(invocation, task, why))
+    async with opened(invocation, create=True) as project:
+        reading = await read(project.store)
+        named = _named(reading, task)
+        await pause(project.store, reading, named, why, actor())
+    held = f"{named} is paused: it does not start" if named else "the project is paused: no task starts"
+    after = f"next: interlock unpause{f' {named}' if named else ''}, to continue"
+    say_result(invocation, {"task": named, "paused": True}, f"{held} until you unpause it", after)
 
 
-@click.command("unpause", cls=CliCommand)
+@cli_command("unpause")
 @click.argument("task", required=False)
-@click.pass_obj
-def unpause_command(invocation: Invocation, task: str | None) -> None:
+async def unpause_command(invocation: Invocation, task: str | None) -> None:
     """Unpause TASK, or the project.
 
     For example: interlock unpause login
     """
-    run_async(_unpause(invocation, task))
-
-
-async def _pause(invocation: Invocation, name: str | None, why: str) -> None:
-    async with opened(invocation, create=True) as project:
-        reading = await read(project.store)
-        task = _named(reading, name)
-        await pause(project.store, reading, task, why, actor())
-    held = f"{task} is paused: it does not start" if task else "the project is paused: no task starts"
-    after = f"next: interlock unpause{f' {task}' if task else ''}, to continue"
-    say_result(invocation, {"task": task, "paused": True}, f"{held} until you unpause it", after)
-
-
-async def _unpause(invocation: Invocation, name: str | None) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        task = _named(reading, name)
-        await unpause(project.store, reading, task, actor())
+        named = _named(reading, task)
+        await unpause(project.store, reading, named, actor())
     after = [] if reading.is_live else ["next: interlock run"]
-    lines = (f"{task or 'the project'} is unpaused", *after)
-    say_result(invocation, {"task": task, "paused": False}, *lines)
+    lines = (f"{named or 'the project'} is unpaused", *after)
+    say_result(invocation, {"task": named, "paused": False}, *lines)
 
 
 def _named(reading: Reading, name: str | None) -> TaskId | None:
     return None if name is None else find(reading.state, name).spec.id
 
 
-@click.command("add", cls=CliCommand)
+@cli_command("add")
 @click.argument("id", metavar="ID")
 @click.argument("goal", nargs=-1, required=True)
 @click.option("--needs", multiple=True, metavar="TASK", help="A task that must land first.")
@@ -172,8 +159,7 @@ def _named(reading: Reading, name: str | None) -> TaskId | None:
 @click.option("--done-when", multiple=True, metavar="COMMAND", help="A command that must pass.")
 @click.option("--agent", default="", metavar="NAME", help="An agent of the graph; else that of its defaults.")
 @click.option("--parent", default="", metavar="TASK", help="The task that it is a part of.")
-@click.pass_obj
-def add_command(
+async def add_command(
     invocation: Invocation, /, id: str, goal: tuple[str, ...], **more: tuple[str, ...] | str
 ) -> None:
     """Add a task with this ID and GOAL beside the graph file, for this run or the next.
@@ -181,16 +167,12 @@ def add_command(
     The graph file lends its agents and defaults, and never removes the task; `interlock cancel` does.
     For example: interlock add fix-login "Let people log in with spaces in their name" --needs login
     """
-    run_async(_add(invocation, id, " ".join(goal), more))
-
-
-async def _add(invocation: Invocation, id: str, goal: str, more: dict[str, tuple[str, ...] | str]) -> None:
     from interlock.plan.added import Wish
 
     async with open_project(invocation.project, invocation.settings, note) as project:
         state = await load_state(project.store)
         # Any: click has checked the options, and their names are those of the fields.
-        wish = Wish(id, goal, **more)  # type: ignore[arg-type]  # as said above
+        wish = Wish(id, " ".join(goal), **more)  # type: ignore[arg-type]  # as said above
         origin = Origin(OriginKind.PERSON, actor())
         task = await add_task(project, state, wish, origin, actor())
         is_live = (await look(project.store, state)).is_live

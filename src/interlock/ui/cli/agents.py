@@ -5,29 +5,33 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import click
-
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.attempt_files import agent_pid
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
-from interlock.ui.cli.session import opened, read, run_async
+from interlock.ui.cli.session import opened, read
 from interlock.ui.queries.agents import AgentRow, agent_row, agents_document
 from interlock.ui.reading import Reading
 from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.sessions import tokens
 
 
-@click.command("agents", cls=CliCommand)
-@click.pass_obj
-def agents_command(invocation: Invocation) -> None:
+@cli_command("agents")
+async def agents_command(invocation: Invocation) -> None:
     """Show the running agents: task, sandbox, last action and its age.
 
     For example: interlock agents --json
     """
-    reading, rows = run_async(_look(invocation))
+    async with opened(invocation) as project:
+        reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
+        at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
+        rows = [
+            agent_row(reading, task, watcher.look(task), _pid(project.state_dir, task))
+            for task in at_work
+            if task.has_agent
+        ]
     say_listing(invocation, lambda: agents_document(reading, rows), _lines(reading, rows))
 
 
@@ -40,17 +44,6 @@ def _lines(reading: Reading, rows: list[AgentRow]) -> Iterator[str]:
         note("no agent is running" if reading.is_live else "no run is active; next: interlock run")
     elif not reading.is_live:
         note("their run has ended; interlock run continues them")
-
-
-async def _look(invocation: Invocation) -> tuple[Reading, list[AgentRow]]:
-    async with opened(invocation) as project:
-        reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
-        at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
-        return reading, [
-            agent_row(reading, task, watcher.look(task), _pid(project.state_dir, task))
-            for task in at_work
-            if task.has_agent
-        ]
 
 
 def _pid(state_dir: Path, task: TaskState) -> int | None:

@@ -3,8 +3,10 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
+from inspect import iscoroutine
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -153,6 +155,22 @@ class CliCommand(click.Command):
 
             complete_tasks(self.params)
         self.params.extend(shared_options())
+
+
+def cli_command(name: str) -> Callable[[Callable[..., Any]], click.Command]:  # Any: what the options say
+    """A command with the shared options. Its function gets the invocation first, and may be a coroutine."""
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        @wraps(function)
+        def start(*args: Any, **kwargs: Any) -> Any:  # Any: passed on as they are
+            from interlock.ui.cli.session import run_async
+
+            ended = function(*args, **kwargs)
+            return run_async(ended) if iscoroutine(ended) else ended
+
+        return click.command(name, cls=CliCommand)(click.pass_obj(start))
+
+    return make
 
 
 class CommandGroup(click.Group):

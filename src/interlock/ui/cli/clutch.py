@@ -12,9 +12,9 @@ from interlock.model.provider import is_account
 from interlock.model.task import ROLES
 from interlock.schedule import Board
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
-from interlock.ui.cli.session import opened, read, read_project, run_async
+from interlock.ui.cli.session import opened, read, read_project
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.clutch import (
     SHOWN,
@@ -32,22 +32,17 @@ from interlock.ui.words.limits import brake_line
 from interlock.ui.words.reasons import reason_text, with_reasons
 
 
-@click.command("clutch", cls=CliCommand)
-@click.pass_obj
-def clutch_command(invocation: Invocation) -> None:
+@cli_command("clutch")
+async def clutch_command(invocation: Invocation) -> None:
     """Show the agent limit for each kind of work, the brake that sets it, and what would change it.
 
     For example: interlock clutch --json
     """
-    view = run_async(_look(invocation))
-    say_listing(invocation, lambda: with_reasons(view), _lines(view))
-
-
-async def _look(invocation: Invocation) -> ClutchView:
     async with opened(invocation) as project:
         reading = await read(project.store)
         decisions = await _decisions(project.store)
-        return clutch_view(reading, project.settings.clutch_per, LocalHost().read(), decisions)
+        view = clutch_view(reading, project.settings.clutch_per, LocalHost().read(), decisions)
+    say_listing(invocation, lambda: with_reasons(view), _lines(view))
 
 
 async def _decisions(store: Store) -> tuple[Decision, ...]:
@@ -121,9 +116,8 @@ def _processors(reading: HostReading) -> str:
     return f"programs waited for a CPU in {reading.cpu_stalled:.0%} of the last minute"
 
 
-@click.command("slots", cls=CliCommand)
+@cli_command("slots")
 @click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
-@click.pass_obj
 def slots_command(invocation: Invocation, role: str | None) -> None:
     """Show the slots for agents: the limit, in use, free, and the queue.
 

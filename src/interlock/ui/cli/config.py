@@ -13,7 +13,7 @@ from interlock.model.errors import UsageError
 from interlock.model.kinds import KINDS
 from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
-from interlock.ui.cli.app import CliCommand, CommandGroup
+from interlock.ui.cli.app import CommandGroup, cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import repository_root
 from interlock.ui.cli.writing import write
@@ -165,8 +165,7 @@ class Known:
     can_block: bool
 
 
-@click.command("hooks", cls=CliCommand)
-@click.pass_obj
+@cli_command("hooks")
 def hooks_command(invocation: Invocation) -> None:
     """Show your hooks, and for each kind of agent how each moment is detected and which can block.
 

@@ -30,7 +30,7 @@ from interlock.learn.past import past_runs
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import Tree
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_json
 from interlock.ui.reading import all_rows
@@ -43,14 +43,13 @@ AGENTS = 4
 TASKS = 12
 
 
-@click.command("demo", cls=CliCommand)
+@cli_command("demo")
 @click.option(
     "--dir",
     "directory",
     type=click.Path(path_type=Path),
     help="Make the repository in this folder, which must be empty or not exist yet.",
 )
-@click.pass_obj
 def demo_command(invocation: Invocation, directory: Path | None) -> int:
     """Run twelve scripted tasks in a scratch repository. No account, no key, no network.
 

@@ -3,7 +3,7 @@
 import click
 
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.checkup import check_up
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.findings import Finding, Health
@@ -13,7 +13,7 @@ from interlock.ui.cli.session import run_async
 COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 
 
-@click.command("doctor", cls=CliCommand)
+@cli_command("doctor")
 @click.option(
     "--prove",
     "proving",
@@ -23,7 +23,6 @@ COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 @click.option("--keep", is_flag=True, help="With --prove: keep those repositories for inspection.")
 @click.option("--no-checks", is_flag=True, help="Do not run the checks of the task graph.")
 @click.option("--no-canary", is_flag=True, help="Do not break the code on purpose to test the checks.")
-@click.pass_obj
 def doctor_command(
     invocation: Invocation, proving: bool, keep: bool, no_checks: bool, no_canary: bool
 ) -> int:

@@ -9,15 +9,15 @@ import click
 from interlock.events.record import GENESIS, Recorded, verify_chain
 from interlock.model.errors import UsageError
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
-from interlock.ui.cli.session import opened, run_async
+from interlock.ui.cli.session import opened
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, all_rows
 from interlock.ui.words.facts import line
 
 
-@click.command("events", cls=CliCommand)
+@cli_command("events")
 @click.option("-f", "--follow", is_flag=True, help="Follow new facts until Ctrl-C.")
 @click.option("--since", type=click.IntRange(min=0), default=0, help="Start after this fact.")
 @click.option(
@@ -30,8 +30,7 @@ from interlock.ui.words.facts import line
     "--import", "source", type=click.Path(dir_okay=False, exists=True), help="Fill an empty log from a file."
 )
 @click.option("--force", is_flag=True, help="Export over a file that holds something else.")
-@click.pass_obj
-def events_command(
+async def events_command(
     invocation: Invocation,
     /,
     follow: bool,
@@ -47,13 +46,13 @@ def events_command(
     if sum((follow, verify, target is not None, source is not None)) > 1:
         raise UsageError("only one of --follow, --verify, --export and --import at a time")
     if verify:
-        run_async(_verify(invocation))
+        await _verify(invocation)
     elif target is not None:
-        run_async(_export(invocation, target, carried["force"]))
+        await _export(invocation, target, carried["force"])
     elif source is not None:
-        run_async(_import(invocation, Path(source)))
+        await _import(invocation, Path(source))
     else:
-        run_async(_show(invocation, since, follow))
+        await _show(invocation, since, follow)
 
 
 async def _show(invocation: Invocation, since: int, follow: bool) -> None:

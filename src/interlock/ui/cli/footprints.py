@@ -7,7 +7,7 @@ import click
 from interlock.events.finished import recall_all
 from interlock.events.state import TaskState
 from interlock.learn.drift import drift_of, drifts, forecast_of
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import read_project
 from interlock.ui.plain import counted, inert
@@ -17,9 +17,8 @@ from interlock.ui.words.footprints import NAMED, drift_line, request_line
 from interlock.ui.words.reasons import reason_text
 
 
-@click.command("footprints", cls=CliCommand)
+@cli_command("footprints")
 @click.argument("task", required=False)
-@click.pass_obj
 def footprints_command(invocation: Invocation, task: str | None) -> None:
     """Show the paths that tasks are expected to edit, and compare them with those they edited.
 

@@ -12,7 +12,7 @@ from interlock.git.files import remove_tree
 from interlock.git.trash import Left, LeftState
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say_result
 from interlock.ui.cli.session import opened_fully, run_async, seconds_option
 
@@ -30,7 +30,7 @@ class Swept:
     """Folders of a run that is active, or that the next one archives."""
 
 
-@click.command("gc", cls=CliCommand)
+@cli_command("gc")
 @click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
 @click.option(
     "--older-than",
@@ -38,7 +38,6 @@ class Swept:
     help="Only files older than this, such as 12h or 7d (default: keep_trash_days).",
 )
 @click.option("--delete-unmerged", is_flag=True, help="Also delete work of agents that git could not store.")
-@click.pass_obj
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
     """Remove workspaces, trash, agents' homes and set-ups no longer needed. What agents made stays in git.
 

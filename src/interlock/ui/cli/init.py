@@ -11,7 +11,7 @@ from interlock.engine.trust import of_agents
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.setup import Setup
 from interlock.model.task import Agent
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import CliCommand, cli_command
 from interlock.ui.cli.detecting import Detected, detect
 from interlock.ui.cli.found import FoundAgent, find_agents
 from interlock.ui.cli.lacks import lack_of
@@ -57,9 +57,8 @@ MOST_CHECKS = 4
 SET_KEY = "set {0}, or say `login: true` to use the account it is logged in with"
 
 
-@click.command("init", cls=CliCommand)
+@cli_command("init")
 @click.option("--no-checks", is_flag=True, help="Do not run the check that was found; write it as a comment.")
-@click.pass_obj
 def init_command(invocation: Invocation, no_checks: bool) -> None:
     """Write a first task-graph.yaml for this repository.
 

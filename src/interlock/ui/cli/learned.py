@@ -11,7 +11,7 @@ from interlock.learn.errors import Errors, FailureGroup
 from interlock.learn.usefulness import figures, is_better
 from interlock.model.lesson import Lesson
 from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
-from interlock.ui.cli.app import CliCommand, CommandGroup
+from interlock.ui.cli.app import CommandGroup, cli_command
 from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project, run_async
@@ -30,19 +30,23 @@ from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text
 
 
-@click.command("errors", cls=CliCommand)
+@cli_command("errors")
 @click.argument("error", required=False, metavar="[ID]")
 @click.option("--all", "everything", is_flag=True, help="Also show failures that no task has any more.")
 @click.option("--run", "last_run", is_flag=True, help="Show only failures of the last run.")
-@click.pass_obj
-def errors_command(invocation: Invocation, error: str | None, everything: bool, last_run: bool) -> None:
+async def errors_command(invocation: Invocation, error: str | None, everything: bool, last_run: bool) -> None:
     """Show each failure once: its tasks, its times, and the fix if there was one.
 
     With ID, show every occurrence. For example: interlock errors --run
     """
-    state, found, folder = run_async(_read(invocation, last_run))
+    async with opened(invocation) as project:
+        state = recall_all((await read(project.store)).state)
+        errors = Errors(state, last_run, reason_text)
+        async for row in all_rows(project.store):
+            errors.add(row)
+    found = errors.troubles()
     if error is not None:
-        _show_one(invocation, state, find_failure(found, error), folder)
+        _show_one(invocation, state, find_failure(found, error), project.state_dir)
         return
     shown = [trouble for trouble in found if everything or trouble.open]
     if invocation.wants_json():
@@ -57,15 +61,6 @@ def errors_command(invocation: Invocation, error: str | None, everything: bool, 
         note(f"{none}{past} that no task has any more: interlock errors --all")
     elif not found:
         note("no failures")
-
-
-async def _read(invocation: Invocation, last_run: bool) -> tuple[State, list[FailureGroup], Path]:
-    async with opened(invocation) as project:
-        state = recall_all((await read(project.store)).state)
-        errors = Errors(state, last_run, reason_text)
-        async for row in all_rows(project.store):
-            errors.add(row)
-        return state, errors.troubles(), project.state_dir
 
 
 def _lines(state: State, trouble: FailureGroup) -> Iterator[str]:

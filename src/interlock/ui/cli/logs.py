@@ -16,10 +16,10 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import agent_events, agent_home, agent_log
-from interlock.ui.cli.output import Invocation, note, say, say_json, say_line
-from interlock.ui.cli.session import ProjectLog, opened, read, run_async
+from interlock.ui.cli.output import Invocation, note, say, say_line, say_listing
+from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.plain import inert
 from interlock.ui.queries.attempts import AttemptStory, attempts_of
 from interlock.ui.queries.tasks import find
@@ -31,21 +31,22 @@ POLL_SECONDS = 0.2
 """Files give no sign of growing; five looks a second are soon enough for a reader."""
 
 
-@click.command("logs", cls=CliCommand)
+@cli_command("logs")
 @click.argument("task")
 @click.option("-f", "--follow", is_flag=True, help="Follow new output until the attempt is over.")
 @click.option("--attempt", type=click.IntRange(min=1), help="Show this attempt instead of the newest.")
 @click.option("-n", "--tail", type=click.IntRange(min=1), help="Show only the last lines.")
 @click.option("--events", "form", flag_value="events", help="Show session events, one per line.")
 @click.option("--raw", "form", flag_value="raw", help="Show the raw output of its program.")
-@click.pass_obj
-def logs_command(invocation: Invocation, /, task: str, **wanted: Any) -> None:  # Any: what click hands over
+async def logs_command(
+    invocation: Invocation, /, task: str, **wanted: Any
+) -> None:  # Any: what click hands over
     """Show the output of the agent of TASK. With --json one line of JSON for each line.
 
     Programs that print a JSON of their own are shown as events, all others as they are, unless a form is
     asked for. For example: interlock logs login -f
     """
-    run_async(show_log(invocation, task, LogPart(**wanted)))
+    await show_log(invocation, task, LogPart(**wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,39 +207,29 @@ class TakeOver:
     commands: tuple[str, ...]
 
 
-@click.command("attach", cls=CliCommand)
+@cli_command("attach")
 @click.argument("task")
 @click.option(
     "--take-over",
     is_flag=True,
     help="Print the commands that continue its session, once the attempt is stopped.",
 )
-@click.pass_obj
-def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
+async def attach_command(invocation: Invocation, task: str, take_over: bool) -> None:
     """Follow the agent of TASK live. Ctrl-C leaves it running.
 
     For example: interlock attach login
     """
     if not take_over:
-        wanted = LogPart(follow=True, tail=SHOWN_BEFORE)
-        run_async(show_log(invocation, task, wanted))
+        await show_log(invocation, task, LogPart(follow=True, tail=SHOWN_BEFORE))
         note(f"next: interlock show {task}")
         return
-    found = run_async(_take_over(invocation, task))
-    if invocation.wants_json():
-        say_json(found)
-        return
-    note(f"attempt {found.attempt} of {found.task} left its session and its files; continue with")
-    for command in found.commands:
-        say(command)
-
-
-async def _take_over(invocation: Invocation, name: str) -> TakeOver:
     async with opened(invocation) as project:
-        task = find((await read(project.store)).state, name)
-        _must_be_free(task)
-        stories = attempts_of(await history(project.store, task.spec.id))
-        return _commands(project, task, stories)
+        known = find((await read(project.store)).state, task)
+        _must_be_free(known)
+        found = _commands(project, known, attempts_of(await history(project.store, known.spec.id)))
+    if not invocation.wants_json():
+        note(f"attempt {found.attempt} of {found.task} left its session and its files; continue with")
+    say_listing(invocation, lambda: found, found.commands)
 
 
 def _must_be_free(task: TaskState) -> None:

@@ -10,7 +10,7 @@ import click
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.pool import PoolFigures
 from interlock.schedule import Board
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, say_json
 from interlock.ui.cli.session import read_project
 from interlock.ui.plain import inert
@@ -25,8 +25,7 @@ NAMES = (HERE, "localhost")
 PATH = "/metrics"
 
 
-@click.command("metrics", cls=CliCommand)
-@click.pass_obj
+@cli_command("metrics")
 def metrics_command(invocation: Invocation) -> None:
     """Print the figures of this project in the text format of Prometheus.
 

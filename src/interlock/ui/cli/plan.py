@@ -17,7 +17,7 @@ from interlock.model.durations import lasting
 from interlock.model.reason import Why
 from interlock.model.task import TaskId
 from interlock.plan import Analysis, Graph, Standing, analyse
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.run_options import filter_options, max_parallel_option, selected, tell_warnings
 from interlock.ui.cli.session import opened_fully, run_async
@@ -45,14 +45,13 @@ FEW = 5
 FORMS = ("text", "json", "mermaid", "dot")
 
 
-@click.command("plan", cls=CliCommand)
+@cli_command("plan")
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @click.option("--waves", is_flag=True, help="Show the tasks that can run in parallel, step by step.")
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", help="How to print the plan.")
 @click.option("--estimate", is_flag=True, help="Forecast time and cost from the log.")
 @max_parallel_option
 @filter_options
-@click.pass_obj
 def plan_command(
     invocation: Invocation,
     /,

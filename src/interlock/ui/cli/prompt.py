@@ -17,7 +17,7 @@ from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.launch_context import told
 from interlock.train.sessions import resumed
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import agent_prompt
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import read, run_async
@@ -25,14 +25,13 @@ from interlock.ui.plain import inert
 from interlock.ui.queries.tasks import find
 
 
-@click.command("prompt", cls=CliCommand)
+@cli_command("prompt")
 @click.argument("task")
 @click.option(
     "--attempt",
     type=click.IntRange(min=1),
     help="Show the prompt of this attempt instead of the next one.",
 )
-@click.pass_obj
 def prompt_command(invocation: Invocation, task: str, attempt: int | None) -> None:
     """Show the prompt that the next attempt of TASK would get now.
 

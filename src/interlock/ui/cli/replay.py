@@ -12,8 +12,8 @@ from interlock.learn.past import PastRun, past_runs
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.numbers import bounded
-from interlock.ui.cli.app import CliCommand
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line
+from interlock.ui.cli.app import cli_command
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line, say_listing
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import lines
 from interlock.ui.plain import counted
@@ -34,36 +34,34 @@ from interlock.ui.words.progress import sentence
 from interlock.ui.words.reasons import reason_text
 
 
-@click.command("replay", cls=CliCommand)
+@cli_command("replay")
 @click.argument("run", required=False)
 @click.option(
     "--at", "moment", metavar="FACT", help="The position of a fact, or a time of day like 14:05:30."
 )
 @click.option("--facts", is_flag=True, help="Show every fact of the run.")
-@click.pass_obj
 def replay_command(invocation: Invocation, run: str | None, moment: str | None, facts: bool) -> None:
     """List past runs; replay RUN (its number, the start of its name, or `last`), or show one moment of it.
 
     With --at: show every task as it was right after that fact, with the reasons of that time.
     For example: interlock replay last --at 120
     """
-    run_async(_replay(invocation, run, moment, facts))
+    log = run_async(_read_log(invocation))
+    if run is None and moment:
+        raise UsageError("--at needs a run", "interlock replay last --at FACT")
+    if run is None:
+        _list(invocation, past_runs(log))
+        return
+    found = find_run(past_runs(log), run)
+    if moment is None:
+        _again(invocation, log[found.first - 1 : found.last], facts)
+    else:
+        _then(invocation, log, position_at(log, found, moment))
 
 
-async def _replay(invocation: Invocation, name: str | None, moment: str | None, facts: bool) -> None:
+async def _read_log(invocation: Invocation) -> list[Recorded]:
     async with opened(invocation) as project:
-        log = [row async for row in all_rows(project.store)]
-        runs = past_runs(log)
-        if name is None:
-            if moment:
-                raise UsageError("--at needs a run", "interlock replay last --at FACT")
-            _list(invocation, runs)
-            return
-        run = find_run(runs, name)
-        if moment is None:
-            _again(invocation, log[run.first - 1 : run.last], facts)
-        else:
-            _then(invocation, log, position_at(log, run, moment))
+        return [row async for row in all_rows(project.store)]
 
 
 def _list(invocation: Invocation, runs: list[PastRun]) -> None:
@@ -107,11 +105,10 @@ def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:
     note(f"one fact later: {ahead}")
 
 
-@click.command("what-if", cls=CliCommand)
+@cli_command("what-if")
 @click.argument("run", default=LAST)
 @click.option("--max-parallel", type=click.IntRange(min=1), help="Use this many agents at once.")
 @click.option("--agent", metavar="NAME", help="Use this agent for every task.")
-@click.pass_obj
 def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, agent: str | None) -> None:
     """Simulate a past RUN (its number, the start of its name, or `last`) with different settings.
 
@@ -123,21 +120,14 @@ def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, 
         raise UsageError(
             "no setting to change: use --max-parallel or --agent", "interlock what-if --max-parallel 8"
         )
-    run_async(_what_if(invocation, run, max_parallel, agent))
-
-
-async def _what_if(invocation: Invocation, name: str, slots: int | None, agent: str | None) -> None:
-    async with opened(invocation) as project:
-        log = [row async for row in all_rows(project.store)]
-    run = find_run(past_runs(log), name)
-    if not run.attempts:
-        raise UsageError(f"no agent worked in run {run_name(run.run)}", "interlock replay lists the runs")
-    cases = [recorded_case(run), *simulated_cases(log, run, slots, agent)]
+    log = run_async(_read_log(invocation))
+    found = find_run(past_runs(log), run)
+    if not found.attempts:
+        raise UsageError(f"no agent worked in run {run_name(found.run)}", "interlock replay lists the runs")
+    cases = [recorded_case(found), *simulated_cases(log, found, max_parallel, agent)]
+    say_listing(invocation, lambda: what_if_document(found, cases), _variant_lines(found, cases))
     if invocation.wants_json():
-        say_json(what_if_document(run, cases))
         return
-    for text in _variant_lines(run, cases):
-        say(text)
     same = cases[1].seconds_p50 / max(cases[0].seconds_p50, 1e-9)
     if agent:
         tried = sum(isinstance(row.fact, PhaseStarted) and row.fact.agent == agent for row in log)

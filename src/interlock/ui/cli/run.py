@@ -28,7 +28,7 @@ from interlock.model.sandbox import Sandbox
 from interlock.model.task import TaskId
 from interlock.plan import Graph, changes
 from interlock.sandbox.confinement import Confinement
-from interlock.ui.cli.app import CliCommand, remember_setting
+from interlock.ui.cli.app import cli_command, remember_setting
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.lacks import hook_note, lacks, unchecked_hook
 from interlock.ui.cli.metrics import metrics_served
@@ -57,7 +57,7 @@ LEAVE_SECONDS = 30.0
 SHOW_CURSOR = "\x1b[?25h"
 
 
-@click.command("run", cls=CliCommand)
+@cli_command("run")
 @click.argument("graph", required=False, type=click.Path(path_type=Path))
 @branch_option
 @max_parallel_option
@@ -77,7 +77,6 @@ SHOW_CURSOR = "\x1b[?25h"
 )
 @click.option("--yes", is_flag=True, help="Answer every question with yes.")
 @click.option("--no-input", is_flag=True, help="Never ask; exit 2 instead of a question.")
-@click.pass_obj
 def run_command(
     invocation: Invocation,
     /,

@@ -18,7 +18,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent, OriginKind, TaskId
 from interlock.store.protocol import Store
 from interlock.train.refusal import refusal
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
@@ -38,29 +38,21 @@ WORDS_CHARS = 160
 COLORS = {"passed": "green", "landed": "green", "failed": "red", "lost": "red", "running": "blue"}
 
 
-@click.command("show", cls=CliCommand)
+@cli_command("show")
 @click.argument("task")
-@click.pass_obj
-def show_command(invocation: Invocation, task: str) -> None:
+async def show_command(invocation: Invocation, task: str) -> None:
     """Show TASK: what it is, its attempts, the evidence and the commits.
 
     For example: interlock show login
     """
-    found, row, stories, forecast = run_async(_look(invocation, task))
-    lines = _lines(found, row, stories, forecast)
-    say_listing(invocation, lambda: task_document(found, row, stories, forecast), lines)
-
-
-_Look = tuple[TaskState, TaskRow, list[AttemptStory], Forecast]
-
-
-async def _look(invocation: Invocation, name: str) -> _Look:
     async with opened(invocation) as project:
         reading = await read(project.store)
-        found = find(reading.state, name)
-        rows_of_task = await history(project.store, found.spec.id)
-        stories = located(attempts_of(rows_of_task), project.state_dir)
-        return found, rows(reading, [found.spec.id])[0], stories, forecast_of(reading.state, found)
+        found = find(reading.state, task)
+        facts = await history(project.store, found.spec.id)
+    stories = located(attempts_of(facts), project.state_dir)
+    row, forecast = rows(reading, [found.spec.id])[0], forecast_of(reading.state, found)
+    lines = _lines(found, row, stories, forecast)
+    say_listing(invocation, lambda: task_document(found, row, stories, forecast), lines)
 
 
 def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
@@ -178,20 +170,24 @@ def check_line(check: CheckResult) -> str:
 DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command("diff", cls=CliCommand)
+@cli_command("diff")
 @click.argument("task")
 @click.option(
     "--attempt",
     type=click.IntRange(min=1),
     help="Show the change of this attempt, instead of the newest or the landed one.",
 )
-@click.pass_obj
-def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
+async def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None:
     """Show the change of TASK: as it landed, or as its newest attempt made it.
 
     For example: interlock diff login --attempt 1
     """
-    old, new, text = run_async(_diff(invocation, task, attempt))
+    from interlock.engine.project import open_project
+
+    async with open_project(invocation.project) as project:
+        found = find((await read(project.store)).state, task)
+        old, new = _ends(found, attempts_of(await history(project.store, found.spec.id)), attempt)
+        text = await project.repository.diff(old, new)
     if invocation.json:
         say_json({"base": old, "commit": new, "diff": text})
         return
@@ -200,16 +196,6 @@ def diff_command(invocation: Invocation, task: str, attempt: int | None) -> None
         exact = not sys.stdout.isatty()
         shown = line if exact else inert(line)
         say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown, exact)
-
-
-async def _diff(invocation: Invocation, name: str, attempt: int | None) -> tuple[str, str, str]:
-    from interlock.engine.project import open_project
-
-    async with open_project(invocation.project) as project:
-        task = find((await read(project.store)).state, name)
-        stories = attempts_of(await history(project.store, task.spec.id))
-        old, new = _ends(task, stories, attempt)
-        return old, new, await project.repository.diff(old, new)
 
 
 def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
@@ -234,9 +220,8 @@ def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
-@click.command("explain", cls=CliCommand)
+@cli_command("explain")
 @click.argument("what", metavar="TASK|COMMIT")
-@click.pass_obj
 def explain_command(invocation: Invocation, what: str) -> None:
     """Explain why a TASK waits, runs, failed or landed; or which attempt made a COMMIT.
 

@@ -15,7 +15,7 @@ from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.store.protocol import Store
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
@@ -34,7 +34,7 @@ MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
 
-@click.command("status", cls=CliCommand)
+@cli_command("status")
 @click.option("-w", "--watch", is_flag=True, help="Update it until Ctrl-C.")
 @click.option("--all", "everything", is_flag=True, help="List every task.")
 @click.option(
@@ -42,7 +42,6 @@ MANY = 40
     is_flag=True,
     help="Exit 8 while a run is active, 6 if you must answer, 1 if a task did not land, else 0.",
 )
-@click.pass_obj
 def status_command(invocation: Invocation, watch: bool, everything: bool, exit_code: bool) -> int:
     """Show every task with its state, the reason and the next command.
 

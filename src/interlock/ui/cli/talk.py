@@ -16,9 +16,9 @@ from interlock.ui.actions.talk import (
     check_message,
     send_message,
 )
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, paint, say_listing, say_result
-from interlock.ui.cli.session import actor, opened, read, read_project, run_async
+from interlock.ui.cli.session import actor, opened, read, read_project
 from interlock.ui.plain import inert
 from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
@@ -27,8 +27,7 @@ from interlock.ui.reading import Reading
 COLORS = {"failed": "red"}
 
 
-@click.command("inbox", cls=CliCommand)
-@click.pass_obj
+@cli_command("inbox")
 def inbox_command(invocation: Invocation) -> None:
     """Show what waits for you: questions and permission requests of agents, failed and paused tasks.
 
@@ -47,25 +46,21 @@ def _lines(item: Item, now: float) -> Iterator[str]:
     yield f"  next: {paint(item.next[0], 'cyan')}" + "".join(f", or {more}" for more in item.next[1:])
 
 
-@click.command("say", cls=CliCommand)
+@cli_command("say")
 @click.argument("task")
 @click.argument("text", nargs=-1, required=True)
-@click.pass_obj
-def say_command(invocation: Invocation, task: str, text: tuple[str, ...]) -> None:
+async def say_command(invocation: Invocation, task: str, text: tuple[str, ...]) -> None:
     """Send a message to the agent of TASK: now if its program takes messages, else with its next prompt.
 
     For example: interlock say login "keep the old column for now"
     """
-    run_async(_say(invocation, task, " ".join(text).strip()))
-
-
-async def _say(invocation: Invocation, name: str, text: str) -> None:
-    check_message(text)
+    message = " ".join(text).strip()
+    check_message(message)
     async with opened(invocation) as project:
         reading = await read(project.store)
-        task = find(reading.state, name)
-        delivery = await send_message(project.store, reading, task, text, actor())
-    _report_delivery(invocation, task, delivery)
+        found = find(reading.state, task)
+        delivery = await send_message(project.store, reading, found, message, actor())
+    _report_delivery(invocation, found, delivery)
 
 
 def _report_delivery(invocation: Invocation, task: TaskState, delivery: Delivery) -> None:
@@ -84,29 +79,25 @@ def _report_delivery(invocation: Invocation, task: TaskState, delivery: Delivery
     say_result(invocation, {"task": name, "delivered": attempt is not None, "attempt": attempt}, text)
 
 
-@click.command("answer", cls=CliCommand)
+@cli_command("answer")
 @click.argument("task")
 @click.argument("answer", nargs=-1, required=True)
-@click.pass_obj
-def answer_command(invocation: Invocation, task: str, answer: tuple[str, ...]) -> None:
+async def answer_command(invocation: Invocation, task: str, answer: tuple[str, ...]) -> None:
     """Answer the question of the agent of TASK; the task then continues.
 
     Answer an agent that asks for permission before it acts (`permissions: ask`) with allow or deny, for
     everything that it asks now. For example: interlock answer login "yes, strings as well"
     """
-    run_async(_answer(invocation, task, " ".join(answer).strip()))
-
-
-async def _answer(invocation: Invocation, name: str, text: str) -> None:
+    text = " ".join(answer).strip()
     async with opened(invocation) as project:
         reading = await read(project.store)
-        task = find(reading.state, name)
-        if task.asks:
-            await answer_question(project.store, task, text, actor())
-            _report_answer(invocation, reading, task, text)
+        found = find(reading.state, task)
+        if found.asks:
+            await answer_question(project.store, found, text, actor())
+            _report_answer(invocation, reading, found, text)
             return
-        asked = await answer_permissions(project.store, reading, task, text, actor())
-    _report_leave(invocation, task, asked, WORDS[text])
+        asked = await answer_permissions(project.store, reading, found, text, actor())
+    _report_leave(invocation, found, asked, WORDS[text])
 
 
 def _report_answer(invocation: Invocation, reading: Reading, task: TaskState, text: str) -> None:

@@ -14,7 +14,7 @@ from interlock.git.include import read_patterns
 from interlock.model.errors import Declined, GraphError, UsageError
 from interlock.model.task import Agent
 from interlock.plan import parse
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.findings import Finding, bad, good
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
@@ -23,11 +23,10 @@ from interlock.ui.plain import counted
 FIX = "interlock trust"
 
 
-@click.command("trust", cls=CliCommand)
+@cli_command("trust")
 @click.option("--yes", is_flag=True, help="Agree without asking.")
 @click.option("--revoke", is_flag=True, help="Revoke every agreement for this repository.")
 @click.option("--list", "everywhere", is_flag=True, help="Show the agreements for all repositories.")
-@click.pass_obj
 def trust_command(invocation: Invocation, yes: bool, revoke: bool, everywhere: bool) -> None:
     """Show the values of this repository that widen the sandbox, and agree to them.
 
@@ -120,14 +119,12 @@ def _revoke(invocation: Invocation, loaded: Loaded) -> None:
 
 def _list(invocation: Invocation, loaded: Loaded) -> None:
     found = loaded.trust.everywhere()
-    if invocation.wants_json():
-        say_json([{"repository": where, "agreed": agreed} for where, agreed in found])
-        return
+    lines = []
     for where, agreed in found:
-        say(paint(where, "cyan"))
-        for one in agreed:
-            say(f"  {one['key']} = {one['value']}")
-    if not found:
+        lines += [paint(where, "cyan"), *(f"  {one['key']} = {one['value']}" for one in agreed)]
+    document = [{"repository": where, "agreed": agreed} for where, agreed in found]
+    say_listing(invocation, lambda: document, lines)
+    if not found and not invocation.wants_json():
         note("there is no agreement for any repository")
 
 

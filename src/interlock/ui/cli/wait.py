@@ -8,7 +8,7 @@ from interlock.engine.loading import catch_up
 from interlock.events.finished import recall
 from interlock.events.state import State
 from interlock.model.task import TaskId
-from interlock.ui.cli.app import CliCommand
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import opened, read, run_async, seconds_option
@@ -18,10 +18,9 @@ from interlock.ui.queries.tasks import find, rows, tasks_document
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 
 
-@click.command("wait", cls=CliCommand)
+@cli_command("wait")
 @click.argument("tasks", nargs=-1, metavar="[TASK]...")
 @click.option("--timeout", metavar="TIME", help="Stop waiting after this time, such as 90s or 10m (exit 8).")
-@click.pass_obj
 def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | None) -> int:
     """Wait until no run is active, or until these TASKs are over: landed, failed, cancelled or asking you.
 

@@ -14,7 +14,7 @@ from interlock.git.trash import LeftState
 from interlock.git.worktrees import PersonWorkspace, Worktrees, folder_bytes, in_words
 from interlock.model.durations import lasting
 from interlock.ui.cli.app import CommandGroup
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json
+from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import opened_fully, read, run_async
 
 
@@ -50,11 +50,9 @@ def new(invocation: Invocation, name: str, start: str | None) -> None:
     made, told = run_async(_new(invocation, name, start))
     if told:
         note(told)
-    if invocation.wants_json():
-        say_json(made)
-        return
-    say(f"{paint(name, 'cyan')}  {made.path}, on branch {made.branch} at {made.commit[:12]}")
-    say(f"next: {paint(f'cd {shlex.quote(str(made.path))}', 'cyan')}")
+    text = f"{paint(name, 'cyan')}  {made.path}, on branch {made.branch} at {made.commit[:12]}"
+    follow = f"next: {paint(f'cd {shlex.quote(str(made.path))}', 'cyan')}"
+    say_listing(invocation, lambda: made, [text, follow])
 
 
 async def _new(invocation: Invocation, name: str, start: str | None) -> tuple[PersonWorkspace, str]:
@@ -71,16 +69,11 @@ def listing(invocation: Invocation) -> None:
     For example: interlock workspace list --json
     """
     mine, agents = run_async(_list(invocation))
-    if invocation.wants_json():
-        say_json({"workspaces": mine, "agents": agents})
-        return
-    for row in _table([_mine(one) for one in mine]):
-        say(row)
-    if mine and agents:
-        say()
-    for row in _table([_agent(one) for one in agents]):
-        say(row)
-    if not mine and not agents:
+    tables = _table([_mine(one) for one in mine]), _table([_agent(one) for one in agents])
+    between = [""] if mine and agents else []
+    lines = [*tables[0], *between, *tables[1]]
+    say_listing(invocation, lambda: {"workspaces": mine, "agents": agents}, lines)
+    if not lines and not invocation.wants_json():
         note("there are no workspaces; next: interlock workspace new NAME")
 
 
