@@ -31,7 +31,7 @@ from interlock.ui.queries.plan import (
     standing_of,
     with_added,
 )
-from interlock.ui.words.reasons import reason_text, with_reasons
+from interlock.ui.words.reasons import reason_text
 
 if TYPE_CHECKING:
     from interlock.engine.foresight import Foreseen
