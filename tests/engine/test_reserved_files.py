@@ -101,9 +101,12 @@ ODD = {
         ),
         "{}",
     ),
+    "d\xff/.gitattributes": "* diff=evil\n",
+    ".gitattributes": "\f#* filter=lfs\n",
+    "a/.gitattributes": "* text\r# merge=evil\n",
 }
 """Files that are reserved by their name or by their content."""
-PLAIN = {"x\ny/docs.md": "text\n"}
+PLAIN = {"x\ny/docs.md": "text\n", "b/.gitattributes": " \t# filter\n* text\n"}
 ODD_AGENT = """
 import json, os, sys
 made = json.load(open("plain.json"))

@@ -48,7 +48,9 @@ GIT_SETTINGS = (".gitmodules", ".lfsconfig")
 ATTRIBUTES = ".gitattributes"
 MOST_LINKS = 40
 """The most links that the kernel follows."""
-_STARTS = re.compile(rb"\[attr\]|(^|\s)[-!]?(filter|merge|diff)\b")
+_BLANKS = re.compile(rb"[ \t\r]+")
+"""The signs that git takes for blank in a line of attributes. It ends a line at a line feed only."""
+_STARTS = re.compile(rb"\[attr\]|(^| )[-!]?(filter|merge|diff)\b")
 """The attributes by which git starts the person's programs, or merges in another way."""
 _NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Signs that some file systems leave out of names, as git knows them."""
@@ -97,7 +99,7 @@ class Reserved:
         """Return True if the change alters `[tool.interlock]` or the programs of git, or breaks the file."""
         if fold(path).rpartition("/")[2] == ATTRIBUTES:
             old, new = await self.read(base, path), await self.read(work, path)
-            return new is None or _starting(old or b"") != _starting(new)
+            return _is_in_bytes(path) or new is None or _starting(old or b"") != _starting(new)
         if fold(path) != PROJECT_FILE:
             return False
         before, after = own_table(await self.read(base, path)), own_table(await self.read(work, path))
@@ -112,8 +114,13 @@ def fold(path: str) -> str:
     return "/".join(part.rstrip(" .") or part for part in plain.rstrip("/").split("/")) + end
 
 
+def _is_in_bytes(path: str) -> bool:
+    """Tell if a path may stand for one that is no UTF-8, by which git cannot be asked for the content."""
+    return "\\x" in path
+
+
 def _starting(attributes: bytes) -> list[bytes]:
-    lines = (b" ".join(line.split()) for line in attributes.splitlines())
+    lines = (b" ".join(_BLANKS.split(line)).strip(b" ") for line in attributes.split(b"\n"))
     return [line for line in lines if _STARTS.search(line) and not line.startswith(b"#")]
 
 
