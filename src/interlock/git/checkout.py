@@ -31,7 +31,7 @@ class CheckoutState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
+class CheckoutStatus:
     """The user's checkout, described for a message."""
 
     state: CheckoutState
@@ -175,17 +175,17 @@ def _obstacles(root: bytes, path: bytes, gone: set[bytes]) -> Iterator[bytes]:
                 yield below
 
 
-async def look_at(place: Place) -> Checkout:
+async def look_at(place: Place) -> CheckoutStatus:
     """Look at the user's checkouts of the protected branch; a dirty one comes first."""
     trees = await worktrees_on(place, place.branch)
     for tree in trees:
         found = await edits(tree)
         held = half_way(tree, place.branch, found)
         if held or found.paths:
-            return Checkout(CheckoutState.DIRTY, tree.path, found.paths, held)
+            return CheckoutStatus(CheckoutState.DIRTY, tree.path, found.paths, held)
     if trees:
-        return Checkout(CheckoutState.CLEAN, trees[0].path)
-    return Checkout(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
+        return CheckoutStatus(CheckoutState.CLEAN, trees[0].path)
+    return CheckoutStatus(CheckoutState.ELSEWHERE if place.work_tree else CheckoutState.BARE, place.work_tree)
 
 
 def tracked_files(place: Place, paths: Sequence[str]) -> frozenset[str]:

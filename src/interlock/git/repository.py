@@ -7,7 +7,7 @@ from pathlib import Path
 
 from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
-from interlock.git.checkout import Checkout
+from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import Git, Output
 from interlock.git.errors import UnsafeLanding
 from interlock.git.history import read_changes
@@ -164,7 +164,7 @@ class GitRepository:
         pairs = (line.split() for line in said.line.splitlines())
         return [Tip(self.place.branch, Commit(commit), Tree(tree)) for commit, tree in pairs]
 
-    async def checkout(self) -> Checkout:
+    async def checkout(self) -> CheckoutStatus:
         """Look at the user's own checkouts of the branch: their edits can hold a landing up."""
         return await checkout.look_at(self.place)
 
