@@ -105,6 +105,9 @@ def test_one_known_failure_does_not_excuse_another(shapes: Scratch) -> None:
     assert "fails tests that do not fail on main (test_shapes.py::test_sides)" in failed["reason"]["text"]
     assert failed["reason"]["code"] == "check-failed"
     assert failed["reason"]["newly_failing"] == ["test_shapes.py::test_sides"]
+    (built,) = shapes.facts("CandidateBuilt")
+    verify = json.loads(shapes.read("show", "t", "--json"))["attempts"][0]["phases"][1]
+    assert (verify["outcome"], verify["commit"]) == ("failed", built["fact"]["commit"])
     (cause,) = json.loads(shapes.read("errors", "--json"))
     assert "test_shapes.py::test_sides" in cause["what"]
 

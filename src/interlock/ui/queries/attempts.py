@@ -106,6 +106,8 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
         if isinstance(fact, f.PhaseStarted):
             story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
             story.phases.append(_begin(fact, row.time))
+        elif isinstance(fact, f.CandidateBuilt) and fact.attempt in stories:
+            _build(stories[fact.attempt], fact)
         elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
@@ -127,6 +129,13 @@ def _begin(fact: f.PhaseStarted, time: float) -> PhaseStory:
     )
 
 
+def _build(story: AttemptStory, fact: f.CandidateBuilt) -> None:
+    """Note the commit that the checks of a phase run on."""
+    for phase in story.phases:
+        if phase.ended is None and (phase.phase, phase.epoch) == (fact.phase, fact.epoch):
+            phase.commit, phase.base = fact.commit, fact.base
+
+
 def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     """Close the phase this fact is about. Late news finds no open phase and changes nothing."""
     still_open = [p for p in story.phases if p.ended is None and p.phase == fact.phase]
@@ -136,6 +145,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     if phase is None:
         return
     phase.outcome, phase.ended = OUTCOMES[type(fact)], time
+    built = (phase.commit, phase.base)
     for name in ("log", "base", "archived", "touched", "checks", "left_out"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
@@ -145,6 +155,8 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     if isinstance(fact, f.CandidateStale):
         phase.text = reason_text(fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main}))
     elif isinstance(fact, f.PhaseFailed | f.PhaseLost | f.PhaseDeferred):
+        # The fact names the agent's commit, for its next attempt; the checks ran on the one that was built.
+        phase.commit, phase.base = built if built[0] else (phase.commit, phase.base)
         phase.text = reason_text(fact.why)
         phase.end_reason = reason_object(fact.why) if fact.why else None
 
