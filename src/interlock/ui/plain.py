@@ -10,10 +10,21 @@ CONTROL = re.compile(
 """Escape sequences, control characters, and those that turn the direction of writing or are not seen: an
 agent's output must not steer the reader's terminal, or hide what it says."""
 
+_NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""The same characters and those that end a line or are a tab, one by one."""
+
 
 def inert(text: str) -> str:
     """Text of unknown origin with nothing in it that a terminal would obey."""
     return CONTROL.sub("", text)
+
+
+def one_line(name: str) -> str:
+    """A name of unknown origin on one line: control characters as escapes such as `\\n`.
+
+    A path or the name of a test must neither begin a line of its own nor pass for another name.
+    """
+    return _NOT_IN_A_NAME.sub(lambda found: found[0].encode("unicode_escape").decode(), name)
 
 
 def counted(number: int, noun: str) -> str:

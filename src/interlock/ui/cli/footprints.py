@@ -10,7 +10,7 @@ from interlock.learn.drift import drift_of, drifts, forecast_of
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import read_project
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.queries.footprints import footprints_document, total_drift
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.footprints import NAMED, drift_line, request_line
@@ -60,18 +60,18 @@ def _one(task: TaskState) -> Iterator[str]:
     width = max((len(chance.path) for chance in forecast), default=0)
     for chance in forecast:
         why = f": {reason_text(chance.why)}" if chance.why else ""
-        yield f"  {chance.probability:>4.0%}  {inert(chance.path).ljust(width)}  {chance.source}{why}"
+        yield f"  {chance.probability:>4.0%}  {one_line(chance.path).ljust(width)}  {chance.source}{why}"
     if not forecast and task.change.work is None:
         yield "  no expected paths"
     if not forecast and task.change.work:
         yield "  no paths were expected"
-        yield from (f"    edited  {inert(path)}" for path in task.change.work.touched)
+        yield from (f"    edited  {one_line(path)}" for path in task.change.work.touched)
     for asked in task.talk.requests:
         yield request_line(asked)
     if drift := drift_of(task):
         yield f"  {drift_line(drift)}"
         for path in drift.surprises:
-            yield f"    {paint('unexpected', 'yellow')}  {inert(path)}"
+            yield f"    {paint('unexpected', 'yellow')}  {one_line(path)}"
         for path in drift.idle:
-            yield f"    {paint('not edited', 'yellow')}  {inert(path)}"
+            yield f"    {paint('not edited', 'yellow')}  {one_line(path)}"
     yield f"next: {paint(f'interlock show {task.spec.id}', 'cyan')}"

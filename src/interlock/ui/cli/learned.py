@@ -15,7 +15,7 @@ from interlock.ui.cli.app import CommandGroup, cli_command
 from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project, run_async
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.queries.learned import (
     SHOWN,
     failure_document,
@@ -65,9 +65,9 @@ async def errors_command(invocation: Invocation, error: str | None, everything: 
 
 def _lines(state: State, trouble: FailureGroup) -> Iterator[str]:
     color = "red" if trouble.open else "green"
-    yield f"{trouble.id}  {paint(trouble.error, color)}: {inert(trouble.what)}"
+    yield f"{trouble.id}  {paint(trouble.error, color)}: {one_line(inert(trouble.what))}"
     if trouble.example and trouble.what not in trouble.example:
-        yield f"  in {trouble.tasks[0]}: {inert(trouble.example)}"
+        yield f"  in {trouble.tasks[0]}: {one_line(inert(trouble.example))}"
     first, last = clock(trouble.cases[0].time), clock(trouble.cases[-1].time)
     when = first if first == last else f"{first} to {last}"
     tasks = f"{counted(len(trouble.tasks), 'task')}, {counted(len(trouble.cases), 'time')}, {when}"
@@ -90,7 +90,7 @@ def _show_one(invocation: Invocation, state: State, trouble: FailureGroup, folde
         log = f"  {openable(folder, case.log)}" if case.log else ""
         past = f" ({case.ended})" if case.ended else ""
         where = f"{case.task} attempt {case.attempt}, {case.phase}"
-        lines.append(f"  {clock(case.time)}  {where}: {inert(case.summary)}{past}{log}")
+        lines.append(f"  {clock(case.time)}  {where}: {one_line(inert(case.summary))}{past}{log}")
     say_listing(invocation, lambda: failure_document(state, trouble) | {"cases": trouble.cases}, lines)
 
 

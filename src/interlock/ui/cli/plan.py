@@ -21,7 +21,7 @@ from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json
 from interlock.ui.cli.run_options import filter_options, max_parallel_option, selected, tell_warnings
 from interlock.ui.cli.session import opened_fully, run_async
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, one_line
 from interlock.ui.queries.plan import (
     agents_at_once,
     dot,
@@ -231,7 +231,7 @@ def missing_programs(commands: Iterable[str], root: Path) -> Iterator[str]:
     for command in dict.fromkeys(commands):
         program = _program(command)
         if program and program not in BUILT_IN.split() and not _is_there(program, root):
-            yield f"`{inert(command)}`: program `{inert(program)}` not found"
+            yield f"`{one_line(command)}`: program `{one_line(program)}` not found"
 
 
 BUILT_IN = (

@@ -22,7 +22,7 @@ from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
 from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit, waited_text
 from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
@@ -58,7 +58,7 @@ async def show_command(invocation: Invocation, task: str) -> None:
 def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.text.removeprefix(f'{row.state}: ')}"
-    yield f"goal      {inert(spec.goal).strip()}"
+    yield f"goal      {_hanging(spec.goal)}"
     yield f"agent     {found.who.name}: {_program(found.who)}"
     yield from _origin(found)
     if spec.agents:
@@ -73,7 +73,7 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
         ("verify", spec.verify),
     ):
         if values:
-            yield f"{name:9} {', '.join(values)}"
+            yield f"{name:9} {', '.join(map(one_line, values))}"
     yield f"kind      {kind_text(forecast)}"
     yield f"expected  {expected_text(forecast)}"
     if used := tokens(found.spent.usage):
@@ -95,10 +95,15 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
     yield f"next: {paint(following, 'cyan')}"
 
 
+def _hanging(text: str) -> str:
+    """Text of unknown origin: each line after its first is indented, so that it passes for none of ours."""
+    return inert(text).strip().replace("\n", f"\n{'':10}")
+
+
 def _origin(found: TaskState) -> Iterator[str]:
     """The place that it comes from, if that is not a graph file."""
     if found.origin.kind is not OriginKind.GRAPH:
-        yield f"added by  {inert(found.origin.name)}"
+        yield f"added by  {one_line(found.origin.name)}"
     if found.parent:
         yield f"part of   {found.parent}"
 
@@ -107,9 +112,9 @@ def _asked(found: TaskState) -> Iterator[str]:
     """The questions of its agents, and the answers."""
     for question in found.talk.questions:
         yield ""
-        yield f"attempt {question.attempt} asked: {inert(question.text)}"
+        yield f"attempt {question.attempt} asked: {_hanging(question.text)}"
         if question.answer is not None:
-            yield f"a person answered: {inert(question.answer)}"
+            yield f"a person answered: {_hanging(question.answer)}"
     if asked := open_permissions(found):
         yield ""
         yield f"waits for permission: {in_short(asked)}"
@@ -119,7 +124,7 @@ def _asked(found: TaskState) -> Iterator[str]:
 def _group_lines(group: list[AttemptStory]) -> Iterator[str]:
     """One attempt, or several that only waited for the model."""
     if len(group) > 1:
-        yield inert(waited_text(group))
+        yield one_line(inert(waited_text(group)))
         return
     yield f"attempt {group[0].attempt}"
     for phase in group[0].phases:
@@ -135,14 +140,14 @@ def _program(agent: Agent) -> str:
 def _phase_lines(phase: PhaseStory) -> Iterator[str]:
     took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
     outcome = paint(phase.outcome, COLORS.get(phase.outcome, "yellow"))
-    text = f": {inert(phase.text)}" if phase.text else ""
+    text = f": {one_line(inert(phase.text))}" if phase.text else ""
     yield f"  {clock(phase.started)}  {phase.phase} {outcome}{took}{text}"
     if phase.commit:
         on = f" on {phase.base[:12]}" if phase.base else ""
         changed = f", {counted(len(phase.touched), 'file')}" if phase.touched else ""
         yield f"            commit {phase.commit[:12]}{on}{changed}"
     for line in left_out_lines(phase.left_out, phase.archived):
-        yield f"            {inert(line)}"
+        yield f"            {one_line(line)}"
     for check in phase.checks:
         yield f"            {check_line(check)}"
     if phase.notes:
@@ -157,14 +162,14 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
 def check_line(check: CheckResult) -> str:
     """One piece of evidence: the command, how it ended, and where its output is."""
     is_refused = not check.passed and not check.red_on_base
-    how = inert(refusal(check)) if is_refused else f"exit {check.exit_code}"
+    how = one_line(inert(refusal(check))) if is_refused else f"exit {check.exit_code}"
     known = check.suite.failed_count if check.suite else 0
     tests = f", {counted(known, 'known failing test')}" if known else ", its output does not name them"
     blame = f" (fails on main too{tests}; ignored)" if check.red_on_base else ""
     log = f", {check.log}" if check.log else ""
-    log += f", never read {', '.join(map(inert, check.unread))}" if check.unread else ""
+    log += f", never read {', '.join(map(one_line, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")
-    return f"{mark} `{check.command}` {how}{blame}{log}"
+    return f"{mark} `{one_line(check.command)}` {how}{blame}{log}"
 
 
 DIFF_COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -228,7 +233,7 @@ def explain_command(invocation: Invocation, what: str) -> None:
     For example: interlock explain login
     """
     causes = run_async(_explain(invocation, what))
-    texts = [inert(cause.text) for cause in causes]
+    texts = [one_line(inert(cause.text)) for cause in causes]
     texts[0], texts[-1] = paint(texts[0], "cyan"), paint(texts[-1], "cyan")
     lines = (f"{'  ' * cause.depth}{text}" for cause, text in zip(causes, texts, strict=True))
     say_listing(invocation, lambda: {"about": what, "causes": causes}, lines)

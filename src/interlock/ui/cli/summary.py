@@ -11,7 +11,7 @@ from interlock.model.durations import lasting
 from interlock.model.reason import Why
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, paint, say, say_line
 from interlock.ui.cli.status import table
-from interlock.ui.plain import inert
+from interlock.ui.plain import listed, one_line
 from interlock.ui.queries.status import summary_document
 from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows
@@ -86,7 +86,7 @@ def _left_out(state: State, began: int) -> Iterator[str]:
     ]
     short = [(task.spec.id, out) for task in tasks if task.change.work for out in task.change.work.left_out]
     for name, out in short[:LISTED]:
-        yield f"{paint('left out', 'yellow')} of {name}: {inert(out.text)}"
+        yield f"{paint('left out', 'yellow')} of {name}: {one_line(out.text)}"
     if len(short) > LISTED:
         yield f"  ... and {len(short) - LISTED} more: interlock show {short[LISTED][0]}"
 

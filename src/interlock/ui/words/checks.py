@@ -6,7 +6,7 @@ from interlock.events.baselines import known_failures
 from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 
 LAST_LINES = 8
 
@@ -44,7 +44,7 @@ _MEND: dict[Unable, str] = {
 
 def inability(check: CheckResult) -> str:
     """The reason that it could not run, as half a sentence; empty if it ran."""
-    return inert(_WHAT[check.unable](check)) if check.unable else ""
+    return one_line(inert(_WHAT[check.unable](check))) if check.unable else ""
 
 
 def mend(check: CheckResult) -> str:
@@ -62,7 +62,8 @@ def main_text(check: CheckResult) -> str:
     if check.suite and check.suite.names_failures:
         return f"fails on main: {counted(check.suite.failed_count, 'known failing test')}"
     if check.suite and check.suite.flaw:
-        return f"fails on main (exit {check.exit_code}), not only in known tests: {inert(check.suite.flaw)}"
+        flaw = one_line(inert(check.suite.flaw))
+        return f"fails on main (exit {check.exit_code}), not only in known tests: {flaw}"
     return f"fails on main (exit {check.exit_code}); its output does not name the failing tests"
 
 
@@ -70,9 +71,9 @@ def red_main_text(state: State) -> str:
     """One line on main as it stands; empty while it is green, or nothing is known."""
     red = known_failures(state).values()
     if unable := [check for check in red if check.unable]:
-        return f"main cannot be checked: `{inert(unable[0].command)}`, {inability(unable[0])}"
+        return f"main cannot be checked: `{one_line(unable[0].command)}`, {inability(unable[0])}"
     if unread := [check for check in red if not (check.suite and check.suite.names_failures)]:
-        return f"main is red: `{inert(unread[0].command)}` exits {unread[0].exit_code}"
+        return f"main is red: `{one_line(unread[0].command)}` exits {unread[0].exit_code}"
     tests = sum(check.suite.failed_count for check in red if check.suite)
     return f"main is red: {counted(tests, 'known failing test')}" if tests else ""
 
@@ -82,7 +83,7 @@ def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
 
     `place` is its line in the graph, or empty.
     """
-    yield f"`{inert(check.command)}` {main_text(check)}"
+    yield f"`{one_line(check.command)}` {main_text(check)}"
     for line in last_lines(check):
         yield f"  | {line}"
     help_ = mend(check) or (

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
-from interlock.ui.plain import counted, inert, listed
+from interlock.ui.plain import counted, listed, one_line
 
 if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
     from interlock.verify.wrong_copy import WrongCopy
@@ -49,20 +49,20 @@ def known_text(evidence: Evidence) -> str:
 
 def _steering(evidence: Evidence) -> str:
     """The files of the change that decide how its checks run."""
-    named = listed([inert(name) for name in evidence.steering], NAMED)
+    named = listed([one_line(name) for name in evidence.steering], NAMED)
     return f"; the change edits how its checks run: {named}" if named else ""
 
 
 def _removed(evidence: Evidence) -> str:
     """The tests of main that no longer pass, the first by name."""
-    names = [inert(name) for name in evidence.removed_tests[:NAMED]]
+    names = [one_line(name) for name in evidence.removed_tests[:NAMED]]
     more = evidence.fewer_tests - len(names)
     return f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""
 
 
 def gap_text(evidence: Evidence) -> str:
     """The reason that a change is not `verified`."""
-    named = listed([f"`{inert(name)}`" for name in evidence.about], NAMED)
+    named = listed([f"`{one_line(name)}`" for name in evidence.about], NAMED)
     if evidence.gap is None:
         return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
     if evidence.gap is Gap.FEWER_TESTS:
@@ -74,16 +74,17 @@ def gap_text(evidence: Evidence) -> str:
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """The result of checks on code that was broken on purpose; '' if there was no code to break."""
-    checks = " and ".join(f"`{command}`" for command in result.noticed_by or commands)
+    checks = " and ".join(f"`{one_line(command)}`" for command in result.noticed_by or commands)
     if result.is_untried:
         return f"{checks} takes too long to run on broken code"
     if not result.places:
         return ""
     if result.noticed:
         return (
-            f"broke {result.places[-1]} on purpose; {checks} failed as it should, in {result.seconds:.1f} s"
+            f"broke {one_line(result.places[-1])} on purpose; "
+            f"{checks} failed as it should, in {result.seconds:.1f} s"
         )
-    broken = ", then ".join(result.places)
+    broken = ", then ".join(map(one_line, result.places))
     if result.by_build:
         return (
             f"broke {broken} on purpose; only a compiler or a linter failed, and {checks} ran no broken code"
@@ -94,7 +95,7 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
 def wrong_copy_text(copy: "WrongCopy") -> str:
     """The reason that checks do not see the change."""
     what = "an editable install of another folder" if copy.is_editable else "an installed copy"
-    return f"because it imports {inert(copy.package)} from {inert(copy.path)}, {what}"
+    return f"because it imports {one_line(copy.package)} from {one_line(copy.path)}, {what}"
 
 
 def wrong_copy_fix(copy: "WrongCopy") -> str:

@@ -2,7 +2,7 @@
 
 from interlock.events.asked import ScopeRequest
 from interlock.learn.drift import Drift
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.words.reasons import reason_text
 
 NAMED = 3
@@ -13,8 +13,8 @@ def request_line(asked: ScopeRequest) -> str:
     """A request of an agent to edit more paths, and the answer."""
     verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
     answer = f": {reason_text(asked.answer)}" if asked.answer else ""
-    why = f" ({inert(asked.why)})" if asked.why else ""
-    return f"  attempt {asked.attempt} asked for {inert(', '.join(asked.paths))}{why}: {verdict}{answer}"
+    why = f" ({one_line(inert(asked.why))})" if asked.why else ""
+    return f"  attempt {asked.attempt} asked for {one_line(', '.join(asked.paths))}{why}: {verdict}{answer}"
 
 
 def drift_line(drift: Drift) -> str:

@@ -9,7 +9,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
-from interlock.ui.plain import counted, inert
+from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
@@ -103,7 +103,7 @@ def sentence(row: Recorded, state: State) -> Line | None:
         color, text = "yellow", f"{text} (unverified: {gap_text(found)})"
     if isinstance(fact, f.TaskFailed) and fact.task in state.tasks:
         text += f". Next: {after_failure(state.tasks[fact.task])}"
-    return color, f"{clock(row.time)} {inert(text)}"
+    return color, f"{clock(row.time)} {one_line(inert(text))}"
 
 
 def _started(fact: f.PhaseStarted) -> str:

@@ -11,7 +11,7 @@ from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why
 from interlock.model.task import PhaseKind
-from interlock.ui.plain import counted, inert, listed
+from interlock.ui.plain import counted, inert, listed, one_line
 from interlock.ui.reading import Reading, open_permissions
 from interlock.ui.words.brakes import BRAKES
 from interlock.ui.words.causes import CAUSES, Words
@@ -73,7 +73,7 @@ def _running_now(reading: Reading, task: TaskState) -> dict[str, Value]:
 def in_words(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The sentence for the reason of a task. Two of them need more than the reason holds."""
     if reason.code == Why.CHECK and (check := obstacle(reading.state, task.spec)):
-        return f"`{inert(check.command)}` {main_text(check)}"
+        return f"`{one_line(check.command)}` {main_text(check)}"
     if reason.code == Why.DONE and task.change.landed:
         how = landed_text(task.change.landed.commit[:12], task.change.landed.evidence)
         return f"{how} ({counted(task.attempt, 'attempt')})"
@@ -86,7 +86,7 @@ def reason_text(reason: Reason | None, depth: int = 1) -> str:
         return ""
     because = reason_text(reason.cause, depth + 1)
     words = WORDS.get(reason.code, _unknown)
-    return inert(words(reason, because))
+    return one_line(inert(words(reason, because)))
 
 
 def in_brief(reason: Reason | None) -> str:
@@ -125,7 +125,7 @@ def with_reasons(value: object) -> object:
 
 def in_short(asked: list[Permission]) -> str:
     """The first one, and how many there are besides."""
-    first = inert(" ".join((asked[0].tool, asked[0].text)).strip())
+    first = one_line(inert(" ".join((asked[0].tool, asked[0].text)).strip()))
     return f"{first} (and {len(asked) - 1} more)" if len(asked) > 1 else first
 
 
