@@ -71,6 +71,25 @@ def test_a_failure_is_exit_1_with_its_cause_and_the_next_command(repository: Pat
     assert "+one" in interlock("diff", "one", cwd=root).out
 
 
+EDITS = rb"""#!/bin/sh
+printf 'a\r\nb2\r\n' > crlf.txt; printf 'RED = "\033[31m"\nT = "\033]0;x\007"\n' > colours.py
+printf 'x\r y \377\n' > latin.txt; printf '\000\001' > image.bin
+"""
+
+
+def test_a_diff_that_is_no_terminals_is_a_patch_to_the_byte(repository: Path) -> None:
+    root = project(repository, "one")
+    (root / "crlf.txt").write_bytes(b"a\r\nb\r\n")
+    (root / "agent.sh").write_bytes(EDITS)
+    git(root, "add", "-A")
+    git(root, "commit", "-m", "odd")
+    assert interlock("run", cwd=root).code == 0
+    done = subprocess.run([*INTERLOCK, "diff", "one"], cwd=root, capture_output=True, check=True)
+    git(root, "checkout", "-q", "--detach", "main~1")
+    subprocess.run(["git", "apply", "--index"], input=done.stdout, cwd=root, check=True)
+    assert git(root, "write-tree") == git(root, "rev-parse", "main^{tree}")
+
+
 def test_programs_get_facts_line_by_line_and_a_summary_at_the_end(repository: Path) -> None:
     root = project(repository, "one")
     lines = interlock("run", "--json", cwd=root).lines

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
@@ -26,6 +27,8 @@ _CONFLICTS = 1
 """The exit status of `merge-tree` when it could not merge everything."""
 _LONG_AGO = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
 """Commits made only to tell git the merge base: the same input gives the same object."""
+
+_DIFF = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
 class GitRepository:
@@ -141,9 +144,10 @@ class GitRepository:
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
         """Return the diff of two commits as text."""
-        words = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options")
         literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
-        said = await literal.run("diff-tree", *words, old, new, "--", *paths, limit_bytes=DIFF_BYTES)
+        said = await literal.run(
+            "diff-tree", *_DIFF, "--end-of-options", old, new, "--", *paths, limit_bytes=DIFF_BYTES
+        )
         text = said.out.decode("utf-8", "replace")
         return text + f"\n[cut after {DIFF_BYTES >> 20} MiB]\n" if said.cut else text
 
@@ -280,6 +284,11 @@ def _messages(rest: bytes) -> list[str]:
             found.append(_decoded(sentence))
         at += 2
     return found
+
+
+async def write_patch(place: Place, old: str, new: str, sink: BinaryIO) -> None:
+    """Write the diff of two commits as `git apply` takes it, to the byte."""
+    await place.git.run("diff-tree", *_DIFF, "--binary", "--end-of-options", old, new, sink=sink)
 
 
 async def _hunks(git: Git, tree: Tree, path: str) -> str:

@@ -2,12 +2,13 @@
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import click
 
@@ -72,10 +73,24 @@ def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], sett
     return environ.get("TERM") != "dumb" and stream.isatty()
 
 
-def say(text: str = "", exact: bool = False) -> None:
-    """A line of data. `exact`: to the letter, for a reader that is no terminal."""
+def say(text: str = "") -> None:
+    """A line of data."""
+    with _told_if_lost():
+        click.echo(_OBEYED.sub("", text), color=_color(sys.stdout))
+
+
+def say_bytes(file: BinaryIO) -> None:
+    """Data to the byte, for a reader that is no terminal."""
+    with _told_if_lost():
+        sys.stdout.flush()
+        shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _told_if_lost() -> Iterator[None]:
     try:
-        click.echo(text if exact else _OBEYED.sub("", text), color=_color(sys.stdout))
+        yield
     except BrokenPipeError:
         raise
     except OSError as problem:

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from operator import attrgetter
+from tempfile import TemporaryFile
 
 import click
 
@@ -20,7 +21,7 @@ from interlock.store.protocol import Store
 from interlock.train.refusal import refusal
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import located
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
+from interlock.ui.cli.output import Invocation, note, paint, say, say_bytes, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert, one_line
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
@@ -188,19 +189,27 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
     For example: interlock diff login --attempt 1
     """
     from interlock.engine.project import open_project
+    from interlock.git.repository import write_patch
 
+    exact = not invocation.json and not sys.stdout.isatty()
     async with open_project(invocation.project) as project:
         found = find((await read(project.store)).state, task)
         old, new = _ends(found, attempts_of(await history(project.store, found.spec.id)), attempt)
-        text = await project.repository.diff(old, new)
+        text = "" if exact else (await project.repository.diff(old, new)).removesuffix("\n")
+        with TemporaryFile() as patch:
+            if exact:
+                note(f"{old[:12]}..{new[:12]}")
+                await write_patch(project.place, old, new, patch)
+                patch.seek(0)
+                say_bytes(patch)
+                return
     if invocation.json:
-        say_json({"base": old, "commit": new, "diff": text})
+        say_json({"base": old, "commit": new, "diff": f"{text}\n" if text else ""})
         return
     note(f"{old[:12]}..{new[:12]}")
-    for line in text.splitlines():
-        exact = not sys.stdout.isatty()
-        shown = line if exact else inert(line)
-        say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown, exact)
+    for line in text.split("\n") if text else ():
+        shown = inert(line)
+        say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown)
 
 
 def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:

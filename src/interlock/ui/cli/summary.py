@@ -11,7 +11,7 @@ from interlock.model.durations import lasting
 from interlock.model.reason import Why
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, paint, say, say_line
 from interlock.ui.cli.status import table
-from interlock.ui.plain import listed, one_line
+from interlock.ui.plain import one_line
 from interlock.ui.queries.status import summary_document
 from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows

@@ -19,7 +19,7 @@ from interlock.ui.actions.talk import (
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, paint, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project
-from interlock.ui.plain import inert, listed
+from interlock.ui.plain import inert, listed, one_line
 from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
@@ -115,6 +115,6 @@ def _report_leave(
 ) -> None:
     name, may = task.spec.id, "may" if allow else "may not"
     listed = [{"call": asked.call, "tool": asked.tool, "text": asked.text} for asked in answered]
-    told = [inert(" ".join((asked.tool, asked.text)).strip()) for asked in answered]
+    told = [one_line(inert(" ".join((asked.tool, asked.text)).strip())) for asked in answered]
     lines = (f"the agent of {name} {may}: {text}" for text in told)
     say_result(invocation, {"task": name, "allow": allow, "answered": listed}, *lines)
