@@ -1,5 +1,6 @@
 """`logs`: what an agent printed, to the byte, but never obeyed by the terminal (T6)."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,24 @@ def test_a_log_that_is_gone_is_said_to_be_gone(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.fail("api", "no idea")
     assert "was deleted" in lab.run("logs", "api").err
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(lab: Lab, kind: str) -> None:
+    lab.accept(task("api"))
+    lab.fail("api", "no idea")
+    folder = lab.root / ".git/interlock/logs/api"
+    folder.mkdir(parents=True)
+    for path in (folder / "1.events.jsonl", folder / "1.prompt.md"):
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+    refused = lab.run("logs", "api", "--events")
+    assert (refused.code, "is not a regular file" in refused.err) == (7, True), refused.err
+    assert lab.run("prompt", "api", "--attempt", "1").code == 2
 
 
 @pytest.mark.parametrize("lines", [1, 2, 5, 9_000, 20_000])

@@ -115,6 +115,17 @@ def test_an_archived_workspace_can_be_brought_back(shop: Lab) -> None:
     assert (back / "app.py").read_text() == "print(2)\n"
 
 
+def test_an_archive_keeps_the_staged_version_of_a_file_too(shop: Lab) -> None:
+    path = made(shop, "busy")
+    (path / "app.py").write_text("staged\n")
+    git(path, "add", "app.py")
+    (path / "app.py").write_text("edited\n")
+    ref = shop.run("workspace", "remove", "busy", "--archive", "--json").json["archived"]
+    assert git(shop.root, "show", f"{ref}:app.py") == "edited"
+    assert git(shop.root, "show", f"{ref}^:app.py") == "staged"
+    assert git(shop.root, "rev-parse", f"{ref}~2") == git(shop.root, "rev-parse", "main")
+
+
 def test_force_loses_it_and_a_merged_one_goes_without_a_word(shop: Lab) -> None:
     path = made(shop, "busy")
     (path / "new.py").write_text("x = 1\n")

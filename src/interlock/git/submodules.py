@@ -65,9 +65,12 @@ async def edited(inside: Git) -> tuple[str, ...]:
         apart = inside.having(GIT_INDEX_FILE=str(Path(folder, "index")))
         await apart.run("read-tree", "HEAD")
         found = [item[3:] for item in (await apart.run(*_STATUS)).items]
+    # A file may be staged and then put back: the other index does not know of that.
+    staged = (await inside.run("diff-index", "--cached", "--name-only", "-z", "HEAD")).items
     root = inside.work_tree or Path()
     # A sparse checkout has files that are overlooked and not there.
-    return tuple(path for path in found if path not in overlooked or os.path.lexists(root / path))
+    there = (path for path in found if path not in overlooked or os.path.lexists(root / path))
+    return tuple(dict.fromkeys((*there, *staged)))
 
 
 async def unsaved(inside: Git, checkout: Path) -> tuple[UnsavedSubmodule, ...]:

@@ -154,7 +154,10 @@ class Worktrees:
         )
 
     async def _archive(self, one: PersonWorkspace) -> str:
-        """A ref on its last commit, or on one more with what is not committed yet."""
+        """A ref on its last commit, or on one more with what is not committed yet.
+
+        Between the two stands a commit of what is staged, where that is neither.
+        """
         inside, commit = self._inside(one.path), one.commit
         if one.uncommitted:
             with TemporaryDirectory(dir=inside.git_dir) as folder:
@@ -162,9 +165,14 @@ class Worktrees:
                 await apart.run("read-tree", "HEAD")
                 await apart.run("add", "--all", "--", ".")
                 tree = (await apart.run("write-tree")).line
-            message = f"Uncommitted files of workspace {one.name}"
-            words = ("--no-gpg-sign", "-p", commit, "-m", message, tree)
-            commit = (await inside.run("commit-tree", *words)).line
+            # An index with conflicts has no tree: both sides of these are commits already.
+            staged = (await inside.run("write-tree", ok=(0, 128))).line
+            (before,) = await inside.names("HEAD^{tree}")
+            made = [("Staged", staged)] if staged and staged not in (before, tree) else []
+            for kind, each in (*made, ("Uncommitted", tree)):
+                message = f"{kind} files of workspace {one.name}"
+                words = ("--no-gpg-sign", "-p", commit, "-m", message, each)
+                commit = (await inside.run("commit-tree", *words)).line
         ref = f"{ARCHIVE}{one.name}/{commit}"
         await self._git.run("update-ref", ref, commit)
         return ref

@@ -16,7 +16,7 @@ from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
 from interlock.model.usage import Usage
-from interlock.ui.cli.attempt_files import agent_events, agent_log, model_calls
+from interlock.ui.cli.attempt_files import agent_events, agent_log, model_calls, open_regular
 from interlock.ui.queries.agents import AtWork
 from interlock.ui.words.sessions import decode
 
@@ -47,7 +47,7 @@ class Growing:
     def lines(self) -> list[bytes]:
         """Return the new lines; none if there is no file."""
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 file.seek(self._read)
                 found = file.read(READ_BYTES)
         except OSError:
@@ -129,7 +129,7 @@ class Watcher:
 def last_line(path: Path) -> str:
     """The last line of a file that grows, without reading the rest of it."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))
             found = file.read().decode("utf-8", "replace").splitlines()
     except OSError:

@@ -1,8 +1,12 @@
 """Files of an attempt in the state folder: their names, and paths that a person can open."""
 
+import os
+import stat
 from collections.abc import Iterable
 from dataclasses import replace
+from errno import EINVAL
 from pathlib import Path
+from typing import BinaryIO
 
 from interlock.ui.queries.attempts import AttemptStory
 
@@ -13,6 +17,18 @@ def openable(state: Path, path: str) -> str:
         return ""
     whole, here = state / path, Path.cwd()
     return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file of the state folder to read; OSError if it is a folder, a pipe or a device.
+
+    A pipe would keep the reader waiting, and a device such as /dev/zero has no end.
+    """
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(number, "rb")
 
 
 def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:

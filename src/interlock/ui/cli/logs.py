@@ -13,11 +13,11 @@ import click
 from interlock.engine.loading import catch_up
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
-from interlock.model.errors import UsageError
+from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import agent_events, agent_home, agent_log
+from interlock.ui.cli.attempt_files import agent_events, agent_home, agent_log, open_regular
 from interlock.ui.cli.output import Invocation, note, say, say_line, say_listing
 from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.plain import inert
@@ -71,6 +71,8 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
         path = project.state_dir / (events if as_events else story.log or log)
         note(f"attempt {story.attempt} of {task.spec.id}: {path}")
         printer = Printer(path, invocation.json, as_events)
+        if path.exists() and not path.is_file():
+            raise EnvironmentProblem(f"{path} is not a regular file", "move it away, then try again")
         if not path.exists() and not _is_at_work(task, story):
             raise UsageError(
                 f"the output of attempt {story.attempt} was deleted", f"interlock show {task.spec.id}"
@@ -128,7 +130,7 @@ class Printer:
         if lines is None or not self._path.exists():
             return
         end = self._path.stat().st_size - 1  # a newline at the very end closes the last line, it begins none
-        with self._path.open("rb") as file:
+        with open_regular(self._path) as file:
             while end > 0:
                 begin = max(0, end - CHUNK_BYTES)
                 file.seek(begin)
@@ -164,7 +166,7 @@ class Printer:
     def _chunks(self) -> Iterator[bytes]:
         if not self._path.exists():
             return
-        with self._path.open("rb") as file:
+        with open_regular(self._path) as file:
             file.seek(self._at)
             while chunk := file.read(CHUNK_BYTES):
                 self._at += len(chunk)

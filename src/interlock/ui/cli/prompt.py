@@ -18,7 +18,7 @@ from interlock.plan import changes
 from interlock.run.launch_context import told
 from interlock.train.sessions import resumed
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import agent_prompt
+from interlock.ui.cli.attempt_files import agent_prompt, open_regular
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import read, run_async
 from interlock.ui.plain import inert
@@ -76,7 +76,8 @@ async def _state_of_next_start(project: Project) -> State:
 
 def _as_sent(task: TaskState, attempt: int, path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with open_regular(path) as file:
+            return file.read().decode("utf-8", "replace")
     except OSError:
         raise UsageError(
             f"the prompt of attempt {attempt} of {task.spec.id} was deleted", f"interlock show {task.spec.id}"

@@ -19,7 +19,7 @@ from interlock.ui.actions.talk import (
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, paint, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project
-from interlock.ui.plain import inert, listed, one_line
+from interlock.ui.plain import inert, one_line
 from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
