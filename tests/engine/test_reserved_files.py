@@ -55,6 +55,9 @@ STEERING = (
     *(".lintstagedrc.json", ".overcommit.yml", ".devcontainer.json", "shop.code-workspace"),
     *("mise.local.toml", ".mise/config.toml", ".config/mise.toml", ".Rprofile", ".helix/languages.toml"),
     *("web/.claude", "web/.vscode", "web/.mise", "web/.config/mise", "api/.config"),  # links to other folders
+    *(".github/hooks/h.json", ".clinerules/hooks/TaskStart", ".windsurf/hooks.json", ".factory/mcp.json"),
+    *(".continue/mcpServers/x.yaml", ".amazonq/mcp.json", ".kilocode/mcp.json", ".junie/mcp/mcp.json"),
+    *(".trae/mcp.json", ".iex.exs", ".ghci", ".octaverc", ".Renviron", ".pdbrc", "web/.github"),
     *(".idea/startup.xml", ".idea/runConfigurations/x.xml", "web/.husky/pre-push"),
 )
 HARMLESS = (
@@ -103,10 +106,27 @@ ODD = {
     ),
     "d\xff/.gitattributes": "* diff=evil\n",
     ".gitattributes": "\f#* filter=lfs\n",
+    **{
+        f"{name}/package.json": json.dumps({name: {"pre-commit": "x"}})
+        for name in ("lint-staged", "husky", "simple-git-hooks", "gitHooks")
+    },
+    "deep/package.json": '{"husky": {"hooks": {"pre-commit": "x"}}, "x": ' + "[" * 9000 + "]" * 9000 + "}",
+    "sub/package.json": '{"name": "x", "lint-staged": {"*": "x"}}',
+    ".claude/agents/x.md": "---\nname: x\nhooks:\n  Stop: [{command: x}]\n---\n",
+    ".claude/skills/x/SKILL.md": '---\nname: x\n"h\\x6foks": {Stop: [{command: x}]}\n---\n',
+    ".claude/skills/link": "../../tools",
     "a/.gitattributes": "* text\r# merge=evil\n",
 }
 """Files that are reserved by their name or by their content."""
-PLAIN = {"x\ny/docs.md": "text\n", "b/.gitattributes": " \t# filter\n* text\n"}
+PLAIN = {
+    "x\ny/docs.md": "text\n",
+    "package.json": '{"name": "b", "husky": {}, "scripts": {"test": "x"}}',
+    "broken/package.json": "{",
+    ".claude/skills/y/SKILL.md": "---\nname: y\n---\nExplains hooks.\n",
+    ".claude/agents/y.md": "Explains hooks.\n---\nand more\n",
+    ".github/workflows/ci.yml": "on: push\n",
+    "b/.gitattributes": " \t# filter\n* text\n",
+}
 ODD_AGENT = """
 import json, os, sys
 made = json.load(open("plain.json"))
@@ -120,6 +140,7 @@ for name, text in made.items():
 
 
 def test_no_odd_name_or_form_of_a_file_evades_the_rule(scratch: Scratch) -> None:
+    scratch.write(package__json='{"name": "a", "husky": {}}')
     scratch.write(odd__json=json.dumps(ODD), plain__json=json.dumps(PLAIN), odd__py=ODD_AGENT)
     scratch.graph("  t: {goal: t}\n", "python3 odd.py")
     scratch.interlock("run")

@@ -7,6 +7,7 @@
 3. Names are compared as the most careless file system does: case, signs that are not shown, dots at the end.
 """
 
+import json
 import os
 import re
 import tomllib
@@ -24,19 +25,25 @@ PROJECT_FILE = "pyproject.toml"
 AGENT_SETTINGS = re.compile(
     r"(.*/)?(\.mcp\.json|\.claude/settings[^/]*\.json|\.claude/hooks(/.*)?|opencode\.jsonc?|\.?crush\.json"
     r"|\.vscode/(mcp|tasks|settings)\.json|\.aider\.conf\.yml|\.?mise\.toml|\.exrc|\.nvim\.lua"
-    r"|\.dir-locals\.el|\.(codex|gemini|qwen|opencode|copilot|cursor|devcontainer|roo|kiro|zed)(/.*)?)",
+    r"|\.github/hooks(/.*)?|\.clinerules/hooks(/.*)?|\.windsurf/(hooks|mcp[^/]*)\.json|\.continue/mcpservers(/.*)?"
+    r"|\.amazonq/(mcp\.json|cli-agents(/.*)?)|\.factory/(mcp|settings[^/]*)\.json|\.(kilocode|trae)/mcp\.json"
+    r"|\.junie/mcp(/.*)?|\.dir-locals\.el|\.(codex|gemini|qwen|opencode|copilot|cursor|devcontainer|roo|kiro|zed)(/.*)?)",
     re.DOTALL,  # here as below: a name may hold line feeds
 )
 """Settings of agent programs and editors that make them start programs, in any folder. Instructions to agents
 (`AGENTS.md`, `CLAUDE.md`, `.claude/commands`) are text like any other."""
-FOLDERS = re.compile(r"(.*/)?(\.claude|\.vscode|\.mise|\.config|\.config/mise|\.idea)", re.DOTALL)
+FOLDERS = re.compile(
+    r"(.*/)?(\.claude(/(agents|commands|skills(/[^/.]+)?))?|\.vscode|\.mise|\.config|\.config/mise|\.idea|\.github"
+    r"|\.windsurf|\.continue|\.amazonq|\.factory|\.kilocode|\.junie|\.trae)",
+    re.DOTALL,
+)
 """Folders with such settings: a file of this name is a link to a folder with other settings, or of no use."""
 STARTS_UNASKED = re.compile(
     r"(.*/)?(\.pre-commit-config\.ya?ml|\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)|\.lefthook(-local)?(/.*)?"
     r"|\.husky(/.*)?|\.huskyrc.*|husky\.config\..*|\.?simple-git-hooks\..*|\.overcommit\.yml|captainhook\.json"
     r"|\.lintstagedrc.*|lint-staged\.config\..*|\.trunk(/.*)?"
     r"|\.envrc|\.autoenv(\..*)?|\.?mise\..*\.toml|\.mise/.*|mise/config(\..*)?\.toml|\.config/mise(\.toml|/.*)"
-    r"|\.rprofile|\.irbrc|\.pryrc"
+    r"|\.rprofile|\.renviron|\.irbrc|\.pryrc|\.byebugrc|\.iex\.exs|\.ghci|\.octaverc|\.ocamlinit|\.pdbrc|\.(gdb|lldb)init"
     r"|.*\.code-workspace|\.devcontainer\.json|\.helix(/.*)?|\.nvimrc|\.vimrc|\.dir-locals-2\.el"
     r"|\.idea/(startup|watchertasks|workspace|externaltools)\.xml|\.idea/runconfigurations(/.*)?)",
     re.DOTALL,
@@ -46,6 +53,15 @@ the folder or opens it."""
 GIT_SETTINGS = (".gitmodules", ".lfsconfig")
 """Addresses that the person's git fetches from."""
 ATTRIBUTES = ".gitattributes"
+PACKAGE = "package.json"
+HOOK_TABLES = ("husky", "lint-staged", "nano-staged", "simple-git-hooks", "gitHooks", "pre-commit")
+"""Tables of a package.json that say what runs when a person commits."""
+_NAMES_HOOKS = re.compile("|".join(HOOK_TABLES).encode() + rb"|\\")
+"""In a file that Python cannot read: another program may, and a backslash may write any of these names."""
+AGENT_TEXTS = re.compile(r"(.*/)?\.claude/(agents|commands|skills)/.*", re.DOTALL)
+"""Instructions to agents: text like any other, but for the hooks and servers that their first lines name."""
+_SETTINGS_FIRST = re.compile(rb"[\s\xef\xbb\xbf]*---.*?(^---[ \t\r]*$|\Z)", re.MULTILINE | re.DOTALL)
+_NAMES_COMMANDS = re.compile(rb"(?i)hooks|mcpservers|\\")
 MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
@@ -96,10 +112,10 @@ class Reserved:
         )
 
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
-        """Return True if the change alters `[tool.interlock]` or the programs of git, or breaks the file."""
-        if fold(path).rpartition("/")[2] == ATTRIBUTES:
+        """Return True if the change alters `[tool.interlock]` or commands that start unasked."""
+        if commands := _commands_in(fold(path)):
             old, new = await self.read(base, path), await self.read(work, path)
-            return _is_in_bytes(path) or new is None or _starting(old or b"") != _starting(new)
+            return _is_in_bytes(path) or new is None or commands(old or b"") != commands(new)
         if fold(path) != PROJECT_FILE:
             return False
         before, after = own_table(await self.read(base, path)), own_table(await self.read(work, path))
@@ -112,6 +128,30 @@ def fold(path: str) -> str:
     plain = _NOT_SHOWN.sub("", unicodedata.normalize("NFKC", path)).casefold()
     end = "/" if plain.endswith("/") else ""
     return "/".join(part.rstrip(" .") or part for part in plain.rstrip("/").split("/")) + end
+
+
+def _commands_in(folded: str) -> Callable[[bytes], object] | None:
+    """Return the function that finds what a file of this name makes programs start, if only a part does."""
+    name = folded.rpartition("/")[2]
+    if name == ATTRIBUTES:
+        return _starting
+    if name == PACKAGE:
+        return _hook_tables
+    return _first_lines if AGENT_TEXTS.fullmatch(folded) else None
+
+
+def _hook_tables(package: bytes) -> str:
+    try:
+        said = json.loads(package or b"{}")
+    except (ValueError, RecursionError):
+        return repr(package) if _NAMES_HOOKS.search(package) else repr({})
+    return repr({name: said[name] for name in HOOK_TABLES if name in said} if isinstance(said, dict) else {})
+
+
+def _first_lines(text: bytes) -> bytes:
+    """Return the settings between the first two lines of dashes, if they may name hooks or servers."""
+    said = _SETTINGS_FIRST.match(text)
+    return said[0] if said and _NAMES_COMMANDS.search(said[0]) else b""
 
 
 def _is_in_bytes(path: str) -> bool:
