@@ -31,7 +31,7 @@ ARGUMENTS = {
 }
 BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""
-REFUSE = {"init", "retry", "reset", "cancel", "answer", "say"}
+REFUSE = {"init", "retry", "reset", "cancel", "answer", "say", "unpause"}
 """Commands that have nothing to do in a project whose only task has landed, and say so."""
 
 
