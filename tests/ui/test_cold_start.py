@@ -20,9 +20,10 @@ ELSEWHERE = {"demo", "run"}
 OF_A_TASK = ("logs", "attach", "explain", "show", "diff", "prompt", "retry", "reset", "cancel")
 ARGUMENTS = {
     **{name: ["t"] for name in OF_A_TASK},
-    "add": ["late", "Add one more"],
+    "add": ["t", "Do it again"],
     "answer": ["t", "yes"],
     "say": ["t", "hello"],
+    "unpause": ["t"],
     "what-if": ["--max-parallel", "2"],
     "workspace": ["list"],
     "completion": ["bash"],
@@ -31,7 +32,7 @@ ARGUMENTS = {
 }
 BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""
-REFUSE = {"init", "retry", "reset", "cancel", "answer", "say", "unpause"}
+REFUSE = {"add", "init", "retry", "reset", "cancel", "answer", "say", "unpause"}
 """Commands that have nothing to do in a project whose only task has landed, and say so."""
 
 
