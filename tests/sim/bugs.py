@@ -17,7 +17,6 @@ from interlock.engine.turn import Turn
 from interlock.events import effects, fold
 from interlock.events import facts as f
 from interlock.events.lifecycle import MOVES, Go, Stage
-from interlock.events.parts import Candidate
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
@@ -29,7 +28,7 @@ from interlock.model.task import AttemptKey, PhaseKind, Task, TaskId
 from interlock.schedule import board
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, Demand, Holds
-from interlock.train import Verdict, judge, lane, message, retry, statement
+from interlock.train import Verdict, judge, lane, message, retry
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeExecutor, Machine, Seat
 from tests.sim.graph import LEASE_SECONDS
@@ -218,12 +217,6 @@ async def _land_what_was_not_tested(env: Env, turn: Turn) -> Sequence[f.Fact]:
     return facts
 
 
-def _state_of_its_work(candidate: Candidate, environment: str, task: TaskState) -> bytes:
-    """The statement names the base that the agent worked on, which is where main was once."""
-    base = task.change.work.base if task.change.work else candidate.base
-    return statement(replace(candidate, base=base), environment, task)
-
-
 async def _pass_as_if_on_main(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """The change that it was tested on will be on main any moment."""
     facts = await hands.check(env, turn)
@@ -338,7 +331,6 @@ BUGS = (
     Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
-    Bug("a statement about another base", ((hands, "statement", _state_of_its_work),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
     Bug("a red check counts whatever it was on", ((hands.HANDS, PhaseKind.CHECK, _red_is_red),)),
     Bug("a check that cannot run is excused", ((judging, "judge", _excuse_what_cannot_run),)),

@@ -58,7 +58,6 @@ class FakeRepository:
         self.trees: dict[Tree, Files] = {}
         self.refs: dict[str, Commit] = {}
         self.fence = 0
-        self.statements: dict[Commit, bytes] = {}
         self.on_branch: dict[Commit, None] = {}
         """Every commit of the branch, oldest first."""
         self.fallen: list[Commit] = []
@@ -108,7 +107,6 @@ class FakeRepository:
         if self.refs[self.ref] != landing.old:
             return Move.STALE
         self._move(landing.new)
-        self.statements[landing.new] = landing.statement
         self.on_land(landing)
         return Move.MOVED
 

@@ -28,7 +28,6 @@ ARGUMENTS = {
     "workspace": ["list"],
     "completion": ["bash"],
     "config": ["show"],
-    "verify": ["main"],
 }
 BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""

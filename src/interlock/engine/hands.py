@@ -7,7 +7,6 @@ already on main counts as landed.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
@@ -42,7 +41,7 @@ from interlock.model.outcome import (
 from interlock.model.reason import Reason, Why, said
 from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
-from interlock.train import message, retry, statement
+from interlock.train import message, retry
 from interlock.train.sessions import resumed
 from interlock.verify.sources import is_source
 
@@ -68,7 +67,6 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     main = await turn.see_main()
     spec = turn.task.spec
     resume = resumed(turn.task, turn.agent, RESUMABLE)
-    prompt = await brief(env.repository, env.template, _scene(turn))
     report = await env.executor.carry_out(
         Order(
             task=spec.id,
@@ -76,14 +74,14 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             epoch=turn.claim.epoch,
             base=resume.base if resume else main.commit,
             agent=turn.agent,
-            prompt=prompt,
+            prompt=await brief(env.repository, env.template, _scene(turn)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             session=_session_id(turn),
             resume=resume,
             expected=expected_paths(turn.task),
         ),
-        _news(turn, prompt),
+        _news(turn),
     )
     notes = notes_of(env, spec.id, turn.attempt)
     if report.error is ErrorClass.OUTSIDE:
@@ -107,9 +105,8 @@ def _session_id(turn: Turn) -> str:
     return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
 
 
-def _news(turn: Turn, prompt: str) -> AttemptCallbacks:
+def _news(turn: Turn) -> AttemptCallbacks:
     agent = turn.agent
-    digest = sha256(prompt.encode("utf-8", "surrogateescape")).hexdigest()
 
     async def opened(session: str, sandbox: str, base: Commit) -> None:
         fact = f.SessionOpened(
@@ -120,7 +117,6 @@ def _news(turn: Turn, prompt: str) -> AttemptCallbacks:
             model=agent.model,
             sandbox=sandbox,
             base=base,
-            prompt=digest,
         )
         await turn.mention([fact])
 
@@ -278,13 +274,7 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Move main to the commit that was tested, if it is still where it was tested."""
     candidate = _there(turn.task.change.candidate)
     landing = Landing(
-        turn.branch,
-        candidate.commit,
-        candidate.base,
-        turn.generation,
-        candidate.tree,
-        turn.task.spec.id,
-        statement(candidate, turn.check_environment, turn.task),
+        turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
     )
     move = await env.repository.land(landing)
     if move is Move.MOVED:

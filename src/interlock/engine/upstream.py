@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
-from interlock.events.parts import Candidate
 from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
-from interlock.model.evidence import weigh
 from interlock.model.outcome import CheckResult, Landing, Move
 from interlock.model.reason import Reason, Why
-from interlock.train import retry, statement
+from interlock.model.task import Tree
+from interlock.train import retry
 from interlock.train.upstream import (
     CheckMerge,
     LandMerge,
@@ -44,7 +43,7 @@ class Upstream:
                 return None
             if isinstance(step, RefuseMerge):
                 self._tell_refused(found, step)
-            elif why := await self._land(found, step):
+            elif why := await self._land(found, step.tree):
                 return why
         return None
 
@@ -65,13 +64,11 @@ class Upstream:
         order = CheckOrder(name, step.tree or found.main.tree, step.commands, step.timeout_seconds, {})
         return await self._env.checker.check(order)
 
-    async def _land(self, found: Divergence, step: LandMerge) -> Reason | None:
-        main, repository, tree = found.main, self._env.repository, step.tree
+    async def _land(self, found: Divergence, tree: Tree) -> Reason | None:
+        main, repository = found.main, self._env.repository
         message = f"Merge {found.upstream} into {main.branch}\n"
         commit = await repository.commit(tree, main.commit, message, found.theirs)
-        checked = Candidate(commit, tree, main.commit, weigh(step.checks), step.checks)
-        epoch, about = self._claim.epoch, statement(checked)
-        landing = Landing(main.branch, commit, main.commit, epoch, tree, statement=about)
+        landing = Landing(main.branch, commit, main.commit, self._claim.epoch, tree)
         move = await repository.land(landing)
         if move is Move.MOVED:
             self._tell(f"merged {found.upstream} into {main.branch} as {commit[:12]}")

@@ -43,9 +43,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
 
 
 def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:
-    task.session.opened = Opened(
-        fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base, fact.prompt
-    )
+    task.session.opened = Opened(fact.attempt, fact.session, fact.use, fact.model, fact.sandbox, fact.base)
 
 
 def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:

@@ -73,8 +73,6 @@ class Opened:
     model: str
     sandbox: str
     base: Commit
-    prompt: str = ""
-    """The SHA-256 of its prompt."""
 
 
 @dataclass(slots=True)

@@ -21,7 +21,6 @@ from interlock.git.index_lock import IndexLock
 from interlock.git.journal import PATIENCE_SECONDS, Journal, Pending, StillMoving
 from interlock.git.place import Place
 from interlock.git.settle import Settler, in_use
-from interlock.git.statements import NOTES
 from interlock.git.taken_back import TakenBack
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
@@ -41,8 +40,6 @@ class Advance:
 
     landed: str = ""
     """The ref that remembers what landed for a task; it moves with the branch."""
-    notes: tuple[str, str] | None = None
-    """The new commit of the notes, with a statement about `new`, and the one before; they move together."""
 
     @property
     def ref(self) -> str:
@@ -54,9 +51,7 @@ class Advance:
         """The move in the words of `update-ref --stdin`."""
         guard = f"verify {fence.REF} {self.fence}\n" if self.fence else ""
         beside = f"update {self.landed} {self.new}\n" if self.landed else ""
-        noted = f"update {NOTES} {self.notes[0]} {self.notes[1]}\n" if self.notes else ""
-        moved = f"update {self.ref} {self.new} {self.old}\n"
-        return f"start\n{guard}{moved}{beside}{noted}prepare\ncommit\n".encode()
+        return f"start\n{guard}update {self.ref} {self.new} {self.old}\n{beside}prepare\ncommit\n".encode()
 
 
 async def finish_move(place: Place, patience_seconds: float = PATIENCE_SECONDS) -> str:

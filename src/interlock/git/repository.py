@@ -1,6 +1,7 @@
 """The user's repository: merges in memory, and landings by compare-and-swap."""
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,13 +11,11 @@ from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import Git, Output
-from interlock.git.errors import UnsafeLanding
+from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.lineage import read_lineage
 from interlock.git.place import Place, loose_ref, ref_word
 from interlock.git.protocol import DIFF_BYTES, Divergence
-from interlock.git.signing import is_wanted, sign_commit, try_signing
-from interlock.git.statements import make_note
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -119,7 +118,6 @@ class GitRepository:
             "interlock: land",
             self._fence.object_id(landing.fence),
             landed_ref(self.place, landing.task) if landing.task else "",
-            await make_note(self.place, landing.new, landing.statement) if landing.statement else None,
         )
         return await self._branch.move(advance)
 
@@ -174,8 +172,8 @@ class GitRepository:
 
     async def try_signing(self) -> bool:
         """Return True if commits are signed here. Raises if signing is wanted and fails."""
-        if wanted := is_wanted(self.place):
-            await try_signing(self.place)
+        if wanted := _is_signed(self.place):
+            await _try_signing(self.place)
         return wanted
 
     async def settle(self) -> str:
@@ -202,8 +200,8 @@ class GitRepository:
         return (await self._git.run("merge-base", "--all", onto, work, ok=(0, 1))).line == base
 
     async def _commit(self, tree: str, parents: Sequence[str], message: str) -> str:
-        if is_wanted(self.place):
-            return await sign_commit(self.place, tree, parents, message)
+        if _is_signed(self.place):
+            return await _sign_commit(self.place, tree, parents, message)
         above = [word for parent in parents for word in ("-p", parent)]
         return (await self._git.run("commit-tree", tree, *above, feed=message.encode())).line
 
@@ -305,3 +303,62 @@ async def _hunks(git: Git, tree: Tree, path: str) -> str:
 
 def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
+
+
+# Signed commits: made with the user's own key and programs, where the user's git signs (`commit.gpgsign`).
+#
+# 1. Only commits that may land are signed. What agents made stays as it is.
+# 2. The user is then the committer too: hosts verify a signature by the committer's address.
+# 3. A key that cannot be used is found out before anything starts. A passphrase may be asked for then, and
+#    not in the middle of a run.
+
+_SIGNING_SECONDS = 60.0
+_TRUE = ("true", "yes", "on", "1", "")
+
+
+class CannotSign(EnvironmentProblem):
+    """The user's git signs commits, and that fails."""
+
+    code = "signing"
+
+
+def _is_signed(place: Place) -> bool:
+    """Return True if the user's configuration says that commits are signed."""
+    return place.settings.get("commit.gpgsign", "false").lower() in _TRUE
+
+
+async def _sign_commit(place: Place, tree: str, parents: Sequence[str], message: str) -> str:
+    """Write a signed commit; its id."""
+    # Without a terminal: a question there would be drawn over what a run shows.
+    return await _signed(_user(place).having(GPG_TTY=""), tree, parents, message)
+
+
+async def _try_signing(place: Place) -> None:
+    """Sign a commit that is thrown away. `CannotSign` says why it does not work."""
+    with tempfile.TemporaryDirectory() as objects:
+        git = _user(place).having(
+            GIT_OBJECT_DIRECTORY=objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=str(place.objects)
+        )
+        await _signed(git, f"{place.ref}^{{tree}}", (), "Interlock tries to sign\n")
+
+
+def _user(place: Place) -> Git:
+    name, email = place.author
+    committer = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
+    return Git(place.common_dir, as_user=True, variables={**place.durable_variables, **committer})
+
+
+async def _signed(git: Git, tree: str, parents: Sequence[str], message: str) -> str:
+    above = [word for parent in parents for word in ("-p", parent)]
+    try:
+        said = await git.run(
+            "commit-tree", "-S", tree, *above, feed=message.encode(), timeout=_SIGNING_SECONDS
+        )
+    except GitFailed as failed:
+        lines = [line for line in failed.said.splitlines() if line.strip()]
+        raise CannotSign(
+            f"your git signs commits (commit.gpgsign), but signing fails: {lines[0] if lines else failed}",
+            "unlock the key (`git commit --allow-empty -S -m test` tries it), "
+            "or turn signing off here: git config commit.gpgsign false",
+        ) from failed
+    return said.line

@@ -15,7 +15,6 @@ from interlock.git.files import mark_of
 from interlock.git.index_lock import IndexLock
 from interlock.git.journal import Journal, Pending
 from interlock.git.place import Place
-from interlock.git.statements import NOTES
 from interlock.git.taken_back import TakenBack
 
 _LOCK_SECONDS = 2.0
@@ -103,7 +102,7 @@ class Settler:
         """
         common = self._place.common_dir
         branch = common / f"refs/heads/{pending.branch}.lock"
-        locks = [branch, common / "HEAD.lock", common / "refs/interlock/fence.lock", common / f"{NOTES}.lock"]
+        locks = [branch, common / "HEAD.lock", common / "refs/interlock/fence.lock"]
         before = {path: mark for path in locks if (mark := mark_of(path))}
         if not before or _text(branch) not in ("", pending.new):
             return

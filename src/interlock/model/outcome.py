@@ -306,5 +306,3 @@ class Landing:
     """The tree that was tested. If `new` holds another one, nothing moves."""
     task: str = ""
     """The task whose change it is: kept beside the branch, for a log that loses its end."""
-    statement: bytes = b""
-    """What was checked, for `new` to carry."""

@@ -8,7 +8,6 @@ from interlock.train.judge import Verdict, judge
 from interlock.train.lane import is_forsaken, moves
 from interlock.train.message import message
 from interlock.train.refusal import check_failed, refusal
-from interlock.train.statement import statement
 
 __all__ = [
     "Verdict",
@@ -19,5 +18,4 @@ __all__ = [
     "moves",
     "refusal",
     "retry",
-    "statement",
 ]

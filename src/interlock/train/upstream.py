@@ -53,8 +53,6 @@ class LandMerge:
     """Move main to the merge."""
 
     tree: Tree
-    checks: tuple[CheckResult, ...] = ()
-    """The results of the checks on it."""
 
 
 def merge_step(
@@ -78,7 +76,7 @@ def merge_step(
     if verdict.unknown and merge.on_main is None:
         return CheckMerge(verdict.unknown, seconds, None)
     failed = next((check.command for check in (*verdict.red, *verdict.blocked)), "")
-    return RefuseMerge(failed=failed) if failed else LandMerge(tree, verdict.checks)
+    return RefuseMerge(failed=failed) if failed else LandMerge(tree)
 
 
 def with_checks(merge: UpstreamMerge, step: CheckMerge, results: Sequence[CheckResult]) -> UpstreamMerge:

@@ -38,8 +38,6 @@ class SessionOpened(PhaseFact):
     """The sandbox that it runs in."""
     base: Commit = Commit("")
     """The commit that it starts from."""
-    prompt: str = ""
-    """The SHA-256 of its prompt."""
 
 
 @dataclass(frozen=True, slots=True)

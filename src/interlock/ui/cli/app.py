@@ -72,7 +72,6 @@ COMMANDS: dict[str, Entry] = {
     ),
     "diff": Entry("Look", f"{_HERE}.show", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show the prompt of an agent."),
-    "verify": Entry("Look", f"{_HERE}.verify", "Check the statements that landed commits carry."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
     "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
