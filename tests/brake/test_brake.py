@@ -1,7 +1,7 @@
 """The brake in front of real calls: a real proxy, and a server that turns calls away (K7, W11)."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -231,3 +231,22 @@ def test_a_program_that_goes_away_leaves_its_place_to_others(setting: Setting) -
             assert heard == [[200]] * 3
 
     asyncio.run(story())
+
+
+def test_a_limit_that_an_earlier_run_found_is_tried_again_and_the_change_is_told() -> None:
+    """Else one refusal would hold an account down in all later runs."""
+    time = [0.0]
+    gate = ProviderBrake(clock=lambda: time[0])
+    assert gate.look("login:codex", 2.0).limit == 2
+    assert gate.rest() == [], "the log knows it"
+    for _ in range(300):
+        time[0] += 60.0
+        with ExitStack() as stack:
+            for _ in range(gate.look("login:codex", 0.0).limit):
+                stack.enter_context(gate.attend("login:codex")).ended(None, "")
+
+    async def told() -> int:
+        async with asyncio.timeout(10):
+            return max(news.limit for news in await gate.wait())
+
+    assert asyncio.run(told()) > 2

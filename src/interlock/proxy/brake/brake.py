@@ -272,6 +272,9 @@ class ProviderBrake:
         if limit >= 1 and not desk.account.throttle.calls:
             wall, now = int(limit) + 1, self.clock()
             desk.account.throttle.limit = CallLimit(limit, doubling=False, wall=wall, cut_at=now)
+            desk.account.throttle.refused = 1  # in an earlier run
+            self._tell(desk)
+            self._teller.take_as_told(provider)
         self._tell(desk)
         return self._teller.latest(provider)
 

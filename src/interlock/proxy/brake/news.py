@@ -70,6 +70,12 @@ class Teller:
         subject.calls += 1
         subject.refused += refused
 
+    def take_as_told(self, provider: str) -> None:
+        """Take the present state of a provider as known to the log: only a change of it is news."""
+        subject = self._subjects[provider]
+        if not subject.latest.until:
+            subject.told = subject.latest
+
     def latest(self, provider: str) -> ProviderNews:
         """Return the latest news of a provider."""
         return self._subjects[provider].latest
