@@ -151,6 +151,20 @@ def test_no_odd_name_or_form_of_a_file_evades_the_rule(scratch: Scratch) -> None
     assert sorted(landed.strip("\0").split("\0")) == sorted(PLAIN)
 
 
+def test_a_link_in_the_place_of_settings_goes_back(scratch: Scratch) -> None:
+    """The blob of a link is a name; programs read the file of that name."""
+    links = {"package.json": "conf.json", ".claude/agents/a.md": "../../a.md", "pyproject.toml": "x=1"}
+    made = "".join(f"mkdir -p $(dirname {name}); ln -s {target} {name}\n" for name, target in links.items())
+    write = (
+        "echo '{\"husky\": {}}' > conf.json; echo '[tool.interlock]' > x=1\n"
+        "printf '%s\\n' --- hooks: > a.md\n"
+    )
+    scratch.graph("  t: {goal: t, retries: 0}\n", write + made)
+    scratch.interlock("run", code=1)
+    (failure,) = scratch.facts("PhaseFailed")
+    assert sorted(failure["reason"]["paths"]) == sorted(links)
+
+
 def test_all_links_on_the_way_to_a_reserved_file_are_reserved(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "own.md").touch()

@@ -71,7 +71,7 @@ _STARTS = re.compile(rb"\[attr\]|(^| )[-!]?(filter|merge|diff)\b")
 _NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Signs that some file systems leave out of names, as git knows them."""
 Read = Callable[[Commit, str], Awaitable[bytes | None]]
-"""Reads a file of a commit: empty if it is not there, None if it is too large."""
+"""Reads a file of a commit: empty if it is not there, None if it is too large or a link."""
 
 
 async def read_nothing(_commit: Commit, _path: str) -> bytes | None:

@@ -29,6 +29,7 @@ _READ_BYTES = 16 << 20
 """The most that is in memory at once. Larger files are judged by name and size, not searched for secrets."""
 _HEAD_BYTES = 4096
 _SUBMODULE = "160000"
+_LINK = "120000"
 
 
 class _Seen(NamedTuple):
@@ -63,7 +64,11 @@ class Screening:
         return ScreenedChange(work, out, frozenset(unwanted), leaks)
 
     async def read(self, commit: Commit, path: str) -> bytes | None:
-        """A file of a commit: empty if it is not there, None if it is too large."""
+        """A file of a commit: empty if it is not there, None if it is too large or a link."""
+        literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
+        words = ("--full-tree", "--format=%(objectmode)", commit, "--", path)
+        if (await literal.run("ls-tree", *words, ok=(0, 128))).line == _LINK:
+            return None  # its blob is a name, and programs read the file of that name
         said = await self._git.run(
             "cat-file", "blob", f"{commit}:{path}", limit_bytes=_READ_BYTES, ok=(0, 128)
         )
