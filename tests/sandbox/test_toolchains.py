@@ -204,6 +204,13 @@ def test_a_link_in_a_folder_of_programs_lets_in_what_it_leads_to(home: Path) -> 
     assert got.folders == (str(home / ".local/bin"), str(home / ".local/share/claude/versions"))
 
 
+def test_links_that_lead_in_a_circle_lead_nowhere(home: Path) -> None:
+    folder = program(home / "tools/bin/tool").parent
+    (folder / "python").symlink_to("python3")
+    (folder / "python3").symlink_to("python")
+    assert found(home, folder).folders == (str(folder),)
+
+
 def test_an_unknown_folder_brings_its_surroundings_only_if_they_are_an_installation(home: Path) -> None:
     program(home / "tools/node/bin/node")
     (home / "tools/node/lib").mkdir()

@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from interlock.git.command import Difference, Git
-from interlock.git.errors import GitFailed
 from interlock.git.place import Place
+from interlock.model.errors import EnvironmentProblem
 
 _NAMED_MOST = 400
 """Paths in the words of one command."""
@@ -195,6 +195,6 @@ def tracked_files(place: Place, paths: Sequence[str]) -> frozenset[str]:
     words = (f":(top,literal){path}" for path in paths)
     try:
         said = place.checkout_git.run_now("ls-files", "-z", "--", *words)
-    except GitFailed:
+    except EnvironmentProblem:
         return frozenset(paths)
     return frozenset(map(os.fsdecode, said.split(b"\0"))) & frozenset(paths)

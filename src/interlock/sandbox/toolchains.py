@@ -205,7 +205,7 @@ class _Search:
     def _pythons(self, environment: Path) -> None:
         """Add the Python that an environment was made with, if it is one."""
         links = [link for name in PYTHONS if (link := environment / "bin" / name).is_symlink()]
-        for home in (*_homes(environment), *(link.resolve().parent for link in links)):
+        for home in (*_homes(environment), *(Path(os.path.realpath(link)).parent for link in links)):
             if _has_python(home) and not is_below(os.path.realpath(home), NO_PYTHON_BELOW):
                 self._installation(home)
 
@@ -237,7 +237,7 @@ class _Search:
             return
         self._installation(entry)
         for link in self._checkout.vouched(_links(entry)):
-            if not _is_system(target := link.resolve()):
+            if not _is_system(target := Path(os.path.realpath(link))):
                 self._installation(target.parent)
 
     def _installation(self, folder: Path) -> None:
@@ -295,7 +295,9 @@ def _homes(environment: Path) -> Iterator[Path]:
 
 def _has_python(programs: Path) -> bool:
     """Tell if a folder is the `bin` of a Python: its interpreter is a file, and its modules are beside it."""
-    if not any((file := programs / name).is_file() and os.access(file, os.X_OK) for name in PYTHONS):
+    files = [str(programs / name) for name in PYTHONS]
+    # Not `Path.is_file`: it raises where a folder may not be looked into.
+    if not any(os.path.isfile(file) and os.access(file, os.X_OK) for file in files):  # noqa: PTH113
         return False
     patterns = ("lib/python3*", "lib64/python3*", "lib/pypy3*")
     return any(any(programs.parent.glob(pattern)) for pattern in patterns)
