@@ -85,6 +85,9 @@ def test_an_export_replaces_only_what_the_log_has(lab: Lab, tmp_path: Path) -> N
     assert lab.run("events", "--export", str(file)).code == 0
     good = file.read_text()
     assert good.count("\n") == 2
+    (tmp_path / "out").symlink_to("/dev/null")  # as /dev/stdout is a link
+    assert lab.run("events", "--export", str(tmp_path / "out")).code == 0
+    assert (tmp_path / "out").is_symlink()
     notes.write_text("mine\n")
     link.symlink_to(notes)
     for path, why in ((notes, "is not an export of this log"), (link, "is a link")):

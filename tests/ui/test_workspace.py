@@ -120,6 +120,7 @@ def test_an_archive_keeps_the_staged_version_of_a_file_too(shop: Lab) -> None:
     (path / "app.py").write_text("staged\n")
     git(path, "add", "app.py")
     (path / "app.py").write_text("edited\n")
+    (shop.root / ".git/worktrees/busy/index.lock").touch()  # of a git process that was killed
     ref = shop.run("workspace", "remove", "busy", "--archive", "--json").json["archived"]
     assert git(shop.root, "show", f"{ref}:app.py") == "edited"
     assert git(shop.root, "show", f"{ref}^:app.py") == "staged"

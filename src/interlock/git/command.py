@@ -376,7 +376,7 @@ async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a corout
             await asyncio.wait([task])
         except asyncio.CancelledError as ended:
             cancelled = ended
-    if cancelled is not None:
+    if cancelled is not None and task.exception() is None:
         raise cancelled
     return task.result()
 

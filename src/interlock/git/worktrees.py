@@ -8,6 +8,7 @@
 import asyncio
 import os
 import re
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,8 +166,10 @@ class Worktrees:
                 await apart.run("read-tree", "HEAD")
                 await apart.run("add", "--all", "--", ".")
                 tree = (await apart.run("write-tree")).line
-            # An index with conflicts has no tree: both sides of these are commits already.
-            staged = (await inside.run("write-tree", ok=(0, 128))).line
+                # Of a copy: another git process may hold the lock. An index with conflicts has no tree, and
+                # both sides of these are commits already.
+                copy = shutil.copyfile(inside.git_dir / "index", Path(folder, "staged"))
+                staged = (await inside.having(GIT_INDEX_FILE=str(copy)).run("write-tree", ok=(0, 128))).line
             (before,) = await inside.names("HEAD^{tree}")
             made = [("Staged", staged)] if staged and staged not in (before, tree) else []
             for kind, each in (*made, ("Uncommitted", tree)):

@@ -26,7 +26,7 @@ class _Earlier:
 
 async def export(store: Store, path: Path, force: bool) -> int:
     """Write all facts; refuse to replace another file, or an export with facts that the log lacks."""
-    if path.exists() and not path.is_symlink() and not path.is_file():
+    if path.exists() and not path.is_file():  # also behind a link, as /dev/stdout is one
         return await _into_device(store, path)
     earlier = _Earlier() if force else _earlier(path)
     count, met = 0, ""
