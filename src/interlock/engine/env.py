@@ -76,4 +76,3 @@ class Env:
     """Their results in this run."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""
-    """Results of the user's other projects."""

@@ -26,7 +26,7 @@ class Parallel:
 
 def parallel(said: int | Literal["auto"], origin: str, known: State, reading: HostReading) -> Parallel:
     """Choose the number. The user's number holds. Without one the default holds for each kind of work
-    until it has history here; the history of other projects never lowers it."""
+    until it has history here."""
     most = safe_most(reading)
     auto = Reason(Why.AUTO, {"origin": origin, "room": most})
     if said == AUTO:

@@ -80,7 +80,8 @@ async def answer_question(store: Store, task: TaskState, text: str, actor: str) 
     name = task.spec.id
     if not text or len(text) > MOST_ANSWER_CHARS:
         raise UsageError(
-            f"an answer to the question of {name} has 1 to {MOST_CHARS} characters, this one has {len(text)}",
+            f"an answer to the question of {name} has 1 to {MOST_ANSWER_CHARS} characters, "
+            f"this one has {len(text)}",
             f'interlock answer {name} "..."',
         )
     if task.asks:

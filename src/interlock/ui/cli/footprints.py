@@ -10,7 +10,7 @@ from interlock.learn.drift import drift_of, drifts, forecast_of
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import read_project
-from interlock.ui.plain import counted, inert, one_line
+from interlock.ui.plain import counted, one_line
 from interlock.ui.queries.footprints import footprints_document, total_drift
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.footprints import NAMED, drift_line, request_line
@@ -50,7 +50,9 @@ def _in_short(task: TaskState) -> str:
         likely = sorted(forecast_of(task), key=lambda chance: -chance.probability)[:NAMED]
         if task.change.work:
             return f"edited {counted(len(task.change.work.touched), 'file')}, none declared"
-        return f"expected in {', '.join(f'{inert(each.path)} ({each.probability:.0%})' for each in likely)}"
+        return (
+            f"expected in {', '.join(f'{one_line(each.path)} ({each.probability:.0%})' for each in likely)}"
+        )
     return drift_line(drift)
 
 

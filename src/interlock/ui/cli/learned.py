@@ -206,8 +206,8 @@ def _worth(known: LessonState) -> str:
 
 def _scope(lesson: Lesson) -> str:
     kind = f"of {lesson.category} tasks" if lesson.category else "of all tasks"
-    where = [f"that must pass `{lesson.command}`"] if lesson.command else []
-    where += [f"in {', '.join(lesson.paths)}"] if lesson.paths else []
+    where = [f"that must pass `{one_line(lesson.command)}`"] if lesson.command else []
+    where += [f"in {one_line(', '.join(lesson.paths))}"] if lesson.paths else []
     return f"{kind} {' or '.join(where)}".strip()
 
 

@@ -1,8 +1,8 @@
 """Documents over State: everything that the command line shows, as data. Pure: they read what they are given.
 
 The names here are what every interface needs. Other documents are imported from their modules, because what
-they load takes a while: `attempts`, `agents`, `explain`, `errors`, `lessons`, `footprints`, `clutch`, `plan`,
-`runs`, `what_if` and `metrics`.
+they load takes a while: `attempts`, `agents`, `explain`, `learned`, `footprints`, `clutch`, `plan`, `runs`,
+`what_if` and `metrics`.
 """
 
 from interlock.ui.queries.facts import fact_document

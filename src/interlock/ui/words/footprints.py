@@ -19,7 +19,9 @@ def request_line(asked: ScopeRequest) -> str:
 
 def drift_line(drift: Drift) -> str:
     """Forecast and fact in one line."""
-    also = ", ".join(map(inert, drift.surprises[:NAMED])) + (", ..." if len(drift.surprises) > NAMED else "")
+    also = ", ".join(map(one_line, drift.surprises[:NAMED])) + (
+        ", ..." if len(drift.surprises) > NAMED else ""
+    )
     foreseen = f"{drift.foreseen} of {counted(drift.touched, 'edited file')} expected"
     edited = f"{drift.edited} of {counted(drift.expected, 'expected path')} edited"
     return f"{foreseen}, {edited}" + (f"; also {also}" if also else "")

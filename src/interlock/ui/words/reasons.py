@@ -102,11 +102,12 @@ def start_text(fact: PhaseStarted) -> str:
 
 
 def reason_object(reason: Reason, text: str = "", depth: int = 1) -> dict[str, object]:
-    """The reason for programs: its code and fields, and its sentence in `text`."""
+    """The reason for programs: its code and fields, and its sentence in `text`. Words of others that it
+    quotes, its own field `text`, are in `said`."""
     found: dict[str, object] = {"code": reason.code}
     for name, value in reason.fields.items():
         if not isinstance(value, Reason):
-            found[name] = value
+            found["said" if name == "text" and reason.code != Why.SAID else name] = value
         elif depth < DEPTH:
             found[name] = reason_object(value, depth=depth + 1)
     return {**found, "text": text or reason_text(reason)}

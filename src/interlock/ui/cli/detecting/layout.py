@@ -64,10 +64,10 @@ def text_of(path: Path) -> str:
 
 
 def _parsed(parse: Callable[[str], object], text: str) -> Table:
-    """The table in a text; an empty one if there is none, or a nest or a number that Python does not take."""
+    """The table in a text; an empty one if there is none, or a nest or a value that Python does not take."""
     try:
         said = parse(text)
-    except (ValueError, RecursionError, yaml.YAMLError):
+    except (ValueError, RecursionError, yaml.YAMLError, LookupError, AttributeError, TypeError):
         return {}
     return said if isinstance(said, dict) else {}
 
