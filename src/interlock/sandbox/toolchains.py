@@ -296,8 +296,8 @@ def _homes(environment: Path) -> Iterator[Path]:
 def _has_python(programs: Path) -> bool:
     """Tell if a folder is the `bin` of a Python: its interpreter is a file, and its modules are beside it."""
     files = [str(programs / name) for name in PYTHONS]
-    # Not `Path.is_file`: it raises where a folder may not be looked into.
-    if not any(os.path.isfile(file) and os.access(file, os.X_OK) for file in files):  # noqa: PTH113
+    # `Path.is_file` raises where a folder may not be looked into.
+    if not any(os.path.isfile(file) and os.access(file, os.X_OK) for file in files):  # noqa: PTH113 - see above
         return False
     patterns = ("lib/python3*", "lib64/python3*", "lib/pypy3*")
     return any(any(programs.parent.glob(pattern)) for pattern in patterns)
