@@ -2,10 +2,9 @@
 
 Rules:
 1. One code has one sentence. A new code adds its words to `ui/words` (`model/failure_words.py` if agents read
-   them), and its line to
-   `docs/reference/reasons.md`.
-2. A field is a value that a program can use: names, numbers, another reason. Text is in it only where a
-   person, a program or an agent said it.
+   them), and its line to `docs/reference/reasons.md`.
+2. A field is a value that a program can use: names, numbers, another reason. It holds text where a person, a
+   program or an agent said it, and for trouble outside a task (`SAID`).
 3. Logs hold reasons. A reader gets an empty value for a field that is missing or of another type, and shows
    a code that it does not know as it is.
 """

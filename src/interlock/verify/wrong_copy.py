@@ -18,26 +18,22 @@ _MOST = 3
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _SCRIPT = f"""\
-import importlib.metadata as m, importlib.util as u, os, sys
+import importlib.util as u, os, sys
 here = os.path.realpath(".")
 for name in sys.argv[1:]:
     try:
         spec = u.find_spec(name)
         path = (spec.origin or list(spec.submodule_search_locations or ())[0]) if spec else ""
         path = os.path.realpath(path) if path else ""
-        is_installed = "site-packages" in path.split(os.sep)
-        is_here = not path or path.startswith(here + os.sep) and not is_installed
-        dists = [] if is_here else m.packages_distributions().get(name, [])
-        said = " ".join((m.distribution(d).read_text("direct_url.json") or "") for d in dists)
-        editable = chr(34) + "editable" + chr(34) in said and "true" in said
-        how = "here" if is_here else "editable" if editable else "copy"
+        is_copy = not {{"site-packages", "dist-packages"}}.isdisjoint(path.split(os.sep))
+        is_here = not path or path.startswith(here + os.sep)
+        how = "copy" if is_copy else "here" if is_here else "editable"
         print("{MARK}", name, how, path, sep=chr(9))
     except Exception as problem:
         print("{MARK}", name, "here", "", sep=chr(9))
 """
 """Asks the interpreter where it would import from; imports nothing of the project. An environment in the
-checkout (`.venv`) is no part of the tree. `direct_url.json` is what an installer writes about where a package
-came from."""
+checkout (`.venv`) is no part of the tree. An editable install leads to a folder that no installer fills."""
 
 
 @dataclass(frozen=True, slots=True)

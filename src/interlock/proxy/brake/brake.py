@@ -269,13 +269,14 @@ class ProviderBrake:
     def look(self, provider: str, limit: float) -> ProviderNews:
         """See how things stand with a provider. `limit` was found by an earlier run; 0: none was."""
         desk = self._desk(provider)
-        if limit >= 1 and not desk.account.throttle.calls:
+        is_known = limit >= 1 and not desk.account.throttle.calls
+        if is_known:
             wall, now = int(limit) + 1, self.clock()
             desk.account.throttle.limit = CallLimit(limit, doubling=False, wall=wall, cut_at=now)
             desk.account.throttle.refused = 1  # in an earlier run
-            self._tell(desk)
-            self._teller.take_as_told(provider)
         self._tell(desk)
+        if is_known:
+            self._teller.take_as_told(provider)
         return self._teller.latest(provider)
 
     def found(self, provider: str, problem: str) -> None:
