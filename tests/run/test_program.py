@@ -60,8 +60,6 @@ def test_a_program_right_in_a_home_comes_alone(home: Path, tmp_path: Path) -> No
     """D11: else every agent could read the keys beside it."""
     agent = put(home / "agent.sh", "#!/bin/sh\n")
     assert folders_of(str(agent), "", tmp_path / "w") == (str(agent),)
-    put(tmp_path / "w/agent", link=agent)
-    assert folders_of("./agent", "", tmp_path / "w") == (str(agent),)
     (other := tmp_path / "other/.ssh").mkdir(parents=True)
     agent = put(other.parent / "agent.sh", "#!/bin/sh\n")
     assert folders_of(str(agent), "", tmp_path / "w") == (str(agent),)
@@ -79,3 +77,22 @@ def test_no_script_of_a_repository_names_a_key_as_its_interpreter(home: Path, tm
     assert folders_of("./agent.sh", "/usr/bin", tmp_path / "w") == ()
     (tmp_path / "w/key").symlink_to(home / ".ssh/key")
     assert folders_of("./key", "/usr/bin", tmp_path / "w") == ()
+
+
+def test_no_program_of_the_workspace_shows_a_folder_that_it_names(tmp_path: Path) -> None:
+    """D11: an agent writes its first line, or makes it a link, and the next attempt would see the folder."""
+    tool = put(tmp_path / "secret/bin/tool")
+    put(tmp_path / "w/script", f"#!{tool}\n")
+    put(tmp_path / "w/link", link=tool)
+    put(tmp_path / "w/twice", link=tmp_path / "w/link")
+    for program in ("./script", "./link", "./twice", f"{tmp_path}/w/x/../script"):
+        assert folders_of(program, "/usr/bin", tmp_path / "w") == ()
+        assert folders_of(program, f"{tmp_path}/w:/usr/bin", tmp_path / "w") == ()
+
+
+def test_a_script_of_the_workspace_finds_its_interpreter_on_path(tmp_path: Path) -> None:
+    tool = put(tmp_path / "tools/bin/tool")
+    put(tmp_path / "w/named", f"#!{tool}\n")
+    put(tmp_path / "w/searched", "#!/usr/bin/env tool\n")
+    for program in ("./named", "./searched"):
+        assert str(tool.parent) in folders_of(program, f"/usr/bin:{tool.parent}", tmp_path / "w")

@@ -2,8 +2,8 @@
 
 Programs live in the strangest places: a package of node below a project, a virtual environment whose python
 is in another folder. Only what the start needs is named, never a whole home: a program right in a folder that
-holds more than programs comes alone. That matters, as a repository says which program it is, and a script in
-it which interpreter.
+holds more than programs comes alone. A program in the workspace is an agent's own file and shows nothing:
+only an interpreter that the user has on PATH is looked up for it.
 """
 
 import os
@@ -49,9 +49,18 @@ def _chain(
     if not named.is_file() or not os.access(named, os.X_OK):
         return  # no program: a key, for all we know
     real = named.resolve()
+    is_agents_own = Path(os.path.normpath(named)).is_relative_to(directory)
+    if is_agents_own and not real.is_relative_to(directory.resolve()):
+        return  # a link that may lead anywhere
     yield named, real
-    if depth and (interpreter := _interpreter(real)):
+    interpreter = _interpreter(real) if depth else ""
+    if interpreter and not (is_agents_own and _is_off_path(interpreter, path)):
         yield from _chain(interpreter, path, directory, depth - 1)
+
+
+def _is_off_path(interpreter: str, path: str) -> bool:
+    """Tell if it is named by a path that the user's PATH does not find it by."""
+    return "/" in interpreter and shutil.which(Path(interpreter).name, path=path) != interpreter
 
 
 def _home_of(program: Path) -> tuple[Path, ...]:
