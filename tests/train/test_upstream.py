@@ -44,6 +44,11 @@ def test_a_red_check_is_tried_on_main_before_it_speaks_against_the_merge() -> No
     assert merge_step(state, with_checks(red, step, [GREEN]), None) == RefuseMerge(failed="make")
 
 
+def test_a_merge_whose_check_was_red_stays_out_if_the_tasks_with_checks_are_removed_meanwhile() -> None:
+    red = with_checks(FOUND, CheckMerge(("make",), 7, TREE), [RED])
+    assert merge_step(project(), red, None) == RefuseMerge(failed="make")
+
+
 def test_a_conflict_is_refused_and_the_same_two_commits_are_left_alone_then() -> None:
     state, conflict = project("make"), replace(FOUND, built=Merge(None, ("a.txt",)))
     assert merge_step(state, conflict, None) == RefuseMerge(("a.txt",))

@@ -67,7 +67,9 @@ def merge_step(
     specs = [task.spec for task in all_tasks(state)]
     commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
     if not commands:
-        return LandMerge(tree)
+        # The tasks that had checks may have been removed after their checks ran on the merge.
+        failed = next((check.command for check in merge.merged or () if not check.passed), "")
+        return RefuseMerge(failed=failed) if failed else LandMerge(tree)
     seconds = max(spec.check_seconds for spec in specs)
     if merge.merged is None:
         return CheckMerge(commands, seconds, tree)
