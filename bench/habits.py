@@ -9,8 +9,8 @@ from bench.graphs import AREAS
 from bench.table import Row, Watch
 from interlock.engine.estimates import estimated
 from interlock.events import facts as f
-from interlock.events.parts import Work
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Work
 from interlock.learn.footprints import Footprints
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.task import Commit, Task

@@ -19,7 +19,7 @@ from typing import Any
 
 from bench.scratch import IDENTITY, scratch_repository
 from bench.table import Row
-from interlock.events.state import LessonState
+from interlock.events.state_parts import LessonState
 from interlock.learn.lessons import HOLD_OUT, MOST_HELD_OUT
 from interlock.learn.usefulness import is_better, useless
 from interlock.model.lesson import Lesson

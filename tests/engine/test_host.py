@@ -11,7 +11,7 @@ from interlock.engine.host import (
     host_step,
     safe_most,
 )
-from interlock.events.state import Limit
+from interlock.events.state_parts import Limit
 from interlock.learn.clutch import Brake
 from interlock.model.reason import Reason, Why
 

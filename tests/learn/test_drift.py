@@ -1,7 +1,7 @@
 """What tasks edited beside what was expected of them (D3)."""
 
-from interlock.events.parts import Work
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Work
 from interlock.learn.drift import Drift, drift_of, drifts
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.task import Agent, Commit, Task, TaskId

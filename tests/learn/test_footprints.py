@@ -2,8 +2,8 @@
 
 import pytest
 
-from interlock.events.parts import Work
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Work
 from interlock.learn.footprints import LISTED_MOST, Footprints
 from interlock.model.forecast import Chance
 from interlock.model.history import BranchHistory, PastCommit

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.snapshot import pack, unpack
-from interlock.events.state import LessonState, State, TaskState
+from interlock.events.state import State, TaskState
+from interlock.events.state_parts import LessonState
 from interlock.learn.fixes import Fix
 from interlock.learn.lessons import FIRST_TRIALS, MOST_OFFERED, lesson_of, offer, worth_learning
 from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse, retirements, useless

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from interlock.engine.slots import RoleSlots, Slots
-from interlock.events.state import Provider, State
+from interlock.events.state import State
+from interlock.events.state_parts import Provider
 from interlock.model.pool import PoolFigures, missed
 from interlock.ui.queries.metrics import MOST_LABELS, exposition
 from tests.engine.scratch import WAIT, Scratch

@@ -17,7 +17,8 @@ from interlock.events.facts import (
     TaskCancelled,
 )
 from interlock.events.fold import apply
-from interlock.events.state import RunState, State
+from interlock.events.state import State
+from interlock.events.state_parts import RunState
 from interlock.model.claim import CONTROLLER, Claim, Held, task_resource
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit, TaskId, Tree

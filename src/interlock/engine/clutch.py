@@ -18,7 +18,8 @@ from interlock.engine.host import READ_SECONDS, Host, HostReading, Load, host_st
 from interlock.engine.options import Options
 from interlock.engine.slots import agents_at_work
 from interlock.events import facts as f
-from interlock.events.state import Limit, Provider, State
+from interlock.events.state import State
+from interlock.events.state_parts import Limit, Provider
 from interlock.events.tallies import Goodput
 from interlock.learn.clutch import Advice, Arm, Brake, CurrentLimit, Past, arms, beginning, next_step, outlook
 from interlock.model.provider import is_account

@@ -20,8 +20,8 @@ from interlock.engine.screen import screened
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
-from interlock.events.parts import Candidate, Work
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Candidate, Work
 from interlock.learn.drift import expected_paths
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh

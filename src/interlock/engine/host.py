@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from interlock.events.state import Limit
+from interlock.events.state_parts import Limit
 from interlock.learn.clutch import Advice, Brake
 from interlock.model.reason import Reason, Why
 

@@ -8,7 +8,7 @@ from interlock.engine.env import Env
 from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
-from interlock.events.parts import Work
+from interlock.events.task_parts import Work
 from interlock.git.protocol import DIFF_BYTES
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip

@@ -10,8 +10,8 @@ from interlock.engine.env import Env
 from interlock.engine.quote import quoted
 from interlock.engine.template import has_place
 from interlock.events import facts as f
-from interlock.events.parts import Failure
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Failure
 from interlock.learn.fixes import Fix, difference
 from interlock.learn.lessons import Offer, lesson_of, offer, worth_learning
 from interlock.learn.usefulness import retirements

@@ -11,8 +11,8 @@ from interlock.engine.lessons import told as lesson_part
 from interlock.engine.quote import fit, one_line, quoted
 from interlock.engine.scope_words import scope_text
 from interlock.engine.template import fill
-from interlock.events.parts import Failure
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Failure
 from interlock.git.protocol import Repository
 from interlock.model.errors import InterlockError
 from interlock.model.failure_words import failure_text

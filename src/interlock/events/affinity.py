@@ -2,7 +2,8 @@
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.events.state import State, TaskState, Warm
+from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Warm
 
 STORIES_KEPT = 64
 """Many more than are worked on at once."""

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
-from interlock.events.state import Limit, State
+from interlock.events.state import State
+from interlock.events.state_parts import Limit
 from interlock.events.tallies import MOST_AGENTS
 from interlock.model.outcome import ErrorClass
 from interlock.model.task import TaskId

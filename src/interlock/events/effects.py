@@ -10,9 +10,9 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.asked import Permission, Question
 from interlock.events.baselines import kept
-from interlock.events.parts import Candidate, Failure, Opened, Work
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Candidate, Failure, Opened, Work
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, Resume
 from interlock.model.reason import Reason, Why, said

@@ -1,9 +1,9 @@
 """Evidence: results of canaries, and the grade of a change that passed its checks."""
 
 from interlock.events import facts as f
-from interlock.events.parts import Candidate
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Candidate
 from interlock.model.canary import CanaryResult, canary_key
 from interlock.model.evidence import Evidence, weigh
 from interlock.model.task import Task, TaskId

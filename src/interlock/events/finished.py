@@ -14,8 +14,8 @@ from itertools import chain, islice
 
 import msgspec
 
-from interlock.events.parts import Finished
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Finished
 from interlock.model.task import Commit, TaskId
 
 OF_RUN = 10

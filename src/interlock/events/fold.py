@@ -24,9 +24,10 @@ from interlock.events.finished import forget_needs, leave, recall, remember_need
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.pairing import observe
-from interlock.events.parts import Queue
 from interlock.events.record import Recorded, Unreadable
-from interlock.events.state import RunState, State, TaskState
+from interlock.events.state import State, TaskState
+from interlock.events.state_parts import RunState
+from interlock.events.task_parts import Queue
 from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded

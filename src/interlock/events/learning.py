@@ -9,7 +9,8 @@ from interlock.events.asked import ScopeRequest
 from interlock.events.clutch import clutch_decided
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
-from interlock.events.state import LessonState, Measured, Provider, State, TaskState
+from interlock.events.state import State, TaskState
+from interlock.events.state_parts import LessonState, Measured, Provider
 from interlock.model.outcome import OWN_FAULTS
 from interlock.model.reason import said
 from interlock.model.task import TaskId

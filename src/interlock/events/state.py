@@ -8,94 +8,21 @@ from dataclasses import dataclass, field
 from interlock.events.asked import Question
 from interlock.events.lifecycle import Stage
 from interlock.events.overlaps import Overlaps
-from interlock.events.parts import Change, Finished, Queue, Session, Spent, Talk, Trouble
 from interlock.events.record import GENESIS
+from interlock.events.state_parts import Finished, LessonState, Limit, Measured, Provider, RunState, Warm
 from interlock.events.tallies import Tallies
+from interlock.events.task_parts import Change, Queue, Session, Spent, Talk, Trouble
 from interlock.events.versions import Unknown
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
-from interlock.model.lesson import Lesson
 from interlock.model.outcome import Baseline
-from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
 from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
 from interlock.model.usage import Usage
 
 OTHER = "other"
 """The category of a task that has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The last limit of the clutch on agents at work at once on one kind of work."""
-
-    limit: int
-    brake: str
-    why: Reason | None
-    time: float
-    evidence: dict[str, float] = field(default_factory=dict)
-    goodput: int = 0
-    """The number that the goodput brake alone allows; 0: it was not asked."""
-    until: float = 0.0
-    """End of a limit of 0."""
-    landed: int = 0
-    """Landings with all agents at work, since that number is being tried."""
-    troubled: int = 0
-    """Conflicts and red checks with all agents at work."""
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A model server or credential, as its brake said last."""
-
-    limit: float
-    why: Reason | None
-    until: float
-    time: float
-    calls: int = 0
-    """Over all runs."""
-    refused: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Warm:
-    """The last agent that worked on a story."""
-
-    task: TaskId
-    agent: str
-    time: float
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The pool's figures, as a run wrote them down last."""
-
-    run: str
-    time: float
-    figures: PoolFigures
-
-
-@dataclass(slots=True)
-class LessonState:
-    """A lesson, and how attempts fared with it and without."""
-
-    lesson: Lesson
-    learned: int = 1
-    """Number of landings that have shown it."""
-    shown_by: tuple[Commit, ...] = ()
-    """The last of these landings."""
-    with_tried: float = 0.0
-    with_landed: float = 0.0
-    without_tried: float = 0.0
-    without_landed: float = 0.0
-    retired: Reason | None = None
-    """The reason why it is no longer offered."""
-
-    @property
-    def is_trusted(self) -> bool:
-        """A person wrote it, or most attempts with it have landed."""
-        return bool(self.lesson.author) or 2 * self.with_landed > self.with_tried
 
 
 @dataclass(slots=True)
@@ -182,30 +109,6 @@ class TaskState:
         if self.change.candidate is None or self.stage is Stage.DONE:
             return False
         return self.is_over or self.phase.kind is not PhaseKind.LAND
-
-
-@dataclass(slots=True)
-class RunState:
-    """The loop that is (or was last) in charge."""
-
-    run: str
-    holder: str
-    generation: int
-    limit: int
-    selection: frozenset[TaskId] | None
-    started: float
-    stopping: bool = False
-    stop_agents: bool = False
-    ended: float | None = None
-    ended_why: Reason | None = None
-    sandbox: str = ""
-    slots: dict[str, int] = field(default_factory=dict)
-    """The most agents of each role at once."""
-    brake: Limit | None = None
-    """The last limit of the clutch on all agents together."""
-    lane_depth: int = 1
-    environment: str = ""
-    """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
 
 
 @dataclass(slots=True, repr=False)  # asyncio prints the result of a command to itself: megabytes

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from interlock.events.parts import Candidate, Failure
-from interlock.events.state import LessonState, State, TaskState
+from interlock.events.state import State, TaskState
+from interlock.events.state_parts import LessonState
+from interlock.events.task_parts import Candidate, Failure
 from interlock.learn.fixes import Fix
 from interlock.learn.usefulness import is_better
 from interlock.model.failure import symptom

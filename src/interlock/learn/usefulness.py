@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from math import erf, sqrt
 
 from interlock.events.facts import LessonRetired
-from interlock.events.state import LessonState, State
+from interlock.events.state import State
+from interlock.events.state_parts import LessonState
 from interlock.model.reason import Reason, Value, Why
 
 MOST_ACTIVE = 200

@@ -7,7 +7,8 @@ shuts one line, so it costs nothing for each task.
 
 import math
 
-from interlock.events.state import Limit, State
+from interlock.events.state import State
+from interlock.events.state_parts import Limit
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
 from interlock.schedule.holds import SEVERAL, Demand, DemandKind

@@ -25,8 +25,8 @@ from collections.abc import Container, Iterator, Sequence
 from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
-from interlock.events.parts import Candidate
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Candidate
 from interlock.model.reason import Reason, Why
 from interlock.model.steering import steering
 from interlock.model.step import Start

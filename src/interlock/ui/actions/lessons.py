@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from interlock.events.facts import LessonLearned, LessonRetired
-from interlock.events.state import LessonState
+from interlock.events.state_parts import LessonState
 from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
 from interlock.model.reason import Reason, Why

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from interlock.events.finished import recall_all
-from interlock.events.state import LessonState, State
+from interlock.events.state import State
+from interlock.events.state_parts import LessonState
 from interlock.learn.errors import Errors, FailureGroup
 from interlock.learn.usefulness import figures, is_better
 from interlock.model.lesson import Lesson

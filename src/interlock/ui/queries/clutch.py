@@ -6,7 +6,7 @@ from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.host import HostReading
 from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
-from interlock.events.state import Limit, Provider
+from interlock.events.state_parts import Limit, Provider
 from interlock.model.reason import Reason
 from interlock.ui.reading import Reading
 

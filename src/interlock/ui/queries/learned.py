@@ -3,7 +3,8 @@
 from typing import TypeVar
 
 from interlock.events.lifecycle import Stage
-from interlock.events.state import LessonState, State
+from interlock.events.state import State
+from interlock.events.state_parts import LessonState
 from interlock.learn.errors import FailureGroup
 from interlock.learn.usefulness import is_better
 from interlock.model.errors import UsageError

@@ -1,7 +1,6 @@
 """The parts of a task's state, one for each side of its life. Only `fold` writes to them."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.tallies import Shift
@@ -175,15 +174,3 @@ class Spent:
     """The last attempt that is counted there."""
     busy_seconds: float = 0.0
     """Time that agents have spent on it."""
-
-
-class Finished(NamedTuple):
-    """A task that was done long ago."""
-
-    accepted: int
-    """Its place in the list of tasks (`TaskState.accepted`)."""
-    commit: Commit
-    """The commit that landed; empty: it was found done."""
-    branch: str
-    packed: bytes
-    """All of its `TaskState`."""
