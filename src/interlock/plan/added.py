@@ -11,7 +11,7 @@ from interlock.model.errors import UsageError
 from interlock.model.nearest import suggest
 from interlock.model.task import Task, TaskId
 from interlock.plan.accept import accept
-from interlock.plan.cycles import cycles
+from interlock.plan.cycles import find_cycle
 from interlock.plan.problem import GraphProblems, Notes
 from interlock.plan.schema import MAX_TASKS
 from interlock.plan.yaml_text import read, split_lines
@@ -48,10 +48,10 @@ def added(wish: Wish, file: str, needs: Mapping[TaskId, Sequence[TaskId]]) -> Ta
             raise UsageError(f"unknown task `{name}`", hint)
     task = replace(task, needs=tuple(dict.fromkeys(map(TaskId, wish.needs))))
     wanted = {str(name): others for name, others in needs.items()}
-    for circle in cycles(wanted | {str(task.id): task.needs}):
-        if task.id in circle:
-            drawn = " -> ".join([*circle, circle[0]])
-            raise UsageError(f"the needs form a cycle: {drawn}", "leave one of these needs out")
+    circle = find_cycle(wanted | {str(task.id): task.needs})
+    if task.id in circle:
+        drawn = " -> ".join([*circle, circle[0]])
+        raise UsageError(f"the needs form a cycle: {drawn}", "leave one of these needs out")
     return task
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from interlock.model.globs import is_literal
 from interlock.model.kinds import KINDS
 from interlock.model.nearest import suggest
-from interlock.plan.cycles import cycles
+from interlock.plan.cycles import find_cycle
 from interlock.plan.files import FileIndex
 from interlock.plan.problem import Notes
 from interlock.plan.schema import GraphPart, TaskPart
@@ -25,7 +25,7 @@ def note_all(part: GraphPart, document: Document, notes: Notes, files: Collectio
     note_staff(part, document.places, notes)
     _note_kinds(part, written.places, notes)
     _note_needs(part, written, notes)
-    _note_cycles(part, written, notes)
+    _note_cycle(part, written, notes)
     if not part.tasks and not written.tasks:
         notes.warn(written.places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
     if files is not None:
@@ -83,8 +83,8 @@ def _needs(tasks: Iterable[tuple[str, TaskPart]]) -> Iterator[tuple[str, int, st
     return ((id, position, need) for id, task in tasks for position, need in enumerate(task.needs))
 
 
-def _note_cycles(part: GraphPart, written: _Written, notes: Notes) -> None:
-    for cycle in cycles({id: task.needs for id, task in part.tasks.items()}):
+def _note_cycle(part: GraphPart, written: _Written, notes: Notes) -> None:
+    if cycle := find_cycle({id: task.needs for id, task in part.tasks.items()}):
         position = part.tasks[cycle[0]].needs.index(cycle[1])
         place = written.places.of(("tasks", cycle[0], "needs", position))
         notes.add(place, f"the needs form a cycle: {_drawn(cycle)}", "remove one of these needs")
