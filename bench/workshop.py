@@ -15,7 +15,7 @@ from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.record import seal
 from interlock.events.state import State, TaskState
-from interlock.learn.clutch import PRICES
+from interlock.learn.clutch import PRICE
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, PhaseKind, Task, TaskId, Tree
@@ -40,7 +40,7 @@ class Curve:
     def value(self, agents: float) -> float:
         """Landed an hour less the price of the agents, as `learn.clutch` has it."""
         alone = 3_600 / SECONDS * self.lands(1) / self.slows(1)
-        return agents * (3_600 / SECONDS * self.lands(agents) / self.slows(agents) - PRICES["hour"] * alone)
+        return agents * (3_600 / SECONDS * self.lands(agents) / self.slows(agents) - PRICE * alone)
 
     @property
     def best(self) -> int:
@@ -74,7 +74,7 @@ class Result:
 
     def value(self, curve: Curve) -> float:
         alone = 3_600 / SECONDS * curve.lands(1) / curve.slows(1)
-        return (self.landed - PRICES["hour"] * alone * self.agent_hours) / self.hours
+        return (self.landed - PRICE * alone * self.agent_hours) / self.hours
 
 
 class Workshop:

@@ -63,7 +63,7 @@ def test_a_line_feed_in_the_name_of_a_file_begins_no_line(scratch: Scratch) -> N
     scratch.graph("  t: {goal: t, done_when: test -d agents -o -d .}\n", agent)
     said = scratch.interlock("run")
     named = f"a\\n{FORGED}\\nz/conftest.py"
-    for text in (said, *(scratch.interlock(command, "t") for command in ("show", "explain", "footprints"))):
+    for text in (said, *(scratch.interlock(command, "t") for command in ("show", "explain"))):
         assert not [line for line in text.splitlines() if line.startswith(FORGED)]
     assert named in scratch.interlock("show", "t")
     assert named in scratch.interlock("explain", "t")

@@ -33,7 +33,7 @@ def started(scratch: Scratch) -> list[str]:
 
 
 def footprints(scratch: Scratch, task: str) -> dict[str, Any]:  # Any: parsed JSON
-    found: dict[str, Any] = json.loads(scratch.interlock("footprints", task, "--json"))["tasks"][0]
+    found: dict[str, Any] = json.loads(scratch.interlock("show", task, "--json"))
     return found
 
 
@@ -51,7 +51,7 @@ def test_tasks_that_would_meet_in_a_companion_are_not_started_together_when_anot
     scratch.interlock("run", "--max-parallel", "2")
     assert set(scratch.states().values()) == {"done"}
     assert set(started(scratch)[:2]) == first
-    found = {chance["path"]: chance for chance in footprints(scratch, "q")["forecast"]}
+    found = {chance["path"]: chance for chance in footprints(scratch, "q")["forecast"]["footprint"]}
     assert found[of_b]["source"] == "companion"
     assert found[of_b]["why"]["text"] == "changes with b/code.py in 4 of 4 commits"
 
@@ -60,7 +60,7 @@ def test_what_a_task_declares_is_all_that_is_expected_of_it(scratch: Scratch) ->
     habits(scratch, {"a": "CHANGES"})
     scratch.graph("  p: {goal: Change a/code.py, touches: [a/code.py]}\n")
     scratch.interlock("run")
-    assert [chance["path"] for chance in footprints(scratch, "p")["forecast"]] == ["a/code.py"]
+    assert [chance["path"] for chance in footprints(scratch, "p")["forecast"]["footprint"]] == ["a/code.py"]
 
 
 def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> None:
@@ -73,17 +73,12 @@ def test_what_nobody_expected_is_drift_and_the_run_says_so(scratch: Scratch) -> 
     assert "footprint 0 of 4 edited files expected" in scratch.interlock("show", "t")
 
 
-def test_of_a_task_of_which_nothing_was_known_it_is_shown_what_it_edited(scratch: Scratch) -> None:
-    scratch.graph("  t: {goal: T}\n  u: {goal: U, needs: [t]}\n")
-    scratch.interlock("run", "--only", "t")
-    assert "no paths were expected\n    edited  t.txt" in scratch.interlock("footprints", "t")
-    assert "no expected paths" in scratch.interlock("footprints", "u")
-
-
 def test_a_task_that_kept_to_its_forecast_is_no_news(scratch: Scratch) -> None:
     scratch.graph("  t: {goal: T, touches: [t.txt]}\n")
     assert "footprints:" not in scratch.interlock("run")
-    assert "t  1 of 1 edited file expected, 1 of 1 expected path edited" in scratch.interlock("footprints")
+    said = scratch.interlock("show", "t")
+    assert "footprint 1 of 1 edited file expected, 1 of 1 expected path edited" in said
+    assert "expected   90%  t.txt  declared: the task says so" in said
 
 
 def test_an_agent_asks_for_a_file_in_a_line_and_others_are_kept_from_it(scratch: Scratch, gate: Path) -> None:

@@ -53,7 +53,7 @@ def worked_out(state: State, rows: list[Recorded], now: float) -> None:
     made: list[f.Fact] = [*Clutch(IdleHost(), Options(auto=True)).ask(state, now), *retirements(state)]
     made += [f.TaskEstimated(name, forecast) for name, forecast in _forecasts(state)]
     assert all(decode(*encode(fact)) for fact in made)
-    list(category_views(state, "hour"))
+    list(category_views(state))
     remaining_seconds(state, now)
     foresee(planned(state, []), Terms(now, 2))
     drifts(state.tasks.values())

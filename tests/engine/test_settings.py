@@ -118,7 +118,7 @@ def test_a_broken_pyproject_is_left_to_its_own_tools(tmp_path: Path, home: dict[
         ("stale_after", "soon"),
         ("stale_after", "-5m"),
         ("stale_after", "inf"),
-        ("color", "green"),
+        ("notify", "green"),
         ("log_limit_bytes", "1"),
         ("keep_trash_days", "-1"),
     ],

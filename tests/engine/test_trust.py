@@ -157,7 +157,7 @@ def test_an_agreement_holds_for_exactly_these_values(clone: Clone) -> None:
     assert "private note" in clone.heard
     assert "dot env secret" in clone.heard
 
-    assert "pass_env" in clone.here("trust", "--list")
+    assert "pass_env" in clone.here("trust")
     clone.write(interlock__toml=settings.replace('"MY_TOKEN"', '"MY_TOKEN", "HOME"'))
     said = clone.here("run", code=7)
     assert "pass_env" in said

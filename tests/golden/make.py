@@ -131,7 +131,6 @@ def main(target: Path) -> None:
             scene.graph(FIRST + ONCE, agent)
             scene.do("interlock", "run", "--max-parallel", "2", "--no-input", check=False)
         for command in (
-            "lessons add 'Write ok into every file.'",
             "cancel cancelled -m 'not wanted'",
             "say asks 'Look at first.ok.'",
             "pause waits",

@@ -130,12 +130,6 @@ def test_a_step_that_failed_is_not_taken_again_until_its_evidence_has_faded() ->
     assert next_step(faded, CurrentLimit(4, landed=40, troubled=2)) is not None
 
 
-def test_the_last_agent_must_earn_more_where_money_counts() -> None:
-    numbers = past(w1=seen(40), w4=seen(60, 20), w8=seen(80, 70))
-    by = {per: max(arms(numbers, 8, per).values(), key=lambda arm: arm.value) for per in ("hour", "dollar")}
-    assert by["dollar"].agents < by["hour"].agents
-
-
 def test_what_would_change_it_is_said_in_landings() -> None:
     said = outlook(past(w3=seen(1)), CurrentLimit(3, landed=1))
     assert said == Reason(Why.OPENS_AFTER, {"agents": 4, "landings": 2, "at_work": 3})

@@ -168,15 +168,3 @@ def test_a_login_is_used_if_asked_for_and_what_that_exposes_is_said(lab: Lab, pr
 def test_a_local_model_server_that_answers_is_well(lab: Lab, programs: Path, model: RunningModel) -> None:
     row = doctor(lab, f"{{use: built-in, url: '{model.url()}', model: tiny}}")
     assert (row["health"], row["fix"]) == ("ok", "")
-
-
-def test_hooks_lists_the_moments_and_whose_word_counts(lab: Lab) -> None:
-    """W13."""
-    rows = {row["moment"]: row for row in lab.run("hooks", "--json").json}
-    claude = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "claude-code")
-    codex = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "codex")
-    own = next(one for one in rows["PreToolUse"]["agents"] if one["agent"] == "built-in")
-    assert (claude["how"], claude["can_block"]) == ("native", True)
-    assert (own["how"], own["can_block"]) == ("native", True)
-    assert (codex["how"], codex["can_block"]) == ("observed", False)
-    assert "PreToolUse" in lab.run("hooks").out

@@ -26,7 +26,7 @@ ARGUMENTS = {
     "unpause": ["t"],
     "what-if": ["--max-parallel", "2"],
     "workspace": ["list"],
-    "completion": ["bash"],
+    "completion": ["show", "bash"],
     "config": ["show"],
 }
 BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}

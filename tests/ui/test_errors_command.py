@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.events.facts import LessonLearned, PhaseFailed, RunStarted, TaskFailed, TaskRetried
+from interlock.events.facts import LessonLearned, PhaseFailed, TaskFailed, TaskRetried
 from interlock.model.claim import task_resource
 from interlock.model.failure import symptom
 from interlock.model.lesson import Lesson
@@ -107,12 +107,6 @@ def test_waiting_for_a_model_is_one_line_for_its_provider_and_over_when_work_goe
     fail(lab, "a", "fatal: no such table", attempt=3)
     waits = [one for one in lab.run("errors", "--json").json if one["error"] == "wait"]
     assert (waits[0]["open"], waits[0]["past_it"]) == (["b"], ["a continued by itself"])
-
-
-def test_the_last_run_can_be_looked_at_alone(failing: Lab) -> None:
-    failing.write(RunStarted("r2", "h", 2, 1))
-    assert failing.run("errors", "--run", "--json").json == []
-    assert len(failing.run("errors", "--json").json) == 2
 
 
 def test_without_a_failure_it_says_so(lab: Lab) -> None:

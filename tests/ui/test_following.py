@@ -68,12 +68,10 @@ def test_the_status_is_watched_as_documents(lab: Lab) -> None:
         assert json.loads(line(process))["paused"] is True
 
 
-def test_the_status_is_watched_as_sentences_in_a_pipe(lab: Lab) -> None:
+def test_in_a_pipe_the_status_is_watched_as_documents_only(lab: Lab) -> None:
     lab.accept(task("a"))
-    with following(lab, "status", "-w") as process:
-        assert line(process).startswith("1 waiting")
-        lab.write(Paused(None, "lunch"))
-        assert "project: paused: lunch" in line(process)
+    refused = lab.run("status", "-w")
+    assert (refused.code, "interlock events -f" in refused.err) == (2, True)
 
 
 def test_wait_ends_when_the_run_does(lab: Lab) -> None:

@@ -136,23 +136,21 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("stream", "environ", "flag", "setting", "wanted"),
+    ("stream", "environ", "flag", "wanted"),
     [
-        (Terminal(), {}, False, "auto", True),
-        (io.StringIO(), {}, False, "auto", False),
-        (Terminal(), {"NO_COLOR": "1"}, False, "always", False),
-        (Terminal(), {"NO_COLOR": ""}, False, "auto", True),
-        (Terminal(), {"TERM": "dumb"}, False, "auto", False),
-        (io.StringIO(), {"FORCE_COLOR": "1"}, False, "never", True),
-        (Terminal(), {"FORCE_COLOR": "1"}, True, "always", False),
-        (io.StringIO(), {}, False, "always", True),
-        (Terminal(), {}, False, "never", False),
+        (Terminal(), {}, False, True),
+        (io.StringIO(), {}, False, False),
+        (Terminal(), {"NO_COLOR": "1"}, False, False),
+        (Terminal(), {"NO_COLOR": ""}, False, True),
+        (Terminal(), {"TERM": "dumb"}, False, False),
+        (io.StringIO(), {"FORCE_COLOR": "1"}, False, True),
+        (Terminal(), {"FORCE_COLOR": "1"}, True, False),
     ],
 )
-def test_colour_follows_the_flag_then_the_variables_then_the_setting(
-    stream: io.StringIO, environ: dict[str, str], flag: bool, setting: str, wanted: bool
+def test_colour_follows_the_flag_then_the_variables(
+    stream: io.StringIO, environ: dict[str, str], flag: bool, wanted: bool
 ) -> None:
-    assert wants_color(stream, flag, environ, setting) is wanted
+    assert wants_color(stream, flag, environ) is wanted
 
 
 def test_forced_colour_reaches_the_output(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +190,7 @@ def test_the_version_is_printed_and_the_module_is_the_command(repository: Path) 
 
 def test_completion_is_a_script_for_each_shell(lab: Lab) -> None:
     for shell in ("bash", "zsh", "fish"):
-        assert "_INTERLOCK_COMPLETE" in lab.run("completion", shell).out
+        assert "_INTERLOCK_COMPLETE" in lab.run("completion", "show", shell).out
 
 
 @pytest.mark.slow

@@ -22,12 +22,12 @@ pytestmark = pytest.mark.slow
 ROWS = 400
 ROW = ("seq", "time", "actor", "kind", "body", "hash")
 LOOKS = (
-    *("status", "status --json", "doctor", "agents", "clutch", "errors", "lessons", "slots", "inbox"),
-    *("metrics", "replay", "what-if --max-parallel 2", "plan", "plan --estimate", "events", "footprints"),
-    *("gc", "show a", "explain a", "explain b", "prompt a", "logs a", "diff a", "show b", "footprints a"),
-    *("replay 1", "wait --timeout 0", "config", "hooks"),
+    *("status", "status --json", "doctor", "agents", "clutch", "errors", "lessons", "inbox"),
+    *("replay", "what-if --max-parallel 2", "plan", "plan --estimate", "events"),
+    *("gc", "show a", "explain a", "explain b", "prompt a", "logs a", "diff a", "show b"),
+    *("replay 1", "wait --timeout 0", "config"),
 )
-AS_JSON = ("agents", "errors", "events", "show a", "explain a", "prompt a", "inbox", "plan", "metrics")
+AS_JSON = ("agents", "errors", "events", "show a", "explain a", "prompt a", "inbox", "plan")
 ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys, and what turns the direction of writing."""
 EXACT = ("prompt a", "logs a", "diff a")

@@ -57,37 +57,23 @@ def test_one_lesson_is_shown_in_full_without_what_a_terminal_would_obey(taught: 
     assert "from      a: attempt 1 failed, attempt 2 landed as cccccccccccc" in said
     assert "symptom   error: strict must be set" in said
     assert "  +strict = yes" in said
-    assert "next: interlock lessons retire 4f1c09ab" in said
+    assert "next: interlock lessons 4f1c09ab --retire" in said
     assert taught.run("lessons", "4f1c", "--json").json["from"]["attempt"] == 2
 
 
 def test_a_person_takes_a_lesson_away(taught: Lab) -> None:
-    assert "no attempt gets 4f1c09ab any more" in taught.run("lessons", "retire", "4f1c", "-m", "old").out
+    assert "no attempt gets 4f1c09ab any more" in taught.run("lessons", "4f1c", "--retire", "-m", "old").out
     assert taught.facts()[-1] == LessonRetired("4f1c09ab", "old")
     left = taught.run("lessons")
     assert (left.out, "1 more lesson retired: interlock lessons --all" in left.err) == ("", True)
     assert "retired" in taught.run("lessons", "--all").out
-    again = taught.run("lessons", "retire", "4f1c")
+    again = taught.run("lessons", "4f1c", "--retire")
     assert (again.code, "retired already" in again.err) == (2, True)
 
 
-def test_a_person_adds_one_and_can_bring_it_back(lab: Lab) -> None:
-    said = lab.run("lessons", "add", "--category", "api", "--path", "src/**", "Use the reset flag").out
-    name = said.split(":")[0]
-    assert "every attempt of api tasks in src/** gets it from now on" in said
-    lab.run("lessons", "retire", name)
-    lab.run("lessons", "add", "--category", "api", "--path", "src/**", "Use the reset flag")
-    found = lab.run("lessons", name, "--json").json
-    assert (found["state"], found["text"]) == ("in use", "Use the reset flag")
-    assert "@" in found["from"]["author"]
-
-
-def test_a_secret_in_a_persons_words_is_not_kept(lab: Lab) -> None:
-    lab.run("lessons", "add", "log in with ghp_" + "a" * 36)
-    assert "[redacted]" in lab.run("lessons").out
-
-
 def test_what_is_no_lesson_is_an_error_with_the_next_command(lab: Lab) -> None:
-    unknown = lab.run("lessons", "zzz")
-    assert (unknown.code, "interlock lessons --all" in unknown.err) == (2, True)
+    for words in (("zzz",), ("zzz", "--retire")):
+        unknown = lab.run("lessons", *words)
+        assert (unknown.code, "interlock lessons --all" in unknown.err) == (2, True)
+    assert lab.run("lessons", "--retire").code == 2
     assert "no lessons yet" in lab.run("lessons").err

@@ -105,15 +105,15 @@ class CategoryView:
     outlook: Reason | None
 
 
-def category_views(state: State, per: str) -> Iterator[CategoryView]:
+def category_views(state: State) -> Iterator[CategoryView]:
     """Every kind of work that the clutch has decided about."""
     most = state.run.limit if state.run else 1
     for category, limit in sorted(state.clutch.items()):
         gauge = state.tallies.gauges.get(category)
         at_work, queued = (gauge.at_work, gauge.queued) if gauge else (0, 0)
         past, tried = past_of(state, category), max(1, limit.goodput)
-        around = [arm for w, arm in arms(past, tried + 1, per).items() if abs(w - tried) <= 1]
-        says = outlook(past, standing_of(state, category, limit, most), per) if limit.goodput else None
+        around = [arm for w, arm in arms(past, tried + 1).items() if abs(w - tried) <= 1]
+        says = outlook(past, standing_of(state, category, limit, most)) if limit.goodput else None
         yield CategoryView(category, limit, at_work, queued, tuple(around), says)
 
 
@@ -150,10 +150,10 @@ def provider_places(name: str, provider: Provider, most: int, now: float) -> tup
 def _for_category(state: State, category: str, options: Options) -> f.ClutchDecided | None:
     limit, past = state.clutch.get(category), past_of(state, category)
     if limit is None or not limit.goodput:
-        first = beginning(past, options.max_parallel, options.clutch_per, options.cold_start)
+        first = beginning(past, options.max_parallel, options.cold_start)
         return _decided(past, first, options)
     standing = standing_of(state, category, limit, options.max_parallel)
-    step = next_step(past, standing, options.clutch_per) or _as_before(limit, options.max_parallel)
+    step = next_step(past, standing) or _as_before(limit, options.max_parallel)
     return _decided(past, step, options) if step else None
 
 
@@ -166,7 +166,7 @@ def _as_before(limit: Limit, most: int) -> Advice | None:
 
 def _decided(past: Past, step: Advice, options: Options) -> f.ClutchDecided:
     agents, most = step.agents, options.max_parallel
-    known = arms(past, agents + 1, options.clutch_per)
+    known = arms(past, agents + 1)
     figures = {
         f"landed_per_hour_at_{w}": round(known[w].landed_per_hour, 2)
         for w in (agents - 1, agents, agents + 1)

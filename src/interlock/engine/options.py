@@ -17,8 +17,6 @@ class Options:
     """Below that the goodput brake of the clutch says how many may on each kind of work."""
     cold_start: int = 1
     """Then: how many on a kind of work without any history here."""
-    clutch_per: str = "hour"
-    """Goal of the clutch: landed changes per `hour`, or per `dollar`."""
     limit_why: Reason | None = None
     """The origin of that number."""
     selection: tuple[TaskId, ...] | None = None

@@ -34,7 +34,7 @@ LOG_FILE = "log.db"
 LOG_KEYS = ("store", "project_name")
 PREFIX = "INTERLOCK_"
 LISTING = "`interlock config show` lists every setting"
-FORMER = frozenset({"share_experience", "strict_scope"})
+FORMER = frozenset({"clutch_per", "color", "share_experience", "strict_scope"})
 """Settings of earlier versions. They may stay in a file and change nothing."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -50,8 +50,6 @@ class Settings:
     max_parallel: int | Literal["auto"] = 3
     """The most agents that work at once. With 1, tasks run one after the other. `auto`: the clutch chooses
     the number for each kind of work. If it is not set: 3, and `auto` once a run has landed a change."""
-    clutch_per: Literal["hour", "dollar"] = "hour"
-    """The goal by which the clutch chooses the number of agents: landed changes per hour, or per dollar."""
     host_brake: bool = True
     """Start no agent while the machine is short of memory; with `auto`, of processors too."""
     slots: dict[str, int] = field(default_factory=dict)
@@ -139,8 +137,6 @@ class Settings:
     """The longest wait of a call for its turn. After it the agent program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
-    color: Literal["auto", "always", "never"] = "auto"
-    """Colour in the terminal. `NO_COLOR`, `FORCE_COLOR` and `--no-color` are stronger."""
     notify: Literal["auto", "bell", "desktop", "off"] = "auto"
     """Notification when `interlock run` on a terminal ends or an agent waits for you: `bell` rings, `auto`
     also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""

@@ -155,11 +155,6 @@ class Trust:
         self.file.unlink()
         return True
 
-    def everywhere(self) -> list[tuple[str, list[dict[str, str]]]]:
-        """All repositories with agreements, and these."""
-        files = sorted(self.folder.glob("*.json")) if self.folder else []
-        return [_read(file) for file in files]
-
     def _agreed(self) -> list[dict[str, str]]:
         where, agreed = _read(self.file) if self.file else ("", [])
         return agreed if where == self.repository else []

@@ -34,8 +34,8 @@ from interlock.events.tallies import MOST_AGENTS, Goodput
 from interlock.learn.evidence import PUBLISHED, UNKNOWN
 from interlock.model.reason import Reason, Value, Why
 
-PRICES = {"hour": 0.2, "dollar": 0.6}
-"""The share of an undisturbed agent's landings that the last agent must bring: when time counts, or money."""
+PRICE = 0.2
+"""The share of an undisturbed agent's landings that the last agent must bring."""
 STRENGTH = 6.0
 """Weight of the pooled chance, in attempts: a dozen attempts of the kind's own can overrule it."""
 KEPT = 0.98
@@ -117,44 +117,44 @@ class Advice:
     why: Reason
 
 
-def arms(past: Past, most: int, per: str = "hour") -> dict[int, Arm]:
+def arms(past: Past, most: int) -> dict[int, Arm]:
     """Return the expected results of one agent, two, and so on up to `most`."""
     chances, spread, seconds = _chances(past, most), _spread(past, most), _seconds(past, most)
-    efforts = {w: _effort(past, w, seconds[w], per) / chances[w] for w in chances}
-    least, price = min(efforts.values()), PRICES[per]
+    efforts = {w: seconds[w] / chances[w] for w in chances}
+    least = min(efforts.values())
     found = {}
     for w, chance in chances.items():
         per_hour = 3_600 * w * chance / seconds[w]
-        value = per_hour * (1 - price * efforts[w] / least)
+        value = per_hour * (1 - PRICE * efforts[w] / least)
         varies = per_hour * spread[w] / chance
         could_be = value + FAVOUR * varies
         found[w] = Arm(w, chance, per_hour, value, could_be, varies, _ended(past.own.get(w)))
     return found
 
 
-def beginning(past: Past, most: int, per: str = "hour", cold: int = 1) -> Advice:
+def beginning(past: Past, most: int, cold: int = 1) -> Advice:
     """Return the first number for a kind of work that the clutch has not decided yet: `cold` agents if
     nothing is known."""
     if sum(map(_ended, past.own.values())) >= ENOUGH and _tried(past.own):
-        best, arm = _best(past, per)
+        best, arm = _best(past)
         return Advice(min(best, most), Brake.GOODPUT, Reason(Why.DID_BEST, _figures(arm)))
     return Advice(min(cold, most), Brake.COLD_START, Reason(Why.NO_RESULTS, {"agents": cold}))
 
 
-def _best(past: Past, per: str) -> tuple[int, Arm]:
+def _best(past: Past) -> tuple[int, Arm]:
     """The number of agents that did best, of those that were tried."""
     tried = _tried(past.own)
-    known = arms(past, max(tried), per)
+    known = arms(past, max(tried))
     best = max(tried, key=lambda w: known[w].value)
     return best, known[best]
 
 
-def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None:
+def next_step(past: Past, now: CurrentLimit) -> Advice | None:
     """Return the change that the latest evidence calls for, if any."""
     w = now.agents
     if not now.landed and not now.troubled:
         return None
-    known = arms(past, w + 1, per)
+    known = arms(past, w + 1)
     if down := _down(known, now):
         return down
     here = known[w]
@@ -164,10 +164,10 @@ def next_step(past: Past, now: CurrentLimit, per: str = "hour") -> Advice | None
     return Advice(w + 1, Brake.GOODPUT, Reason(Why.PAYS, results | _figures(here)))
 
 
-def outlook(past: Past, now: CurrentLimit, per: str = "hour") -> Reason:
+def outlook(past: Past, now: CurrentLimit) -> Reason:
     """Say what would change the number."""
     w = now.agents
-    known = arms(past, w + 1, per)
+    known = arms(past, w + 1)
     if w >= now.most:
         return Reason(Why.AT_MOST, {"agents": now.most})
     if known[w + 1].could_be <= known[w].value:
@@ -290,16 +290,6 @@ def _first_seconds(past: Past) -> float:
         if goodput.attempts >= SOME:
             return goodput.agent_seconds / goodput.attempts
     return USUAL_SECONDS
-
-
-def _effort(past: Past, w: int, seconds: float, per: str) -> float:
-    """Return the cost of an attempt: agent time, or money where that is known everywhere."""
-    paid = sum(goodput.cost_usd for goodput in past.own.values())
-    if per != "dollar" or not paid:
-        return seconds
-    attempts = sum(goodput.attempts for goodput in past.own.values())
-    own = past.own.get(w, Goodput())
-    return (STRENGTH * paid / attempts + own.cost_usd) / (STRENGTH + own.attempts)
 
 
 def _tried(numbers: Mapping[int, Goodput]) -> list[int]:

@@ -56,7 +56,7 @@ class Drift:
         )
 
 
-def forecast_of(task: TaskState) -> tuple[Chance, ...]:
+def chances_of(task: TaskState) -> tuple[Chance, ...]:
     """Return the paths expected of a task; without a forecast, those it declares."""
     if task.forecast and task.forecast.footprint:
         return task.forecast.footprint
@@ -66,7 +66,7 @@ def forecast_of(task: TaskState) -> tuple[Chance, ...]:
 
 def expected_paths(task: TaskState) -> tuple[str, ...]:
     """List the paths where an edit is no surprise: the declared ones and the likely ones."""
-    likely = (c.path for c in forecast_of(task) if c.source == "declared" or c.probability >= EXPECTED)
+    likely = (c.path for c in chances_of(task) if c.source == "declared" or c.probability >= EXPECTED)
     return tuple(dict.fromkeys((*likely, *task.spec.touches, *task.spec.exclusive)))
 
 

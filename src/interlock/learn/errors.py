@@ -76,8 +76,6 @@ class Errors:
 
     state: State
     """The folded log, at its end."""
-    last_run: bool = False
-    """Forget what was before the last run."""
     words: Callable[[Reason], str] = repr
     """Makes the sentence for a reason."""
     found: dict[str, FailureGroup] = field(default_factory=dict)
@@ -108,11 +106,6 @@ class Errors:
         return sorted(
             self.found.values(), key=lambda one: (not one.open, -len(one.tasks), -one.cases[-1].time, one.id)
         )
-
-
-def _run_started(errors: Errors, _fact: f.RunStarted, _time: float) -> None:
-    if errors.last_run:
-        errors.found, errors.open = {}, {}
 
 
 def _failed(errors: Errors, fact: f.PhaseFailed, time: float) -> None:
@@ -202,7 +195,6 @@ def _learned(errors: Errors, fact: f.LessonLearned, _time: float) -> None:
 
 # Any: each function takes the one kind of fact it is listed under.
 _READ: Mapping[str, Callable[[Errors, Any, float], None]] = {
-    "RunStarted": _run_started,
     "PhaseFailed": _failed,
     "PhaseLost": _interrupted,
     "PhaseDeferred": _interrupted,

@@ -11,8 +11,8 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.model.task import Origin, OriginKind, TaskId
 from interlock.store.protocol import Store
-from interlock.ui.actions import add_task, cancel, record_lost_landings, reset, retry, stop_run
-from interlock.ui.actions.tasks import pause, unpause
+from interlock.ui.actions.observed import record_lost_landings
+from interlock.ui.actions.tasks import add_task, cancel, pause, reset, retry, stop_run, unpause
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say_result
 from interlock.ui.cli.session import actor, opened, read

@@ -9,7 +9,6 @@ from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.at_work import Watcher
-from interlock.ui.cli.attempt_files import agent_pid
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import opened, read
 from interlock.ui.queries.agents import AgentRow, agent_row, agents_document
@@ -47,7 +46,7 @@ def _lines(reading: Reading, rows: list[AgentRow]) -> Iterator[str]:
 
 
 def _pid(state_dir: Path, task: TaskState) -> int | None:
-    path = state_dir / agent_pid(task.spec.id, task.attempt)
+    path = state_dir / f"workspaces/{task.spec.id}/{task.attempt}/supervisor.pid"
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(path.read_text())["pid"])
     return None

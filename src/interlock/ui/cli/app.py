@@ -52,10 +52,8 @@ COMMANDS: dict[str, Entry] = {
         "Look", f"{_HERE}.status", "Show every task with its state, the reason and the next command."
     ),
     "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: questions, permissions, failures."),
-    "slots": Entry("Look", f"{_HERE}.clutch", "Show the slots for agents: in use, free, and the queue."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
-    "metrics": Entry("Look", f"{_HERE}.metrics", "Print the project's figures for Prometheus."),
     "logs": Entry("Look", f"{_HERE}.logs", "Show the output of an agent."),
     "attach": Entry("Look", f"{_HERE}.logs", "Follow an agent live; continue its session yourself."),
     "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),
@@ -67,13 +65,10 @@ COMMANDS: dict[str, Entry] = {
     "errors": Entry("Look", f"{_HERE}.learned", "Show each failure once: its tasks, and what fixed it."),
     "lessons": Entry("Look", f"{_HERE}.learned", "Show lessons from past attempts, and if they help."),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
-    "footprints": Entry(
-        "Look", f"{_HERE}.footprints", "Show the files each task is expected to edit, and those it edited."
-    ),
     "diff": Entry("Look", f"{_HERE}.show", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show the prompt of an agent."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
-    "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
+    "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with another number of agents."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again."),
@@ -86,7 +81,6 @@ COMMANDS: dict[str, Entry] = {
     "gc": Entry("Act", f"{_HERE}.gc", "Remove files that are no longer needed, never unmerged work."),
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and the source of each."),
     "trust": Entry("Set up", f"{_HERE}.trust", "Agree to values of a repository that widen the sandbox."),
-    "hooks": Entry("Set up", f"{_HERE}.config", "Show your hooks, and which agents they can block."),
     "schema": Entry("Set up", f"{_HERE}.init", "Print the JSON schema of task-graph.yaml."),
     "completion": Entry("Set up", f"{_HERE}.completion", "Set up tab completion for bash, fish or zsh."),
 }

@@ -16,7 +16,7 @@ from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
 from interlock.model.usage import Usage
-from interlock.ui.cli.attempt_files import agent_events, agent_log, model_calls, open_regular
+from interlock.ui.cli.attempt_files import attempt_file, open_regular
 from interlock.ui.queries.agents import AtWork
 from interlock.ui.words.sessions import decode
 
@@ -63,10 +63,10 @@ class Attempt:
     """The files of one attempt."""
 
     def __init__(self, state_dir: Path, root: Path, task: str, attempt: int) -> None:
-        self._log = state_dir / agent_log(task, attempt)
-        self._events_file = state_dir / agent_events(task, attempt)
+        self._log = state_dir / attempt_file(task, attempt, "log")
+        self._events_file = state_dir / attempt_file(task, attempt, "events.jsonl")
         self._events = Growing(self._events_file)
-        self._calls = Growing(state_dir / model_calls(task, attempt))
+        self._calls = Growing(state_dir / attempt_file(task, attempt, "model.jsonl"))
         self._activity = Activity(str(state_dir / "workspaces" / task / str(attempt) / "tree"), str(root))
         self._model = ""
         """Model as the program reports it."""

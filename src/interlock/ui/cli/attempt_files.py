@@ -40,31 +40,7 @@ def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
     return found
 
 
-def agent_log(task: str, attempt: int) -> str:
-    """The log of an agent's output, in the state folder. Facts name it only at the end of the attempt."""
-    return f"logs/{task}/{attempt}.log"
-
-
-def agent_prompt(task: str, attempt: int) -> str:
-    """The prompt of an attempt, in the state folder."""
-    return f"logs/{task}/{attempt}.prompt.md"
-
-
-def agent_events(task: str, attempt: int) -> str:
-    """The events of an agent's session, in the state folder."""
-    return f"logs/{task}/{attempt}.events.jsonl"
-
-
-def model_calls(task: str, attempt: int) -> str:
-    """The recorded calls of the agent's model, in the state folder."""
-    return f"logs/{task}/{attempt}.model.jsonl"
-
-
-def agent_home(task: str, attempt: int) -> str:
-    """The home folder of an agent, which outlives an attempt that came to no good end."""
-    return f"homes/{task}/{attempt}"
-
-
-def agent_pid(task: str, attempt: int) -> str:
-    """The file with the process id of a running agent's supervisor, in the state folder."""
-    return f"workspaces/{task}/{attempt}/supervisor.pid"
+def attempt_file(task: str, attempt: int, ending: str) -> str:
+    """A file in the state folder: `log`, `prompt.md`, `events.jsonl`, or `model.jsonl` with the calls of the
+    model. Facts name the log only at the end of the attempt."""
+    return f"logs/{task}/{attempt}.{ending}"

@@ -24,7 +24,7 @@ from interlock.process.choice import UNSAFE_VARIABLE, SandboxRequest, SandboxTri
 from interlock.process.containment import strongest
 from interlock.sandbox.refusals import NoSandbox
 from interlock.sandbox.unprivileged import unprivileged
-from interlock.ui.actions import record_canary
+from interlock.ui.actions.observed import record_canary
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.findings import Finding, Health, bad, good, warning

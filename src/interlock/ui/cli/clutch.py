@@ -1,20 +1,15 @@
-"""`interlock clutch` and `slots`: how many agents may work on what, and the brake that says so."""
+"""`interlock clutch`: how many agents may work on what, and the brake that says so."""
 
 from collections.abc import Iterator
 
-import click
-
 from interlock.engine.clutch import CategoryView
 from interlock.engine.host import HostReading, LocalHost
-from interlock.engine.slots import Slots
 from interlock.events.facts import ClutchDecided
 from interlock.model.provider import is_account
-from interlock.model.task import ROLES
-from interlock.schedule import Board
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
-from interlock.ui.cli.session import opened, read, read_project
+from interlock.ui.cli.session import opened, read
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.clutch import (
     SHOWN,
@@ -24,11 +19,9 @@ from interlock.ui.queries.clutch import (
     clutch_view,
     decision_of,
 )
-from interlock.ui.queries.status import slots_now
-from interlock.ui.reading import PAGE, Reading
+from interlock.ui.reading import PAGE
 from interlock.ui.words.brakes import rate
 from interlock.ui.words.facts import clock
-from interlock.ui.words.limits import brake_line
 from interlock.ui.words.reasons import reason_text, with_reasons
 
 
@@ -41,7 +34,7 @@ async def clutch_command(invocation: Invocation) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         decisions = await _decisions(project.store)
-        view = clutch_view(reading, project.settings.clutch_per, LocalHost().read(), decisions)
+        view = clutch_view(reading, LocalHost().read(), decisions)
     say_listing(invocation, lambda: with_reasons(view), _lines(view))
 
 
@@ -114,30 +107,3 @@ def _host(reading: HostReading) -> str:
 
 def _processors(reading: HostReading) -> str:
     return f"programs waited for a CPU in {reading.cpu_stalled:.0%} of the last minute"
-
-
-@cli_command("slots")
-@click.option("--role", type=click.Choice(ROLES), help="Only the slots for this role.")
-def slots_command(invocation: Invocation, role: str | None) -> None:
-    """Show the slots for agents: the limit, in use, free, and the queue.
-
-    The last line names the kinds of work that the clutch limits further.
-    For example: interlock slots --role critic --json
-    """
-    reading = read_project(invocation)
-    slots = slots_now(reading, Board(reading.state))
-    document = slots if role is None else slots.roles[role]
-    say_listing(invocation, lambda: document, _slot_lines(reading, slots, role))
-
-
-def _slot_lines(reading: Reading, slots: Slots, role: str | None) -> Iterator[str]:
-    if not reading.is_live:
-        note("no run is active; next: interlock run")
-        return
-    if role is None:
-        yield f"all           {slots.in_use} of {slots.limit} in use, {slots.free} free, {slots.queue} queued"
-    for name, part in slots.roles.items():
-        if name == role or (role is None and (part.in_use or part.limit < slots.limit)):
-            yield f"{name:13} {part.in_use} of {part.limit} in use, {part.free} free"
-    if line := brake_line(reading.state):
-        yield line

@@ -14,17 +14,7 @@ SHELLS = ("bash", "fish", "zsh")
 ZSH_LINES = "fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit"
 
 
-class Completion(CommandGroup):
-    """The name of a shell alone stands for `show`."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command, or `show` with the shell."""
-        return super().resolve_command(ctx, ["show", *args] if args and args[0] in SHELLS else args)
-
-
-@click.group("completion", cls=Completion)
+@click.group("completion", cls=CommandGroup)
 def completion_command() -> None:
     """Let bash, fish or zsh complete commands, options and the names of tasks.
 

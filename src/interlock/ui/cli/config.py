@@ -1,8 +1,8 @@
-"""`interlock config` and `hooks`: the settings and where each comes from, and the user's own commands."""
+"""`interlock config`: the settings, and where each comes from."""
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import click
 
@@ -10,11 +10,9 @@ from interlock.engine.settings import FILE, LISTING, Settings, check, key_of, lo
 from interlock.git.files import read_regular
 from interlock.model.durations import time_text
 from interlock.model.errors import UsageError
-from interlock.model.kinds import KINDS
-from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
-from interlock.ui.cli.app import CommandGroup, cli_command
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
+from interlock.ui.cli.app import CommandGroup
+from interlock.ui.cli.output import Invocation, note, say_listing
 from interlock.ui.cli.session import repository_root
 from interlock.ui.cli.writing import write
 
@@ -153,54 +151,3 @@ def _with(text: str, key: str, value: str) -> str:
     at = table.start() if table else len(text)
     before = text[:at] + ("" if not text[:at] or text[:at].endswith("\n") else "\n")
     return f"{before}{line}\n{text[at:]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Support for one moment by agents of one kind."""
-
-    agent: str
-    how: str
-    """`ours`, `native`, `observed` or `never`."""
-    can_block: bool
-
-
-@cli_command("hooks")
-def hooks_command(invocation: Invocation) -> None:
-    """Show your hooks, and for each kind of agent how each moment is detected and which can block.
-
-    For example: interlock hooks --json
-    """
-    loaded = load(repository_root(invocation), {})
-    table = {moment: [_known(use, moment) for use in KINDS] for moment in Moment}
-    if invocation.wants_json():
-        say_json(
-            [
-                {"moment": moment, "commands": loaded.settings.hooks.get(moment, ()), "agents": known}
-                for moment, known in table.items()
-            ]
-        )
-        return
-    width = max(len(moment.value) for moment in table)
-    for moment, known in table.items():
-        say(f"{paint(f'{moment.value:{width}}', 'cyan')}  {_summary(known)}")
-        for command in loaded.settings.hooks.get(moment, ()):
-            say(f"  runs: {command}")
-    note(f"hooks are set in the table [hooks] of {loaded.files[-1]}")
-
-
-def _known(use: str, moment: Moment) -> Known:
-    from interlock.run.hooks import can_block, source_of
-
-    return Known(use, source_of(use, moment).value, can_block(use, moment))
-
-
-def _summary(known: list[Known]) -> str:
-    """The kinds of agent by what holds for them."""
-    groups: dict[str, list[str]] = {}
-    for one in known:
-        how = f"{one.how}{', can block' if one.can_block else ''}"
-        groups.setdefault(how, []).append(one.agent)
-    if len(groups) == 1:
-        return f"{next(iter(groups))}, for every agent"
-    return "; ".join(f"{how}: {' '.join(agents)}" for how, agents in groups.items())

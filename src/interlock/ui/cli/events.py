@@ -100,7 +100,7 @@ async def _export(invocation: Invocation, target: str, force: bool) -> None:
 
 
 async def _import(invocation: Invocation, path: Path) -> None:
-    from interlock.ui.actions import import_log
+    from interlock.ui.actions.observed import import_log
 
     async with opened(invocation, create=True) as project:
         # A byte that is no text is replaced: the chain then names the fact that has it.

@@ -10,9 +10,10 @@ from interlock.events.state import State
 from interlock.events.state_parts import LessonState
 from interlock.learn.errors import Errors, FailureGroup
 from interlock.learn.usefulness import figures, is_better
+from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
-from interlock.ui.actions.lessons import add_lesson, new_lesson, retire_lesson
-from interlock.ui.cli.app import CommandGroup, cli_command
+from interlock.ui.actions.lessons import retire_lesson
+from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project, run_async
@@ -34,15 +35,14 @@ from interlock.ui.words.reasons import reason_text
 @cli_command("errors")
 @click.argument("error", required=False, metavar="[ID]")
 @click.option("--all", "everything", is_flag=True, help="Also show failures that no task has any more.")
-@click.option("--run", "last_run", is_flag=True, help="Show only failures of the last run.")
-async def errors_command(invocation: Invocation, error: str | None, everything: bool, last_run: bool) -> None:
+async def errors_command(invocation: Invocation, error: str | None, everything: bool) -> None:
     """Show each failure once: its tasks, its times, and the fix if there was one.
 
-    With ID, show every occurrence. For example: interlock errors --run
+    With ID, show every occurrence. For example: interlock errors --all
     """
     async with opened(invocation) as project:
         state = recall_all((await read(project.store)).state)
-        errors = Errors(state, last_run, reason_text)
+        errors = Errors(state, reason_text)
         async for row in all_rows(project.store):
             errors.add(row)
     found = errors.troubles()
@@ -95,77 +95,28 @@ def _show_one(invocation: Invocation, state: State, trouble: FailureGroup, folde
     say_listing(invocation, lambda: failure_document(state, trouble) | {"cases": trouble.cases}, lines)
 
 
-class Lessons(CommandGroup):
-    """A word that names no command under `lessons` names a lesson."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command, or `show` with the lesson's id."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = ["show", *args]
-        return super().resolve_command(ctx, args)
-
-
-@click.group("lessons", cls=Lessons, invoke_without_command=True)
+@cli_command("lessons")
+@click.argument("lesson", required=False, metavar="[ID]")
 @click.option("--all", "everything", is_flag=True, help="Also show retired lessons.")
-@click.pass_context
-def lessons_command(context: click.Context, everything: bool) -> None:
+@click.option("--retire", is_flag=True, help="Retire the lesson: no attempt gets it any more.")
+@click.option("-m", "--why", default="", help="With --retire: why, for the log.")
+def lessons_command(
+    invocation: Invocation, lesson: str | None, everything: bool, retire: bool, why: str
+) -> None:
     """Show lessons from attempts: the symptom, the fix, and how many attempts landed with and without it.
 
-    With an ID, show one lesson in full. For example: interlock lessons 4f1c09ab
+    With ID, show one lesson in full. For example: interlock lessons 4f1c09ab --retire -m "check changed"
     """
-    if context.invoked_subcommand is None:
-        _list_lessons(context.ensure_object(Invocation), everything)
-
-
-@lessons_command.command("show")
-@click.argument("lesson", metavar="ID")
-@click.pass_obj
-def show(invocation: Invocation, lesson: str) -> None:
-    """Show one lesson in full: scope, evidence, origin and figures.
-
-    For example: interlock lessons show 4f1c09ab
-    """
-    known = find_lesson(read_project(invocation).state.lessons, lesson)
-    say_listing(invocation, lambda: lesson_document(known), _full(known))
-
-
-@lessons_command.command("add")
-@click.option("--category", default="", help="Only for this kind of work.")
-@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only for tasks that touch this path.")
-@click.option("--check", "command", default="", help="Only for tasks that must pass this command.")
-@click.argument("text", nargs=-1, required=True)
-@click.pass_obj
-def add(
-    invocation: Invocation, category: str, paths: tuple[str, ...], command: str, text: tuple[str, ...]
-) -> None:
-    """Add a lesson for every attempt in a scope, until you retire it with `interlock lessons retire`.
-
-    For example: interlock lessons add --category api "The test database needs --reset."
-    """
-    lesson = new_lesson(" ".join(text).strip(), category, paths, command, actor())
-    run_async(_add(invocation, lesson))
-    told = f"{lesson.id}: every attempt {_scope(lesson)} gets it from now on"
-    say_result(invocation, {"id": lesson.id}, told, f"next: interlock lessons {lesson.id}")
-
-
-@lessons_command.command("retire")
-@click.argument("lesson", metavar="ID")
-@click.option("-m", "--why", default="", help="Why, for the log.")
-@click.pass_obj
-def retire(invocation: Invocation, lesson: str, why: str) -> None:
-    """Retire a lesson: no attempt gets it any more.
-
-    For example: interlock lessons retire 4f1c09ab -m "we changed the check"
-    """
-    name = run_async(_retire(invocation, lesson, why))
-    say_result(invocation, {"id": name, "retired": True}, f"no attempt gets {name} any more")
-
-
-async def _add(invocation: Invocation, lesson: Lesson) -> None:
-    async with opened(invocation, create=True) as project:
-        await add_lesson(project.store, lesson)
+    if retire:
+        if lesson is None:
+            raise UsageError("--retire needs the ID of a lesson", "interlock lessons lists them")
+        name = run_async(_retire(invocation, lesson, why))
+        say_result(invocation, {"id": name, "retired": True}, f"no attempt gets {name} any more")
+    elif lesson is None:
+        _list_lessons(invocation, everything)
+    else:
+        known = find_lesson(read_project(invocation).state.lessons, lesson)
+        say_listing(invocation, lambda: lesson_document(known), _full(known))
 
 
 async def _retire(invocation: Invocation, name: str, why: str) -> str:
@@ -188,10 +139,7 @@ def _list_lessons(invocation: Invocation, everything: bool) -> None:
         say(f"{lesson.id}  {state}  {inert(lesson.mechanism or lesson.text)}")
         say(f"  {_scope(lesson)}; {reason_text(known.retired) or _worth(known)}")
     if not lessons:
-        note(
-            "no lessons yet: a lesson needs a check that fails on one attempt and passes on a later"
-            " one; to add one yourself: interlock lessons add"
-        )
+        note("no lessons yet: a lesson needs a check that fails on one attempt and passes on a later one")
     if shown:
         note(f"next: interlock lessons {shown[0].lesson.id}")
     if len(shown) < len(lessons):
@@ -229,4 +177,4 @@ def _full(known: LessonState) -> Iterator[str]:
     for line in lesson.fix.splitlines():
         yield f"  {inert(line)}"
     if not known.retired:
-        yield f"next: {paint(f'interlock lessons retire {lesson.id}', 'cyan')}, if it is wrong"
+        yield f"next: {paint(f'interlock lessons {lesson.id} --retire', 'cyan')}, if it is wrong"

@@ -17,7 +17,7 @@ from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import agent_events, agent_home, agent_log, open_regular
+from interlock.ui.cli.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.output import Invocation, note, say, say_line, say_listing
 from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.plain import inert
@@ -67,8 +67,8 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
         task = find(reading.state, name)
         story = _choose(task, attempts_of(await history(project.store, task.spec.id)), wanted.attempt)
         as_events = (wanted.form or ("raw" if task.who.use == "command" else "events")) == "events"
-        events, log = agent_events(task.spec.id, story.attempt), agent_log(task.spec.id, story.attempt)
-        path = project.state_dir / (events if as_events else story.log or log)
+        usual = attempt_file(task.spec.id, story.attempt, "events.jsonl" if as_events else "log")
+        path = project.state_dir / (usual if as_events else story.log or usual)
         note(f"attempt {story.attempt} of {task.spec.id}: {path}")
         printer = Printer(path, invocation.json, as_events)
         if path.exists() and not path.is_file():
@@ -251,7 +251,7 @@ def _commands(project: ProjectLog, task: TaskState, stories: list[AttemptStory])
     name, session = task.spec.id, task.session.opened
     story = next((s for s in stories if session and s.attempt == session.attempt), None)
     kept = next((p.archived for p in story.phases if p.archived), "") if story else ""
-    home = project.state_dir / agent_home(name, session.attempt if session else 0)
+    home = project.state_dir / f"homes/{name}/{session.attempt if session else 0}"
     if session is None or not session.session or not home.is_dir():
         raise UsageError(
             f"no session of {name} is left: there was none, or its attempt succeeded",

@@ -1,21 +1,12 @@
-"""`interlock metrics`: the figures of a project for Prometheus, printed once or served by a run."""
+"""The figures of a run for Prometheus, served while it goes on."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.pool import PoolFigures
-from interlock.schedule import Board
-from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.output import Invocation, say_json
-from interlock.ui.cli.session import read_project
-from interlock.ui.plain import inert
-from interlock.ui.queries.metrics import CONTENT_TYPE, exposition
-from interlock.ui.queries.status import pool_object, slots_now
+from interlock.ui.queries.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from aiohttp.web import TCPSite
@@ -23,25 +14,6 @@ if TYPE_CHECKING:
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")
 PATH = "/metrics"
-
-
-@cli_command("metrics")
-def metrics_command(invocation: Invocation) -> None:
-    """Print the figures of this project in the text format of Prometheus.
-
-    A run serves the same figures live with `interlock run --metrics-port 9464`. From the outside the
-    figures of a run are the last ones in the log, written at most once a minute and at its end.
-    For example: interlock metrics --json
-    """
-    reading = read_project(invocation)
-    board = Board(reading.state)
-    if invocation.wants_json():
-        say_json(pool_object(reading, board))
-        return
-    measured = reading.state.pool
-    figures = measured.figures if measured else PoolFigures()
-    text = exposition(reading.state, slots_now(reading, board), figures, reading.is_live)
-    click.echo(inert(text), nl=False)
 
 
 @asynccontextmanager

@@ -51,8 +51,6 @@ class Invocation:
     project: Path = field(default_factory=Path.cwd)
     json: bool = False
     no_color: bool = False
-    color: str = "auto"
-    """The setting, once a project's settings are known."""
     settings: dict[str, object] = field(default_factory=dict)
     """Settings given as options."""
 
@@ -62,14 +60,11 @@ class Invocation:
         return self.json or (is_agent and not sys.stdout.isatty())
 
 
-def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str], setting: str = "auto") -> bool:
-    """True if colour is wanted on this stream. The flag beats the variables, and these beat the setting."""
+def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str]) -> bool:
     if no_color or environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR"):
         return True
-    if setting != "auto":
-        return setting == "always"
     return environ.get("TERM") != "dumb" and stream.isatty()
 
 
@@ -204,6 +199,4 @@ def stdout_color() -> bool:
 def _color(stream: TextIO) -> bool:
     context = click.get_current_context(silent=True)
     invocation = context.find_object(Invocation) if context else None
-    if invocation is None:
-        return wants_color(stream, False, os.environ)
-    return wants_color(stream, invocation.no_color, os.environ, invocation.color)
+    return wants_color(stream, invocation is not None and invocation.no_color, os.environ)

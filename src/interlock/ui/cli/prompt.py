@@ -18,7 +18,7 @@ from interlock.plan import changes
 from interlock.run.launch_context import told
 from interlock.train.sessions import resumed
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import agent_prompt, open_regular
+from interlock.ui.cli.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import read, run_async
 from interlock.ui.plain import inert
@@ -51,7 +51,8 @@ async def _prompt(invocation: Invocation, name: str, attempt: int | None) -> tup
         task = find(state, name)
         number = attempt or task.attempt + 1
         if number <= task.attempt:
-            return number, _as_sent(task, number, project.state_dir / agent_prompt(task.spec.id, number))
+            path = project.state_dir / attempt_file(task.spec.id, number, "prompt.md")
+            return number, _as_sent(task, number, path)
         if number > task.attempt + 1:
             raise UsageError(
                 f"{task.spec.id} has no attempt {number}", f"the next one is attempt {task.attempt + 1}"

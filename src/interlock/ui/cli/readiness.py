@@ -18,7 +18,7 @@ from interlock.model.canary import canary_key
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
-from interlock.ui.actions import record_canary
+from interlock.ui.actions.observed import record_canary
 from interlock.ui.cli.app import remember_setting
 from interlock.ui.cli.output import note
 from interlock.ui.cli.session import actor

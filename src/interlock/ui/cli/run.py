@@ -178,7 +178,6 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         max_parallel=many.most,
         auto=many.auto,
         cold_start=many.cold_start,
-        clutch_per=settings.clutch_per,
         limit_why=many.why,
         selection=selection,
         slots=settings.slots,

@@ -68,7 +68,6 @@ async def opened(
     loaded = load(root, invocation.settings)
     loaded.refuse_log()
     settings = loaded.settings
-    invocation.color = settings.color
     former = place.ensure_state() if place.former_state else None
     address, lineage = _log_of(settings, place, create)
     store = open_store(address, project_name(settings, lineage))

@@ -11,7 +11,7 @@ import click
 from interlock.events.facts import PhaseFact
 from interlock.events.finished import recall
 from interlock.events.state import TaskState
-from interlock.learn.drift import drift_of
+from interlock.learn.drift import chances_of, drift_of
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.forecast import Forecast
@@ -32,7 +32,7 @@ from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, left_out_lines
 from interlock.ui.words.footprints import drift_line, request_line
 from interlock.ui.words.forecasts import expected_text, kind_text
-from interlock.ui.words.reasons import in_short
+from interlock.ui.words.reasons import in_short, reason_text
 from interlock.ui.words.sessions import tokens
 
 WORDS_CHARS = 160
@@ -79,10 +79,7 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
     yield f"expected  {expected_text(forecast)}"
     if used := tokens(found.spent.usage):
         yield f"used      {used}"
-    if drift := drift_of(found):
-        yield f"footprint {drift_line(drift)}"
-    for request in found.talk.requests:
-        yield f"scope    {request_line(request)}"
+    yield from _footprint(found)
     for group in in_groups(stories):
         yield ""
         yield from _group_lines(group)
@@ -94,6 +91,17 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
     # For a task that has landed the next command would be this one again.
     following = f"interlock diff {spec.id}" if found.change.landed else row.next
     yield f"next: {paint(following, 'cyan')}"
+
+
+def _footprint(found: TaskState) -> Iterator[str]:
+    """The paths that it is expected to edit, what it did edit, and what its agents asked for."""
+    for chance in chances_of(found):
+        why = f": {reason_text(chance.why)}" if chance.why else ""
+        yield f"expected  {chance.probability:>4.0%}  {one_line(chance.path)}  {chance.source}{why}"
+    if drift := drift_of(found):
+        yield f"footprint {drift_line(drift)}"
+    for request in found.talk.requests:
+        yield f"scope    {request_line(request)}"
 
 
 def _hanging(text: str) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from interlock.engine.loading import catch_up
+from interlock.engine.slots import slots_of
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
+from interlock.model.errors import UsageError
 from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -21,12 +23,11 @@ from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, 
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
 from interlock.ui.plain import counted, inert, shortened
 from interlock.ui.queries.runs import run_name
-from interlock.ui.queries.status import ETA, alike_failures, obstacles, slots_now, status_document
+from interlock.ui.queries.status import ETA, alike_failures, obstacles, status_document
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.limits import brake_line, sandbox_warning
-from interlock.ui.words.run_lines import Telling
 from interlock.ui.words.sessions import tokens
 
 ALIKE_CHARS = 80
@@ -49,22 +50,30 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
     """
     if watch:
         return run_async(watch_status(invocation))
-    reading, is_bare = run_async(_read(invocation))
+    reading, first = run_async(_read(invocation))
     show(invocation, reading, everything)
-    if not reading.state.counts and not invocation.wants_json():
-        # Only a checkout has files that `init` could look at.
-        first = "interlock doctor" if is_bare else "interlock init"
-        note(f"next: interlock plan, then interlock run; {first} if there is no graph yet")
+    if not reading.state.counts:
+        _tell_next(invocation, reading, first)
     return verdict(reading) if exit_code else ExitCode.OK
 
 
-async def _read(invocation: Invocation) -> tuple[Reading, bool]:
-    from interlock.ui.actions import record_lost_landings  # a reader must answer fast
+async def _read(invocation: Invocation) -> tuple[Reading, str]:
+    """Read the status, and the first command to type while there is no graph."""
+    from interlock.ui.actions.observed import record_lost_landings  # a reader must answer fast
 
     async with opened(invocation) as project:
+        has_graph = Path(project.root / project.settings.graph).exists()
+        # Only a checkout has files that `init` could look at.
+        first = "" if has_graph else "interlock doctor" if project.is_bare else "interlock init"
         reading = await read(project.store)
         await record_lost_landings(project.store, reading, project.state_dir.parent, actor())
-        return reading, project.is_bare
+        return reading, first
+
+
+def _tell_next(invocation: Invocation, reading: Reading, first: str) -> None:
+    if not invocation.wants_json():
+        command, why = sensible(reading, first)
+        note(f"next: {paint(command, 'cyan')}   ({why})")
 
 
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
@@ -165,10 +174,11 @@ def table(members: list[TaskRow], width: int) -> list[str]:
 def pool_line(reading: Reading, board: Board) -> str:
     """The pool in one line; '' where there is nothing to say. Figures are of the run that goes on, or else of
     the last one."""
-    slots, measured, run = slots_now(reading, board), reading.state.pool, reading.state.run
+    slots, measured = slots_of(reading.state, board, reading.is_live), reading.state.pool
     figures = list(_figures(measured.figures)) if measured and measured.figures.attempts else []
     if not reading.is_live:
         return f"last run: {' | '.join(figures)}" if figures else ""
+    run = reading.state.run
     is_of_this_run = measured is not None and run is not None and measured.run == run.run
     now = f"{slots.in_use} of {slots.limit} in use, {counted(slots.queue, 'task')} ready to start"
     return f"slots: {' | '.join([now, *(figures if is_of_this_run else [])])}"
@@ -196,20 +206,10 @@ def _marked(name: str, text: str) -> str:
 
 def overview(invocation: Invocation) -> int:
     """The status, and one command."""
-    reading, first = run_async(_look(invocation))
+    reading, first = run_async(_read(invocation))
     show(invocation, reading)
-    if not invocation.wants_json():
-        command, why = sensible(reading, first)
-        note(f"next: {paint(command, 'cyan')}   ({why})")
+    _tell_next(invocation, reading, first)
     return ExitCode.OK
-
-
-async def _look(invocation: Invocation) -> tuple[Reading, str]:
-    """Read the status, and the first command to type while there is no graph."""
-    async with opened(invocation) as project:
-        has_graph = Path(project.root / project.settings.graph).exists()
-        first = "" if has_graph else "interlock doctor" if project.is_bare else "interlock init"
-        return await read(project.store), first
 
 
 def sensible(reading: Reading, first: str) -> tuple[str, str]:
@@ -254,15 +254,15 @@ FRAME_SECONDS = 0.25
 
 
 async def watch_status(invocation: Invocation) -> int:
-    """A picture on a terminal; otherwise a document or a line for whatever changes. Ends with Ctrl-C."""
+    """A picture on a terminal, or a document for whatever changes. Ends with Ctrl-C."""
+    if not invocation.wants_json() and not sys.stdout.isatty():
+        raise UsageError("--watch needs a terminal", "interlock status -w --json, or interlock events -f")
     async with opened(invocation) as project:
         reading = await read(project.store)
         if invocation.wants_json():
             await _documents(project.store, reading)
-        elif sys.stdout.isatty():
-            await _picture(project, reading)
         else:
-            await _sentences(project.store, reading)
+            await _picture(project, reading)
     return ExitCode.OK
 
 
@@ -279,17 +279,6 @@ async def _documents(store: Store, reading: Reading) -> None:
             seen = reading.state.seq
             say_line(status_document(reading))
         reading = await _wait_for_next(store, reading, LOOK_AGAIN_SECONDS)
-
-
-async def _sentences(store: Store, reading: Reading) -> None:
-    say(headline(reading))
-    telling = Telling()
-    while True:
-        await store.wait(reading.state.seq, LOOK_AGAIN_SECONDS)
-        for row in await catch_up(store, reading.state):
-            for _, text in telling.hear(row, reading.state):
-                say(text)
-        sys.stdout.flush()
 
 
 def _notes(reading: Reading) -> dict[TaskId, str]:

@@ -46,7 +46,7 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     for line in _left_out(reading.state, began):
         say(line)
     if drift := _drift(reading.state, began):
-        say(f"footprints: {drift_line(drift)}. More: {paint('interlock footprints', 'cyan')}")
+        say(f"footprints: {drift_line(drift)}. More: interlock show TASK")
     say(f"logs: {project.state_dir / 'logs'}")
     say(f"next: {paint(_next(found, project), 'cyan')}")
 

@@ -16,7 +16,7 @@ from interlock.model.task import Agent
 from interlock.plan import parse
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.findings import Finding, bad, good
-from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing
+from interlock.ui.cli.output import Invocation, note, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
 from interlock.ui.plain import counted
 
@@ -26,17 +26,14 @@ FIX = "interlock trust"
 @cli_command("trust")
 @click.option("--yes", is_flag=True, help="Agree without asking.")
 @click.option("--revoke", is_flag=True, help="Revoke every agreement for this repository.")
-@click.option("--list", "everywhere", is_flag=True, help="Show the agreements for all repositories.")
-def trust_command(invocation: Invocation, yes: bool, revoke: bool, everywhere: bool) -> None:
+def trust_command(invocation: Invocation, yes: bool, revoke: bool) -> None:
     """Show the values of this repository that widen the sandbox, and agree to them.
 
     The agreement is for these values in this repository. It is kept in your own state folder, and a changed
     value needs a new one. For example: interlock trust
     """
     loaded, asked = run_async(widenings(invocation))
-    if everywhere:
-        _list(invocation, loaded)
-    elif revoke:
+    if revoke:
         _revoke(invocation, loaded)
     else:
         _agree(invocation, loaded, asked, yes)
@@ -115,17 +112,6 @@ def _revoke(invocation: Invocation, loaded: Loaded) -> None:
     note("every agreement for this repository is revoked" if gone else "there was no agreement")
     if loaded.trust.everything:
         note("`trust_folders` in your own settings still names a folder around it")
-
-
-def _list(invocation: Invocation, loaded: Loaded) -> None:
-    found = loaded.trust.everywhere()
-    lines = []
-    for where, agreed in found:
-        lines += [paint(where, "cyan"), *(f"  {one['key']} = {one['value']}" for one in agreed)]
-    document = [{"repository": where, "agreed": agreed} for where, agreed in found]
-    say_listing(invocation, lambda: document, lines)
-    if not found and not invocation.wants_json():
-        note("there is no agreement for any repository")
 
 
 def trust_finding(trust: Trust, asked: Sequence[Widening]) -> Finding:

@@ -1,18 +1,17 @@
 """A task's attempts, put together from its facts: what each phase did, said and left behind."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
-from interlock.learn.drift import drift_of
+from interlock.learn.drift import Drift, drift_of
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult
 from interlock.model.reason import Reason, Why
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
-from interlock.ui.queries.footprints import drift_document
 from interlock.ui.queries.tasks import TaskRow
 from interlock.ui.words.reasons import reason_object, reason_text, start_text, with_reasons
 
@@ -187,6 +186,11 @@ def task_document(
         "attempts": stories,
         "landed": found.change.landed,
         "drift": drift_document(drift_of(found)),
+        "scope": found.session.scope,
         "requests": with_reasons(found.talk.requests),
         "questions": found.talk.questions,
     }
+
+
+def drift_document(drift: Drift | None) -> dict[str, object] | None:
+    return {**asdict(drift), "precision": drift.precision, "recall": drift.recall} if drift else None

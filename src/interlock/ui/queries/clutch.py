@@ -56,9 +56,7 @@ class ClutchView:
     decisions: tuple[Decision, ...]
 
 
-def clutch_view(
-    reading: Reading, clutch_per: str, host: HostReading, decisions: tuple[Decision, ...]
-) -> ClutchView:
+def clutch_view(reading: Reading, host: HostReading, decisions: tuple[Decision, ...]) -> ClutchView:
     """Everything that decides how many agents work, from State and what the machine says."""
     state, brake = reading.state, reading.state.run.brake if reading.state.run else None
     return ClutchView(
@@ -67,7 +65,7 @@ def clutch_view(
         brake.brake if brake else "",
         brake.why if brake else None,
         agents_at_work(state),
-        tuple(category_views(state, clutch_per)),
+        tuple(category_views(state)),
         tuple(
             _provider(name, provider, state.provider_limits.get(name))
             for name, provider in sorted(state.providers.items())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from interlock.engine.slots import Slots, slots_of
+from interlock.engine.slots import slots_of
 from interlock.events.baselines import known_failures, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
@@ -20,27 +20,17 @@ if TYPE_CHECKING:  # what measures takes long to import
     from interlock.learn import Metrics
 
 
-def slots_now(reading: Reading, board: Board) -> Slots:
-    """The slots of the run that goes on; without one there are none."""
-    return slots_of(reading.state, board, reading.is_live)
-
-
 def pool_object(reading: Reading, board: Board) -> dict[str, object]:
     """The pool as programs get it."""
     measured = reading.state.pool
     return {
-        "slots": slots_now(reading, board),
+        "slots": slots_of(reading.state, board, reading.is_live),
         "figures": measured.figures if measured else None,
         "measured": measured.time if measured else None,
         "run": measured.run if measured else None,
         "targets": TARGETS,
         "missed": missed(measured.figures) if measured else (),
     }
-
-
-def brake_object(state: State) -> object:
-    """The same for programs: every limit there is."""
-    return with_reasons({"categories": state.clutch, "providers": state.provider_limits})
 
 
 def red_main_objects(state: State) -> list[dict[str, object]]:
@@ -82,7 +72,7 @@ def status_document(reading: Reading) -> dict[str, object]:
         "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
         "paused": state.paused,
         "pool": pool_object(reading, board),
-        "clutch": brake_object(state),
+        "clutch": with_reasons({"categories": state.clutch, "providers": state.provider_limits}),
         "main": {"branch": state.branch, "commit": state.main or None, "red": red_main_objects(state)},
         "run": None
         if run is None

@@ -76,7 +76,7 @@ def _details(fact: Fact) -> list[str]:
 
 
 def _estimated(fact: TaskEstimated) -> str:
-    """Kind, agent, time and chance; `interlock show` and `footprints` have the rest."""
+    """Kind, agent, time and chance; `interlock show` has the rest."""
     found = fact.forecast
     time = time_text(found)
     agent = f" by {found.agent}" if found.agent else ""
