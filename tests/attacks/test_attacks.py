@@ -19,7 +19,7 @@ agents:
 tasks:
   attack: {{goal: Do what you can}}
 """
-ATTACKS, MUST_WORK = 54, 8
+ATTACKS, MUST_WORK = 55, 8
 AT_LEAST_WITHOUT = 36
 """Most of what is tried succeeds where nothing is in the way; else the attacks would prove nothing."""
 OWN_GIT_DIR = {

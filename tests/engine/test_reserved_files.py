@@ -58,8 +58,29 @@ STEERING = (
     *(".github/hooks/h.json", ".clinerules/hooks/TaskStart", ".windsurf/hooks.json", ".factory/mcp.json"),
     *(".continue/mcpServers/x.yaml", ".amazonq/mcp.json", ".kilocode/mcp.json", ".junie/mcp/mcp.json"),
     *(".trae/mcp.json", ".iex.exs", ".ghci", ".octaverc", ".Renviron", ".pdbrc", "web/.github"),
+    *(
+        "absent/hook.sh",
+        "cddir/there.sh",
+        "strip.py",
+        "drive.sh",
+        "tools/trailer.sh",
+        "tools/paint.sh",
+        "attrs/a",
+    ),
     *(".idea/startup.xml", ".idea/runConfigurations/x.xml", "web/.husky/pre-push"),
 )
+HOOKS = """[hooks]
+SessionEnd = ["sh notify.sh", "test ! -f absent/hook.sh || sh absent/hook.sh", "cd cddir; sh ./there.sh"]
+"""
+GIT_STARTS = {
+    "diff.external": "./tools/ext --fast",
+    "include.path": "../.gitconfig",
+    "filter.nb.clean": "python3 strip.py",
+    "merge.ours.driver": 'sh -c "exec drive.sh %A"',
+    "trailer.x.cmd": "!tools/trailer.sh",
+    "interactive.diffFilter": "$(git rev-parse --show-toplevel)/tools/paint.sh",
+    "core.attributesFile": "attrs/a",
+}
 HARMLESS = (
     *("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/extensions.json"),
     *(".editorconfig", "commitlint.config.js", "mise/table.toml", "docs/lefthook.md"),
@@ -76,11 +97,11 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     """Settings of agent programs and editors, programs of git, files that the person's hooks run."""
     own = tmp_path / "config" / "interlock" / "config.toml"
     own.parent.mkdir(parents=True)
-    own.write_text('[hooks]\nSessionEnd = ["sh notify.sh"]\n')
+    own.write_text(HOOKS)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     scratch.git("config", "core.hooksPath", ".githooks")
-    scratch.git("config", "diff.external", "./tools/ext --fast")
-    scratch.git("config", "include.path", "../.gitconfig")
+    for setting, value in GIT_STARTS.items():
+        scratch.git("config", setting, value)
     scratch.write(notify__sh="true\n", writes__txt=lines(STEERING), harmless__txt=lines(HARMLESS))
     make = 'while read -r f; do mkdir -p "$(dirname "$f")"; echo "* text" > "$f"; done <'
     told = 'grep -q "controls what agents may do" "$INTERLOCK_PROMPT_FILE"'

@@ -15,7 +15,7 @@ from interlock.model.errors import CannotStart, EnvironmentProblem
 from interlock.model.process import Ended, Exit
 from interlock.sandbox.confinement import SYSTEM_PATH
 from tests.run.tree import BOUND_SECONDS, linux
-from tests.sandbox.room import Room, forwarded
+from tests.sandbox.room import Room, forwarded, furnished
 
 pytestmark = [linux, pytest.mark.sandbox, pytest.mark.slow]
 
@@ -285,6 +285,37 @@ def test_no_other_port_of_the_host_can_be_reached(room: Room) -> None:
             "    except OSError as error: print(type(error).__name__)\n"
         )
         assert "reached" not in room.python(script).tail
+
+
+def test_on_the_hosts_network_no_connection_is_opened_or_awaited(tmp_path: Path) -> None:
+    """Landlock sees `connect` and `bind`; TCP Fast Open and a port that the kernel chooses need neither."""
+    room = furnished(tmp_path, "landlock on the host's network")
+    with socket.create_server(("127.0.0.1", 0)) as ours:
+        script = (
+            "import socket\n"
+            "first = lambda s: s.sendto(b'hello', socket.MSG_FASTOPEN, ('127.0.0.1', %d))\n"
+            "message = lambda s: s.sendmsg([b'hello'], [], socket.MSG_FASTOPEN, ('127.0.0.1', %d))\n"
+            "for way in (first, message, lambda s: s.listen()):\n"
+            "    try: way(socket.socket()); print('open')\n"
+            "    except PermissionError: print('refused')\n"
+        )
+        port = ours.getsockname()[1]
+        assert room.python(script % (port, port)).tail.split() == ["refused"] * 3
+
+
+def test_no_process_of_the_user_is_limited_from_inside(tmp_path: Path) -> None:
+    """The kernel ends a process that is over its limit of processor time: the agent could end Interlock."""
+    room = furnished(tmp_path, "landlock on the host's network")
+    script = (
+        "import os, resource\n"
+        "limit = lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))\n"
+        "place = lambda pid: os.sched_setaffinity(pid, {0})\n"
+        "for way in (limit, place, lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1)):\n"
+        "    way(0)\n"
+        "    try: way(%d); print('changed')\n"
+        "    except PermissionError: print('refused')\n"
+    )
+    assert room.python(script % os.getpid()).tail.split() == ["refused"] * 3
 
 
 def test_a_program_alone_in_its_network_can_serve_itself(full_room: Room) -> None:

@@ -147,6 +147,32 @@ def test_sockets_are_of_the_usual_families(
         assert (answer == ALLOW) is allowed
 
 
+def test_on_the_hosts_network_nothing_connects_or_listens_past_landlock(machine: str) -> None:
+    """Sending with MSG_FASTOPEN opens a connection, and a socket that was never bound can listen."""
+    column = MACHINES.index(machine)
+    for alone in (True, False):
+        program = seccomp.program(machine, alone=alone)
+        wanted = ALLOW if alone else ERRNO | seccomp.EPERM
+        for name, row in seccomp.SENDS.items():
+            before = [0] * row[2]
+            for flags in (0x20000000, 0x20004000):
+                assert judged(program, machine, row[column], *before, flags) == wanted, name
+            assert judged(program, machine, row[column], *before, 0x4000) == ALLOW, name
+        assert judged(program, machine, seccomp.SHARED["listen"][column], 3, 5) == wanted
+
+
+def test_no_process_outside_is_changed_where_they_are_shared(machine: str) -> None:
+    """A limit of one second of processor time ended Interlock itself."""
+    column = MACHINES.index(machine)
+    for alone in (True, False):
+        program = seccomp.program(machine, alone=alone)
+        for name, row in seccomp.OTHERS.items():
+            before = [0] * row[2]
+            wanted = ALLOW if alone else ERRNO | seccomp.EPERM
+            assert judged(program, machine, row[column], *before, 4711) == wanted, name
+            assert judged(program, machine, row[column], *before, 0) == ALLOW, name
+
+
 TRY = """
 import ctypes, errno, socket, threading
 libc = ctypes.CDLL(None, use_errno=True)

@@ -3,12 +3,10 @@
 Programs may drive Interlock through this: `accept_graph`, what is in `calls` (W14), `Engine` with `env()`.
 """
 
-import contextlib
 import functools
 import itertools
 import os
-import shlex
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -21,7 +19,7 @@ from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
-from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
+from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, paths_in
 from interlock.engine.settings import FILE, Settings, load, project_name, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.template import template_of
@@ -263,17 +261,12 @@ class Project(Calls):
         named = (FILE, INCLUDE_FILE, settings.graph, settings.prompt_template, linked)
         ignores = self.place.settings.get("core.excludesfile")
         own = [Path(ignores).expanduser()] if ignores else []
-        started = (*self._hook_files(), *self.place.started)
+        commands = (*itertools.chain.from_iterable(settings.hooks.values()), *self.place.started)
+        started = itertools.chain.from_iterable(map(paths_in, commands))
         files = frozenset(names_in(self.root, [*own, *filter(None, named), *started]))
         hooks = self.place.settings.get("core.hookspath", "").rstrip("/").removesuffix("/_")  # so does husky
         folders = names_in(self.root, [Path(hooks).expanduser()]) if hooks else ()
         return files | {f"{folder}/" for folder in folders if not folder.startswith("..") and folder != "."}
-
-    def _hook_files(self) -> Iterator[str]:
-        """Files of the repository that a hook of the user names: it runs them outside the sandbox."""
-        for command in itertools.chain.from_iterable(self.settings.hooks.values()):
-            with contextlib.suppress(ValueError):
-                yield from (word for word in shlex.split(command) if (self.root / word).is_file())
 
     @property
     def how_to_begin(self) -> str:

@@ -7,9 +7,12 @@
 3. Names are compared as the most careless file system does: case, signs that are not shown, dots at the end.
 """
 
+import contextlib
+import itertools
 import json
 import os
 import re
+import shlex
 import tomllib
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -62,6 +65,8 @@ AGENT_TEXTS = re.compile(r"(.*/)?\.claude/(agents|commands|skills)/.*", re.DOTAL
 """Instructions to agents: text like any other, but for the hooks and servers that their first lines name."""
 _SETTINGS_FIRST = re.compile(rb"[\s\xef\xbb\xbf]*---.*?(^---[ \t\r]*$|\Z)", re.MULTILINE | re.DOTALL)
 _NAMES_COMMANDS = re.compile(rb"(?i)hooks|mcpservers|\\")
+_BETWEEN_WORDS = re.compile(r"[\s;|&()<>{}\[\]`'\"$=,:!]+")
+_GOES_TO = ("cd", "pushd", "-C")
 MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
@@ -172,6 +177,20 @@ def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: TOML hold
         return None
     table = tool.get("interlock", {}) if text is not None and isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
+
+
+def paths_in(command: str) -> Iterator[str]:
+    """Yield each part of a shell command that may be the path of a file, whether there is one now or not.
+
+    The command may change the folder first, or build a path from a variable.
+    """
+    words = [*filter(None, _BETWEEN_WORDS.split(command))]
+    folders = [folder for before, folder in itertools.pairwise(words) if before in _GOES_TO]
+    with contextlib.suppress(ValueError):  # no words of a shell
+        words += shlex.split(command)
+    for word in (command, *words):
+        plain = word.lstrip("/")
+        yield from (os.path.expanduser(word), plain, *(f"{folder}/{plain}" for folder in folders))  # noqa: PTH111 - `~name` of no user stays
 
 
 def names_in(root: Path, files: Sequence[str | Path]) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """Finds the user's repository, and says clearly what is wrong with it before anything starts."""
 
 import asyncio
-import contextlib
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +17,11 @@ OLDEST = (2, 38)
 _READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n", "commit.gpgsign")
 
 
-_PROGRAMS = re.compile(
-    r"include(if\..*)?\.path|core\.(fsmonitor|sshcommand|editor|pager|askpass)|sequence\.editor|diff\.external"
-    r"|(alias|credential|diff|difftool|filter|gpg|merge|mergetool|pager)\..*"
+_DATA = re.compile(
+    r"(user|branch|url|http|safe|color|blame|mailmap)\..*|(remote|submodule)\..*\.(url|pushurl|fetch|push)"
+    r"|core\.(worktree|excludesfile|hookspath)|commit\.template|init\.defaultbranch"
 )
-"""Settings of the person's git that name programs to start, or more settings."""
+"""Settings of the person's git that name no program, or that are read elsewhere. Any other may name one."""
 
 
 async def discover(path: Path, branch: str = "") -> Place:
@@ -123,13 +121,11 @@ def _settings(config: Output) -> list[tuple[str, str]]:
 
 
 def _started(config: Output, common: Path) -> Iterator[str]:
-    """Paths that the person's git starts as programs or reads as settings, from the root of the checkout."""
+    """Commands that the person's git may start, and paths of more settings."""
     for entry in config.out.decode("utf-8", "surrogateescape").split("\0"):
         key, _, value = entry.partition("\n")
-        if _PROGRAMS.fullmatch(key):
-            with contextlib.suppress(ValueError):  # no words of a shell
-                named = (word.lstrip("!") for word in shlex.split(value) if "/" in word)
-                yield from (str(common / word) if key.startswith("include") else word for word in named)
+        if not _DATA.fullmatch(key):
+            yield str(common / value) if key.startswith("include") else value
 
 
 def _remote(entry: str) -> tuple[str, str] | None:

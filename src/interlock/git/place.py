@@ -42,7 +42,7 @@ class Place:
     excludes: str = ""
     """The user's own ignore rules, for all repositories and for this one."""
     started: tuple[str, ...] = field(default=(), repr=False)
-    """Paths that the user's git starts as programs or reads as settings."""
+    """Values of the user's git settings that may name programs to start, or more settings."""
 
     @property
     def state(self) -> Path:

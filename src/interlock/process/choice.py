@@ -119,7 +119,7 @@ def _try_landlock(toolchains: Toolchains, containment: Containment) -> SandboxTr
         probed = probe(candidate, containment, strict=False)
         if probed.works:
             return SandboxTrial(Sandbox.LANDLOCK, confinement=candidate)
-    fix = fix_for(probed.message) or "a kernel from 6.7 on has what is needed"
+    fix = fix_for(probed.message) or "a kernel from 6.12 on has what is needed (6.7 with namespaces)"
     return SandboxTrial(Sandbox.LANDLOCK, probed.message, fix)
 
 

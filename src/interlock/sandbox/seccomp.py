@@ -94,6 +94,31 @@ NAMED: dict[str, tuple[int, int]] = {
     "mq_open": (240, 180),
 }
 """Memory, semaphores and queues that any program finds by name."""
+SHARED: dict[str, tuple[int, int]] = {
+    # A socket that was never bound gets a port when it listens, and Landlock sees binding only.
+    "listen": (50, 201),
+    # It names a process, a group or a user.
+    "ioprio_set": (251, 30),
+}
+"""Refused only if the program shares the host's network and processes."""
+SENDS: dict[str, tuple[int, int, int]] = {
+    # name: (number on x86_64, number on aarch64, which argument is the flags)
+    "sendto": (44, 206, 3),
+    "sendmsg": (46, 211, 2),
+    "sendmmsg": (307, 269, 3),
+}
+FAST_OPEN = 0x20000000
+"""MSG_FASTOPEN connects as it sends, and Landlock sees `connect` only."""
+OTHERS: dict[str, tuple[int, int, int]] = {
+    # name: (number on x86_64, number on aarch64, which argument names the process: 0 is its own)
+    "prlimit64": (302, 261, 0),
+    "sched_setparam": (142, 118, 0),
+    "sched_setscheduler": (144, 119, 0),
+    "sched_setaffinity": (203, 122, 0),
+    "sched_setattr": (314, 274, 0),
+    "setpriority": (141, 140, 1),
+}
+"""Calls that change another process of the same user: a limit on its processor time ends it."""
 SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE = (41, 198), (53, 199), (16, 29), (56, 220), (272, 97)
 
 NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
@@ -139,9 +164,9 @@ Instruction = tuple[int, int, int, int]
 def program(machine: str = "", *, alone: bool = True, by_name: bool = True) -> bytes:
     """The filter for this processor.
 
-    `alone`: the program has a network of its own. Otherwise it must not speak to others but by TCP, which
-    others see to: no datagrams, no other program's unix socket. `by_name`: it may use unix sockets and
-    what is `NAMED`, as it sees none of others.
+    `alone`: the program has a network and processes of its own. Otherwise it must not speak to others but by
+    TCP, which others see to: no datagrams, no other program's unix socket. Nor may it change other processes.
+    `by_name`: it may use unix sockets and what is `NAMED`, as it sees none of others.
     """
     return _program(machine or platform.machine(), alone, by_name)
 
@@ -157,8 +182,8 @@ def _program(machine: str, alone: bool, by_name: bool) -> bytes:
     ]
     if machine == "x86_64":
         words += [(_ABOVE, 0, 1, X32_BIT), _give(_ERRNO | ENOSYS)]
-    named = {} if by_name else NAMED
-    for numbers, error in ((REFUSED | named, EPERM), (NOT_THERE, ENOSYS)):
+    refused = REFUSED | ({} if by_name else NAMED) | ({} if alone else SHARED)
+    for numbers, error in ((refused, EPERM), (NOT_THERE, ENOSYS)):
         for name in numbers:
             if numbers[name][column] != ABSENT:
                 words += [(_EQUAL, 0, 1, numbers[name][column]), _give(_ERRNO | error)]
@@ -172,11 +197,24 @@ def _program(machine: str, alone: bool, by_name: bool) -> bytes:
             check = _no_special_mode(call[2] + 1)
             opens = [_argument(call[2]), (_ANY_BIT, 0, len(check), MAKES_A_FILE), *check]
             words += _if_called(call[column], opens)
+    if not alone:
+        words += _on_the_hosts_network(column)
     words += _if_called(IOCTL[column], _ioctls())
     words += _if_called(SOCKET[column], _sockets(by_name) if alone else _tcp_only())
     words += _if_called(SOCKETPAIR[column], _only_families(AF_UNIX))
     words.append(_give(_ALLOW))
     return b"".join(struct.pack("=HBBI", *word) for word in words)
+
+
+def _on_the_hosts_network(column: int) -> list[Instruction]:
+    """No connection that Landlock does not see, and no call that changes a process outside."""
+    words: list[Instruction] = []
+    for call in SENDS.values():
+        check = [_argument(call[2]), (_ANY_BIT, 0, 1, FAST_OPEN), _give(_ERRNO | EPERM)]
+        words += _if_called(call[column], check)
+    for call in OTHERS.values():
+        words += _if_called(call[column], [_argument(call[2]), (_EQUAL, 1, 0, 0), _give(_ERRNO | EPERM)])
+    return words
 
 
 def _load(offset: int) -> Instruction:

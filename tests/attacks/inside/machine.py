@@ -75,6 +75,15 @@ def reach_the_internet() -> bool:
 
 
 @attack
+def connect_with_the_first_bytes() -> bool:
+    """TCP Fast Open: `sendto` opens the connection."""
+    with socket.socket() as sock:
+        sock.sendto(b"hello", socket.MSG_FASTOPEN, ("127.0.0.2", int(TARGETS["port"])))
+        sock.settimeout(3)
+        return sock.recv(16) == b"you are out"
+
+
+@attack
 def reach_the_host_by_ipv6() -> bool:
     return connects(socket.AF_INET6, socket.SOCK_STREAM, ("::1", int(TARGETS["port"])))
 

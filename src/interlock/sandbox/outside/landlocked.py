@@ -23,6 +23,8 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF, CAPSET_X86, CAPSET_ARM = 444, 445, 446,
 BENEATH, PORT = 1, 2
 LEAST_ABI = 4
 """The first that knows networks."""
+SCOPES_ABI = 6
+"""The first that keeps signals in, which a program among the host's own processes needs."""
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, IOCTL_DEV = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
 ALL_OF = {4: (1 << 15) - 1, 5: (1 << 16) - 1}
@@ -90,9 +92,9 @@ class LandlockRules:
     def __init__(self, version: int, shared_network: bool) -> None:
         self._all = ALL_OF[min(version, max(ALL_OF))]
         attributes = Ruleset(
-            self._all, BIND | CONNECT if shared_network else 0, SCOPES if version >= 6 else 0
+            self._all, BIND | CONNECT if shared_network else 0, SCOPES if version >= SCOPES_ABI else 0
         )
-        size = ctypes.sizeof(attributes) if version >= 6 else 16
+        size = ctypes.sizeof(attributes) if version >= SCOPES_ABI else 16
         answer = kernel.syscall(CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
         self._rules = must(answer, "making rules")
 
@@ -179,12 +181,13 @@ def whole(descriptor: int) -> bytes:
 def main(details: bytes, filters: bytes, program: "list[str]") -> None:
     words = details.split(b"\0")
     said = list(zip(words[::2], words[1::2], strict=False))
-    if (version := abi()) < LEAST_ABI:
+    is_shared = (b"network", b"shared") in said
+    if (version := abi()) < (SCOPES_ABI if is_shared else LEAST_ABI):
         must(-1, "this kernel's Landlock is too old")
     uid = next((int(value.partition(b"=")[0]) for kind, value in said if kind == b"as"), 0)
     if uid:
         stage(said, uid)
-    rules = LandlockRules(version, (b"network", b"shared") in said)
+    rules = LandlockRules(version, is_shared)
     for kind, value in said:
         if kind == b"write":
             rules.allow_writing(os.fsdecode(value))
