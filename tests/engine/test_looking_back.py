@@ -58,10 +58,20 @@ def test_a_past_run_can_be_tried_with_other_numbers(done: Scratch) -> None:
     cases = json.loads(done.interlock("what-if", "--max-parallel", "2", "--json"))["cases"]
     was, same, other = cases
     assert same["attempts"] == other["attempts"] == was["attempts"] == 3
-    assert other["seconds"] < same["seconds"]
-    assert 2 < same["seconds"] < 600, "by the second that each slept, not by the default of ten minutes"
+    assert other["seconds_p50"] < same["seconds_p50"]
+    assert 2 < same["seconds_p50"] < 600, "by the second that each slept, not by the default of ten minutes"
     assert [case["cost_usd"] for case in cases] == [None] * 3, "nobody said what an attempt costs"
-    assert "--max-parallel" in done.interlock("what-if", code=2)
+    assert "no setting to change" in done.interlock("what-if", code=2)
+
+
+def test_another_agent_is_judged_by_what_the_log_knows_of_it(done: Scratch) -> None:
+    agent = json.loads(done.interlock("status", "--json"))["tasks"][0]["agent"]
+    cases = json.loads(done.interlock("what-if", "--agent", agent, "--json"))["cases"]
+    assert cases[2]["seconds_p90"] >= cases[2]["seconds_p50"] > 0
+    assert cases[2]["seconds_p50"] < 600, "three one after the other: by the default it would be half an hour"
+    assert [case["cost_usd"] for case in cases] == [None] * 3
+    assert f"the log has 3 attempts of {agent}" in done.interlock("what-if", "--agent", agent)
+    assert agent in done.interlock("what-if", "--agent", f"{agent}x", code=2)
 
 
 def test_the_next_plan_is_estimated_from_what_was_seen(done: Scratch) -> None:

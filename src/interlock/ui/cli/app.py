@@ -68,7 +68,7 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("Look", f"{_HERE}.show", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show the prompt of an agent."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
-    "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with another number of agents."),
+    "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again."),

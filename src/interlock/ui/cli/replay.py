@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from interlock.events.facts import PhaseStarted
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.learn.past import PastRun, past_runs
@@ -103,31 +104,49 @@ def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:
 
 @cli_command("what-if")
 @click.argument("run", default=LAST)
-@click.option("--max-parallel", type=click.IntRange(min=1), required=True, help="Use this many agents.")
-def what_if_command(invocation: Invocation, run: str, max_parallel: int) -> None:
-    """Simulate a past RUN (its number, the start of its name, or `last`) with another number of agents.
+@click.option("--max-parallel", type=click.IntRange(min=1), help="Use this many agents at once.")
+@click.option("--agent", metavar="NAME", help="Use this agent for every task.")
+def what_if_command(invocation: Invocation, run: str, max_parallel: int | None, agent: str | None) -> None:
+    """Simulate a past RUN (its number, the start of its name, or `last`) with different settings.
 
-    The scheduler is the real one; every attempt takes as long, costs as much and ends as it did. No agent is
-    started. For example: interlock what-if --max-parallel 8
+    The scheduler is the real one; every attempt takes as long, costs as much and ends as it did. With --agent
+    times, costs and results are drawn many times from the log of that agent. No agent is started.
+    For example: interlock what-if --max-parallel 8
     """
+    if max_parallel is None and agent is None:
+        raise UsageError(
+            "no setting to change: use --max-parallel or --agent", "interlock what-if --max-parallel 8"
+        )
     log = run_async(_read_log(invocation))
     found = find_run(past_runs(log), run)
     if not found.attempts:
         raise UsageError(f"no agent worked in run {run_name(found.run)}", "interlock replay lists the runs")
-    cases = [recorded_case(found), *simulated_cases(log, found, max_parallel)]
+    cases = [recorded_case(found), *simulated_cases(log, found, max_parallel, agent)]
     say_listing(invocation, lambda: what_if_document(found, cases), _variant_lines(found, cases))
-    if not invocation.wants_json():
-        same = cases[1].seconds / max(cases[0].seconds, 1e-9)
-        note(f"with the same settings the simulation takes {same:.2f} times the recorded time")
+    if invocation.wants_json():
+        return
+    same = cases[1].seconds_p50 / max(cases[0].seconds_p50, 1e-9)
+    if agent:
+        tried = sum(isinstance(row.fact, PhaseStarted) and row.fact.agent == agent for row in log)
+        note(
+            f"the log has {counted(tried, 'attempt')} of {agent}; with few attempts this is a rough estimate"
+        )
+    note(f"with the same settings the simulation takes {same:.2f} times the recorded time")
 
 
 def _variant_lines(run: PastRun, cases: Sequence[RunVariant]) -> list[str]:
     width = max(len(case.name) for case in cases)
-    base = cases[1].seconds or 1e-9
+    base = cases[1].seconds_p50 or 1e-9
     lines = [f"run {run_name(run.run)}, up to {run.slots} at once"]
     for number, case in enumerate(cases):
-        ratio = f", {case.seconds / base:.2g} times as long" if number > 1 else ""
+        spread = (
+            f" (9 of 10 under {lasting(case.seconds_p90)})" if case.seconds_p90 > case.seconds_p50 else ""
+        )
+        ratio = f", {case.seconds_p50 / base:.2g} times as long" if number > 1 else ""
         cost = f", ${case.cost_usd:.2f}" if case.cost_usd is not None else ""
-        came_to = f"{counted(case.attempts, 'attempt')}, {case.landed} landed{cost}"
-        lines.append(f"  {case.name:{width}}  {lasting(case.seconds):>7}{ratio}, {came_to}")
+        attempts = counted(round(case.attempts), "attempt")
+        lines.append(
+            f"  {case.name:{width}}  {lasting(case.seconds_p50):>7}{spread}{ratio}, "
+            f"{attempts}, {case.landed:.0f} landed{cost}"
+        )
     return lines
