@@ -178,3 +178,19 @@ def test_agents_that_only_the_checked_out_branch_has_are_refused_before_anything
     assert not scratch.facts("PhaseStarted")
     scratch.interlock("run", "--branch", "mine")
     assert scratch.states() == {"a": "done"}
+
+
+def test_a_partial_clone_is_told_how_to_fetch_the_rest(scratch: Scratch) -> None:
+    """It said "git read-tree failed: cannot read object", and to see `doctor`, which saw nothing."""
+    (scratch.root / "deep").mkdir()
+    (scratch.root / "deep" / "far.txt").write_text("far\n")
+    scratch.graph("  a: {goal: a}\n", verify="['test -f deep/far.txt']")
+    scratch.git("config", "uploadpack.allowFilter", "true")
+    part = scratch.root.parent / "part"
+    scratch.git("clone", "-q", "--filter=blob:none", "--sparse", f"file://{scratch.root}", str(part))
+    scratch.root = part
+    said = "this is a partial clone: 1 file is not here that main has"
+    assert said in scratch.interlock("run", code=7)
+    assert said in scratch.interlock("doctor", "--no-checks", code=7)
+    scratch.git("fetch", "-q", "--refetch", "--no-filter")
+    scratch.interlock("run")

@@ -153,6 +153,20 @@ class GitRepository:
         """The paths of all files on the branch."""
         return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
 
+    async def refuse_absent_files(self) -> None:
+        """Refuse a partial clone that lacks files of the branch: git fetches nothing while agents work."""
+        if not any((self.place.common_dir / "objects" / "pack").glob("*.promisor")):
+            return
+        asked = ("rev-list", "--objects", "--missing=print", "--max-count=1", self.place.ref)
+        said = await self._git.run(*asked)
+        absent = sum(line.startswith("?") for line in said.line.splitlines())
+        if absent:
+            files = "1 file is" if absent == 1 else f"{absent} files are"
+            raise EnvironmentProblem(
+                f"this is a partial clone: {files} not here that {self.place.branch} has",
+                "git fetch --refetch --no-filter",
+            )
+
     async def past(self) -> BranchHistory:
         """Return the files that were changed together on the branch, and the files it has now."""
         changes = await read_changes(self._git, self.place.ref)

@@ -120,6 +120,7 @@ async def _signing(project: Project) -> list[Finding]:
 async def _branch(project: Project) -> list[Finding]:
     place = project.place
     tip = await project.repository.tip()
+    await project.repository.refuse_absent_files()
     findings = [good("branch", f"work lands on {place.branch}, now at {tip.commit[:12]}")]
     checkout = await project.repository.checkout()
     if checkout.held:

@@ -196,6 +196,7 @@ async def _refuse_unready(project: Project) -> None:
     refuse_unknown(await load_state(project.store))
     if row := in_charge(await project.store.held()):
         raise refuse_second(row)
+    await project.repository.refuse_absent_files()
     await project.repository.try_signing()
     checkout = await project.repository.checkout()
     if checkout.held:
