@@ -258,6 +258,18 @@ KINDS = (
         others=("make test",),
     ),
     Kind(
+        "inih: the last line of the CI's step decides, and its scripts always exit 0",
+        {
+            "tests/unittest.sh": "./a > out.txt\nrm -f a\n",
+            "examples/cpptest.sh": "./b > out.txt\n",
+            ".github/workflows/tests.yml": "jobs:\n  a:\n    steps:\n      - run: |\n          cd tests\n"
+            "          ./unittest.sh\n          cd ../examples\n          ./cpptest.sh\n"
+            "          git diff --exit-code\n",
+        },
+        "cd tests && ./unittest.sh && cd ../examples && ./cpptest.sh && git diff --exit-code",
+        ".github/workflows/tests.yml",
+    ),
+    Kind(
         "npm with a test that lints only",
         {
             "package.json": '{"scripts": {"test": "eslint .", "unit": "mocha test", "watch": "mocha --watch",'
@@ -406,6 +418,36 @@ def test_a_line_of_the_ci_is_used_as_its_shell_reads_it_or_not_at_all(
     lay_out(tmp_path, Kind("", {".github/workflows/ci.yml": steps, **VENV}, "", ""))
     found = detect(tmp_path / "project", {"PATH": str(tmp_path / "bin")})
     assert [check.command for check in found.checks] == ([command] if command else [])
+
+
+@pytest.mark.parametrize(
+    ("run", "command"),
+    [
+        ("make\nmake test # fast\nmake clean", "make && . .venv/bin/activate && make test # fast"),
+        ("if true\nthen pytest a\nfi\npytest b", ".venv/bin/python -m pytest b"),
+        ("A=1\nset -e\npytest b", ". .venv/bin/activate && A=1 && set -e && pytest b"),
+        ("pip install x\npytest", ".venv/bin/python -m pytest"),
+        ("uv run --locked --group dev -- pytest -q", ".venv/bin/python -m pytest -q"),
+    ],
+)
+def test_a_step_is_used_as_a_whole_or_by_its_test_alone(tmp_path: Path, run: str, command: str) -> None:
+    steps = json.dumps({"jobs": {"a": {"steps": [{"run": run}]}}})
+    lay_out(tmp_path, Kind("", {".github/workflows/ci.yml": steps, **VENV}, "", ""))
+    found = detect(tmp_path / "project", {"PATH": str(tmp_path / "bin")})
+    assert [check.command for check in found.checks] == [command]
+
+
+def test_jobs_for_another_repository_are_left_out_and_linters_of_the_ci_are_named(tmp_path: Path) -> None:
+    """koa's CI lints, click's tests Flask: neither is what a change here is checked by."""
+    foreign = {"steps": [{"uses": "actions/checkout@v4", "with": {"repository": "x/y"}}, {"run": "pytest"}]}
+    lines = ("npm ci", "npm run lint", "npm run test:types", "npm run test:coverage", "pip install mypy")
+    own = {"steps": [{"run": line} for line in lines]}
+    steps = json.dumps({"jobs": {"foreign": foreign, "own": own}})
+    package = json.dumps({"scripts": {"test": "npm run test:types && jest", "lint": "eslint ."}})
+    lay_out(tmp_path, Kind("", {".github/workflows/ci.yml": steps, "package.json": package}, "", ""))
+    found = detect(tmp_path / "project", {"PATH": str(tmp_path / "bin")})
+    assert [check.command for check in found.unchecked] == ["npm run lint"]
+    assert "pytest" not in {check.command for check in found.checks}
 
 
 def test_a_lock_file_without_its_folder_is_noticed(tmp_path: Path) -> None:

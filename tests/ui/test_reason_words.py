@@ -1,13 +1,17 @@
 """Every reason is a code with fields, and has one sentence (D9)."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock.model.outcome import CheckResult
 from interlock.model.reason import Reason, Value, Why, said
+from interlock.model.suite import Unable
+from interlock.ui.words.checks import mend
 from interlock.ui.words.reasons import WORDS, reason_object, reason_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "reasons.md"
@@ -274,7 +278,7 @@ SENTENCES: list[tuple[Reason, str]] = [
     (GOODPUT, RESULTS),
     (
         of(Why.HOST_BUSY, cause=of(Why.STALLED, resource="processor", share=0.97, seconds=60)),
-        "programs waited for a processor 97% of the last minute: no new agents until that improves",
+        "programs waited for a processor 97% of the last minute: no more at once until that improves",
     ),
     (
         of(Why.MEMORY_LOW, free_bytes=2**30, total_bytes=2**34),
@@ -401,3 +405,9 @@ def test_every_text_of_a_reason_can_be_cleaned() -> None:
     refused = of(Why.REFUSED, at_once=4, now_at_once=2, cause=said("key sk-1 is over its limit"))
     cleaned = refused.map_text(lambda text: text.replace("sk-1", "***"))
     assert reason_text(cleaned) == "key *** is over its limit; from 4 at once to 2"
+
+
+def test_a_set_up_that_needs_the_network_is_no_fault_of_the_lock_file() -> None:
+    failed = CheckResult("pytest", 2, tail="error: dns error: failed to lookup address", unable=Unable.SETUP)
+    assert "`setup_hosts`" in mend(failed)
+    assert "lock file" in mend(replace(failed, tail="error: the lock file is out of date"))

@@ -72,6 +72,12 @@ MAKE_127 = "make: *** [Makefile:2: test] Error 127\n"
         (1, "npm ERR! code EAI_AGAIN\n", (Unable.NETWORK, "")),
         (1, "getaddrinfo ENOTFOUND example.org\n", (Unable.NETWORK, "example.org")),
         (1, "curl: (6) Could not resolve host: example.org\n", (Unable.NETWORK, "example.org")),
+        (
+            101,
+            "error: no matching package named `no-panic` found\n"
+            "As a reminder, you're using offline mode (--offline) which can cause surprising failures.\n",
+            (Unable.NETWORK, ""),
+        ),
         (1, "socket.gaierror: [Errno -3] Temporary failure in name resolution\n", (Unable.NETWORK, "")),
         (101, "error: could not compile `demo` (lib test)\n", (Unable.COLLECTION, "demo")),
         (1, "FAIL\texample.org/m [build failed]\n", (Unable.COLLECTION, "example.org/m")),

@@ -51,7 +51,7 @@ class Settings:
     """The most agents that work at once. With 1, tasks run one after the other. `auto`: the clutch chooses
     the number for each kind of work. If it is not set: 3, and `auto` once a run has landed a change."""
     host_brake: bool = True
-    """Start no agent while the machine is short of memory; with `auto`, of processors too."""
+    """Let no more agents work at once while memory is short; with `auto`, also while processors are."""
     slots: dict[str, int] = field(default_factory=dict)
     """The most agents of each role at once, within `max_parallel`: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named has no limit of its own."""

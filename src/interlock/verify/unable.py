@@ -40,7 +40,8 @@ _OTHERS = (
     (Unable.NETWORK, r"(?:ENOTFOUND|EAI_AGAIN) ?([\w.-]*)"),
     (Unable.NETWORK, r"(?:npm|pnpm|yarn|registry|index).*(?:ECONNREFUSED|ENETUNREACH|ETIMEDOUT)() ?"),
     (Unable.NETWORK, r"(?:Temporary failure in name resolution|Name or service not known)()"),
-    (Unable.NETWORK, r"(?:Network is unreachable|error sending request for url)()"),
+    (Unable.NETWORK, r"(?:Network is unreachable|error sending request for url|\bdns error)()"),
+    (Unable.NETWORK, r"(?:you're using offline mode|--offline was specified)()"),
     (Unable.PROGRAM, r"^(?:\S*sh|env)(?:: line \d+|: \d+)?: '?([^:'\s]+)'?: (?:command )?not found"),
     (Unable.PROGRAM, r"^env: '?([^:'\s]+)'?: No such file or directory"),
     (Unable.PROGRAM, r"^g?make(?:\[\d+\])?: (\S+): (?:No such file or directory|Command not found)"),
@@ -69,6 +70,11 @@ def unable(exit_code: int, timed_out: bool, output: str, suite: SuiteResult | No
         return None
     text = plain(output[-LOOKED_AT:]).replace("\u2018", "'").replace("\u2019", "'")
     return next(_reasons(exit_code, text, suite), None)
+
+
+def needs_network(output: str) -> bool:
+    """Tell if a command that failed says that it could not reach a server."""
+    return any(kind is Unable.NETWORK for kind, _ in _matches(_OTHERS, plain(output)))
 
 
 def _reasons(exit_code: int, text: str, suite: SuiteResult | None) -> Iterator[Found]:

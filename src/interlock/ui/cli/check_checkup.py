@@ -80,7 +80,7 @@ async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
     if copy := await find_wrong_copy(project, commands):
         text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
         return bad("canary", text, wrong_copy_fix(copy))
-    fix = "use a command that runs your tests on the checkout itself"
+    fix = "use a command that runs your tests on the checkout itself, and fails if one of them fails"
     if result.by_build:
         fix = "if it runs a linter before the tests, make them two commands of `verify`"
     return warning("canary", canary_text(result, commands), fix)

@@ -131,6 +131,8 @@ def _tell_detected(detected: Detected, tried: set[str]) -> None:
     for found in detected.checks[:MOST_CHECKS]:
         if found.command not in tried:
             note(f"found, but not tried: `{found.command}` ({found.source})")
+    for found in detected.unchecked:
+        note(f"CI also runs `{found.command}` ({found.source}): add it to `verify` if changes must pass it")
     if detected.setup:
         files = ", ".join(detected.setup.key)
         note(f"dependencies are installed with `{' && '.join(detected.setup.run)}` where needed ({files})")

@@ -10,6 +10,7 @@ from interlock.engine.project import open_project
 from interlock.model.errors import UserError
 from interlock.model.outcome import CheckResult
 from interlock.model.setup import Setup
+from interlock.model.suite import Unable
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.plain import counted
 from interlock.ui.words.checks import inability, last_lines, main_text, mend
@@ -80,6 +81,8 @@ async def try_found(
                     note(f"trying `{command}` on {project.place.branch}, in the sandbox")
                 (result,) = await try_checks(project, [command], TRY_SECONDS)
                 tried.append(in_words(result))
+                if result.unable is Unable.SETUP:
+                    break  # it would fail for every other command too
     except UserError as error:
         tried.append(Tried(next(iter(commands), ""), False, str(error).splitlines()[0], error.hint))
     return tried

@@ -95,7 +95,7 @@ BRAKES: Mapping[str, Words] = {
     Why.OPENS_NEXT: lambda reason, _: (
         f"opens to {reason.text('agents')} as soon as another task of this kind waits"
     ),
-    Why.HOST_BUSY: lambda _, because: f"{because}: no new agents until that improves",
+    Why.HOST_BUSY: lambda _, because: f"{because}: no more at once until that improves",
     Why.MEMORY_LOW: lambda reason, _: (
         f"only {_gib(reason, 'free_bytes')} of {_gib(reason, 'total_bytes')} of memory are free"
     ),

@@ -7,6 +7,7 @@ from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 from interlock.ui.plain import counted, inert, one_line
+from interlock.verify.unable import needs_network
 
 LAST_LINES = 8
 
@@ -35,7 +36,10 @@ _MEND: dict[Unable, str] = {
     Unable.PATH: "correct the path in the command, or commit the file",
     Unable.SCRIPT: "correct the command, or add the script to package.json",
     Unable.TARGET: "correct the command, or add the target to the Makefile",
-    Unable.NETWORK: "let `setup:` download it before agents start, or use a check without the network",
+    Unable.NETWORK: (
+        "download it once in your shell (`cargo fetch`, `go mod download`), let `setup:` do it, "
+        "or use a check without the network"
+    ),
     Unable.SETUP: "run it in your shell, fix what it reports (is the lock file up to date?), and commit",
     Unable.MACHINE: "see `interlock doctor`",
     Unable.TIMEOUT: "raise `check_timeout`, or use a faster check",
@@ -49,6 +53,8 @@ def inability(check: CheckResult) -> str:
 
 def mend(check: CheckResult) -> str:
     """The way to make it run; empty if it ran."""
+    if check.unable is Unable.SETUP and needs_network(check.tail):
+        return "run it once in your shell, or name the hosts that it needs in the setting `setup_hosts`"
     return _MEND[check.unable] if check.unable else ""
 
 

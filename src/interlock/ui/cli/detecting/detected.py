@@ -49,6 +49,8 @@ class Detected:
     """Best first."""
     always_green: tuple[CheckFound, ...] = ()
     """Commands that ignore that tests fail."""
+    unchecked: tuple[CheckFound, ...] = ()
+    """Linters and type checkers of its CI, which no test command runs."""
 
     @property
     def check(self) -> CheckFound | None:

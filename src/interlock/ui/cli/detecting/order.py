@@ -4,6 +4,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from interlock.ui.cli.detecting.detected import CheckFound, Detected, SetupFound
@@ -23,9 +24,12 @@ from interlock.ui.cli.detecting.scripts import (
     script_checks,
     script_setup,
     tests_otherwise,
+    unchecked_lines,
     workflow_checks,
 )
 from interlock.ui.cli.detecting.tox import tox_checks
+
+MOST_UNCHECKED = 4
 
 
 def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
@@ -38,6 +42,7 @@ def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
         tuple(_compared(layout, setup) for setup in named),
         tuple(check for check in checks if not check.ignores),
         tuple(check for check in checks if check.ignores),
+        tuple(islice(_once(unchecked_lines(layout)), MOST_UNCHECKED)),
     )
 
 

@@ -165,9 +165,16 @@ def _has_tests(layout: Layout) -> str:
     return ""
 
 
+_WRAPPER = re.compile(
+    r"^(uv|poetry|pdm|pipenv|rye) run "
+    r"(?:(?:--(?:with(?:-\w+)?|(?:only-|no-)?group|extra|python|package|env-file)|-[pE]) \S+ "
+    r"|--?[\w-]+(?:=\S+)? )*(?:-- )?"
+)
+
+
 def _without_wrapper(command: str) -> str:
     """Remove the tool that would find the environment: we name the environment ourselves."""
-    return re.sub(r"^(uv|poetry|pdm|pipenv|rye) run (?:--?[\w-]+(?:=\S+)? )*", "", command.strip())
+    return _WRAPPER.sub("", command.strip())
 
 
 def _module_words(said: list[str]) -> list[str] | None:

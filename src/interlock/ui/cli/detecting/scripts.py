@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from os.path import normpath
+from os.path import normpath, relpath
 from pathlib import Path
 
 from interlock.ui.cli.detecting.detected import CheckFound, SetupFound
@@ -12,6 +12,8 @@ from interlock.ui.cli.detecting.ignoring import ignored_in_script
 from interlock.ui.cli.detecting.layout import Layout, table
 from interlock.ui.cli.detecting.python import activated, in_environment
 
+Line = tuple[str, str]
+"""A command, after the folder that it runs in."""
 WORKFLOWS = ".github/workflows"
 MOST_JOBS = 3
 _TESTS = re.compile(
@@ -31,6 +33,12 @@ _NO_TEST = re.compile(
     r"|\bmake (.* )?(-[a-hj-z]*i[a-z]*|--ignore-errors)\b"
 )
 """Lines that name a test program and do not run it, that install something, or that ignore errors."""
+_LINTS = re.compile(
+    r"\b((eslint|ox|style|py)?lint|prettier|tsc|type-?check|typing|mypy|pyright|ruff|flake8|black|clippy|fmt"
+    r"|pre-commit|biome)\b|:types\b"
+)
+_SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun)(?: run)? ([\w:-]+)")
+_PART_OF_MORE = re.compile(r"(if|then|elif|else|fi|for|while|until|do|done|case|esac)\b|[{}()]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\\.")
 _OVERRULES = re.compile(r"['\";|]|(?<![&<>])&(?![&>])")
 """Signs after which another command may decide how the line ends, and quotes without an end."""
@@ -59,14 +67,43 @@ def workflow_checks(layout: Layout) -> Iterator[CheckFound]:
 
 
 def _job_checks(layout: Layout) -> Iterator[CheckFound]:
-    for name, lines in workflow_lines(layout):
+    for name, steps in _jobs(layout):
         built: list[str] = []
-        for line in lines:
-            if _is_test(line) and not _OVERRULES.search(_QUOTED.sub("", line)):
-                yield CheckFound(" && ".join([*built, _typed(layout, line)]), name)
+        for step in steps:
+            lines = _usable(layout, step)
+            test = next((line for line in lines if _is_test(line) and not _is_overruled(line)), "")
+            if test:
+                said = [_whole(step)] if _whole(step) else [*filter(_BUILDS.search, lines), test]
+                yield CheckFound(" && ".join([*built, *said[:-1], _typed(layout, said[-1])]), name)
                 break
-            if _BUILDS.search(line):
-                built.append(line)
+            built += filter(_BUILDS.search, lines)
+
+
+def _whole(step: Sequence[Line]) -> str:
+    """All lines of a step as one command: the last may be the one that fails. '' if one cannot be used."""
+    here, parts = ".", list[str]()
+    for folder, line in step:
+        has_comment = re.search(r"(^| )#", _QUOTED.sub("", line))
+        if _UNUSABLE.search(line) or _NO_TEST.search(line) or _is_overruled(line) or has_comment:
+            return ""
+        parts += [f"cd {relpath(folder, here)}"] * (folder != here) + [line]
+        here = folder
+    return " && ".join(parts)
+
+
+def _is_overruled(line: str) -> bool:
+    return bool(_PART_OF_MORE.match(line) or _OVERRULES.search(_QUOTED.sub("", line)))
+
+
+def unchecked_lines(layout: Layout) -> Iterator[CheckFound]:
+    """Yield linters and type checkers that the workflows run and that `scripts.test` does not."""
+    scripts = table(layout.package, "scripts")
+    for name, steps in _jobs(layout):
+        for _, line in (each for step in steps for each in step):
+            script = _SCRIPT.match(line)
+            is_in_test = script and re.search(rf"\b{re.escape(script[1])}\b", str(scripts.get("test", "")))
+            if _LINTS.search(line) and not _NO_TEST.search(line) and "${{" not in line and not is_in_test:
+                yield CheckFound(line, name)
 
 
 def _is_test(line: str) -> bool:
@@ -83,7 +120,7 @@ def _typed(layout: Layout, line: str) -> str:
 def tests_otherwise(layout: Layout, command: str) -> bool:
     """True if the workflows run tests, but never with this command."""
     lines = [line for _, lines in workflow_lines(layout) for line in lines]
-    by_tool = any(_TOOLS.search(line) for _, said in _jobs(layout) for _, line in said)
+    by_tool = any(_TOOLS.search(line) for _, steps in _jobs(layout) for step in steps for _, line in step)
     tests = [line for line in lines if _is_test(line)]
     return bool(tests or by_tool) and not any(_runs(command, line) for line in tests)
 
@@ -104,21 +141,26 @@ def workflow_lines(layout: Layout) -> Iterator[tuple[str, list[str]]]:
 
     A folder that the checkout lacks is one that an earlier command makes: those are left out.
     """
-    for name, said in _jobs(layout):
-        usable = ((folder, line) for folder, line in said if not _UNUSABLE.search(f"{folder} {line}"))
-        there = ((folder, line) for folder, line in usable if layout.has(folder))
-        yield name, [f"cd {folder} && {line}" if folder != "." else line for folder, line in there]
+    for name, steps in _jobs(layout):
+        yield name, [line for step in steps for line in _usable(layout, step)]
 
 
-def _jobs(layout: Layout) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the commands of each job of each workflow in order, each with the folder that it runs in."""
+def _usable(layout: Layout, step: Sequence[Line]) -> list[str]:
+    usable = ((folder, line) for folder, line in step if not _UNUSABLE.search(f"{folder} {line}"))
+    there = ((folder, line) for folder, line in usable if layout.has(folder))
+    return [f"cd {folder} && {line}" if folder != "." else line for folder, line in there]
+
+
+def _jobs(layout: Layout) -> Iterator[tuple[str, list[list[Line]]]]:
+    """Yield the steps of each job of each workflow in order, but of no job for another repository."""
     folder = layout.root / WORKFLOWS
     for path in sorted((*folder.glob("*.yml"), *folder.glob("*.yaml")), key=_rank):
         name = f"{WORKFLOWS}/{path.name}"
         for job in table(layout.yaml(name), "jobs").values():
             steps = job.get("steps") if isinstance(job, dict) else None
             usual = table(job, "defaults", "run").get("working-directory", ".")
-            yield name, [line for step in steps or () for line in _commands(step, str(usual))]
+            if isinstance(steps, list) and not any(table(step, "with").get("repository") for step in steps):
+                yield name, [list(_commands(step, str(usual))) for step in steps]
 
 
 def _rank(path: Path) -> tuple[bool, str]:
@@ -126,7 +168,7 @@ def _rank(path: Path) -> tuple[bool, str]:
     return not re.search(r"test|\bci\b|main|build|check", path.stem), path.name
 
 
-def _commands(step: object, usual: str) -> Iterator[tuple[str, str]]:
+def _commands(step: object, usual: str) -> Iterator[Line]:
     """The lines of a step. One that may fail is not what the project is checked by."""
     may_fail = isinstance(step, dict) and step.get("continue-on-error") not in (None, False)
     said = step.get("run") if isinstance(step, dict) and not may_fail else None
