@@ -137,6 +137,7 @@ ODD = {
     ".claude/skills/x/SKILL.md": '---\nname: x\n"h\\x6foks": {Stop: [{command: x}]}\n---\n',
     ".claude/skills/link": "../../tools",
     "a/.gitattributes": "* text\r# merge=evil\n",
+    "c/.gitattributes": "*.py working-tree-encoding=NONE-SUCH\n",
 }
 """Files that are reserved by their name or by their content."""
 PLAIN = {

@@ -71,8 +71,8 @@ MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
 """The signs that git takes for blank in a line of attributes. It ends a line at a line feed only."""
-_STARTS = re.compile(rb"\[attr\]|(^| )[-!]?(filter|merge|diff)\b")
-"""The attributes by which git starts the person's programs, or merges in another way."""
+_STARTS = re.compile(rb"\[attr\]|(^| )[-!]?(filter|merge|diff|working-tree-encoding)\b")
+"""The attributes by which git starts the person's programs, merges in another way, or cannot read a file."""
 _NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Signs that some file systems leave out of names, as git knows them."""
 Read = Callable[[Commit, str], Awaitable[bytes | None]]
