@@ -1,7 +1,9 @@
 """No agent changes what steers Interlock, or what the next agent is shown; through the real command."""
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,59 @@ def test_what_steers_the_host_or_the_next_agent_goes_back(
     assert [name for name in (*STEERING, ".gitattributes") if name not in said] == []
     assert [name for name in HARMLESS if name in said] == []
     assert sorted(scratch.git("diff", "--name-only", "main~1", "main").splitlines()) == sorted(HARMLESS)
+
+
+def test_nothing_is_planted_where_interlock_looks_for_programs_and_modules(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `PATH_add bin`, Interlock would start the agent's `unshare` outside the sandbox."""
+    monkeypatch.setenv("PATH", f"./tools:{scratch.root}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", "src")
+    scratch.git("config", "filter.nb.clean", "strip-it --all")
+    planted = ("bin/unshare", "tools/git", "bin/strip-it", "src/sitecustomize.py")
+    write = "".join(f"echo x > {name}\n" for name in (*planted, "bin/own", "src/own.py"))
+    scratch.graph("  t: {goal: t, retries: 0}\n", f"mkdir -p bin tools src\n{write}")
+    scratch.interlock("run", code=1)
+    (failure,) = scratch.facts("PhaseFailed")
+    assert sorted(failure["reason"]["paths"]) == sorted(planted)
+
+
+def test_settings_of_the_user_that_are_links_into_the_repository_are_reserved(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A repository of dotfiles."""
+    (scratch.root / "config").mkdir()
+    (scratch.root / "config" / "config.toml").touch()
+    scratch.write(gitconfig="[core]\n\tpager = cat\n")
+    (tmp_path / "xdg").mkdir()
+    (tmp_path / "xdg" / "interlock").symlink_to(scratch.root / "config")
+    (tmp_path / "gitconfig").symlink_to(scratch.root / "gitconfig")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    write = "for f in gitconfig config/config.toml own.txt; do echo >> $f; done"
+    scratch.graph("  t: {goal: t, retries: 0}\n", write)
+    scratch.interlock("run", code=1)
+    (failure,) = scratch.facts("PhaseFailed")
+    assert sorted(failure["reason"]["paths"]) == ["config/config.toml", "gitconfig"]
+
+
+def test_programs_that_git_settings_of_a_linked_worktree_name_are_reserved(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    scratch.graph("  t: {goal: t, retries: 0}\n", "mkdir -p tools; touch tools/clean.sh")
+    scratch.git("config", "extensions.worktreeConfig", "true")
+    scratch.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"))
+    scratch.root = tmp_path / "linked"
+    scratch.git("config", "--worktree", "filter.nb.clean", "tools/clean.sh")
+    assert "tools/clean.sh" in scratch.interlock("run", code=1)
+
+
+def test_the_command_imports_no_module_of_the_repository(scratch: Scratch) -> None:
+    scratch.write(msgspec__py="raise SystemExit(99)\n", click__py="raise SystemExit(98)\n")
+    for path in (".", str(scratch.root), ""):
+        command = [sys.executable, "-m", "interlock", "--version"]
+        env = {**os.environ, "PYTHONPATH": path}
+        assert subprocess.run(command, cwd=scratch.root, env=env, check=False).returncode == 0
 
 
 ODD = {

@@ -65,7 +65,9 @@ class GraphWatch:
             graph = await self._source.graph(text)
             facts, kept = changes_during_run(self._ledger.state, graph)
         except UserError as problem:
-            first = str(problem).splitlines()[0]
+            first, *rest = str(problem).splitlines()
+            if first.endswith(":"):
+                first = f"{first} {', '.join(line.strip() for line in rest)}"
             self._tell(f"{first}; the run continues with the last valid graph")
             return
         counted = _counted(self._ledger.state, facts)

@@ -67,6 +67,36 @@ _SETTINGS_FIRST = re.compile(rb"[\s\xef\xbb\xbf]*---.*?(^---[ \t\r]*$|\Z)", re.M
 _NAMES_COMMANDS = re.compile(rb"(?i)hooks|mcpservers|\\")
 _BETWEEN_WORDS = re.compile(r"[\s;|&()<>{}\[\]`'\"$=,:!]+")
 _GOES_TO = ("cd", "pushd", "-C")
+HOST_PROGRAMS = (
+    *(
+        "git",
+        "git-lfs",
+        "ssh",
+        "ssh-keygen",
+        "gpg",
+        "sh",
+        "bash",
+        "env",
+        "python",
+        "python3",
+        "unshare",
+        "bwrap",
+    ),
+    *(
+        "setpriv",
+        "mount",
+        "umount",
+        "docker",
+        "podman",
+        "systemctl",
+        "systemd-run",
+        "notify-send",
+        "osascript",
+    ),
+)
+"""Programs that Interlock and git start outside the sandbox, found on the user's PATH."""
+STARTS_WITH_PYTHON = ("sitecustomize.py", "usercustomize.py", "sitecustomize/__init__.py")
+"""Modules that each Python imports at its start, Interlock's own included."""
 MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
@@ -179,18 +209,26 @@ def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: TOML hold
     return table if isinstance(table, dict) else None
 
 
-def paths_in(command: str) -> Iterator[str]:
+def paths_in(command: str, search: Sequence[str] = ()) -> Iterator[str]:
     """Yield each part of a shell command that may be the path of a file, whether there is one now or not.
 
-    The command may change the folder first, or build a path from a variable.
+    The command may change the folder first, build a path from a variable, or find a program in `search`.
     """
     words = [*filter(None, _BETWEEN_WORDS.split(command))]
-    folders = [folder for before, folder in itertools.pairwise(words) if before in _GOES_TO]
+    folders = [*search, *(after for before, after in itertools.pairwise(words) if before in _GOES_TO)]
+    modules = [after.replace(".", "/") for before, after in itertools.pairwise(words) if before == "-m"]
     with contextlib.suppress(ValueError):  # no words of a shell
         words += shlex.split(command)
+    words += [f"{module}{end}" for module in modules for end in (".py", "/__main__.py", "/__init__.py")]
     for word in (command, *words):
         plain = word.lstrip("/")
         yield from (os.path.expanduser(word), plain, *(f"{folder}/{plain}" for folder in folders))  # noqa: PTH111 - `~name` of no user stays
+
+
+def folders_on(search: str, root: Path) -> list[str]:
+    """Return the folders of the repository on a PATH."""
+    paths = (os.path.normpath(root / folder) for folder in search.split(os.pathsep) if search)
+    return [path for path in paths if Path(path).is_relative_to(root)]
 
 
 def names_in(root: Path, files: Sequence[str | Path]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +38,14 @@ async def discover(path: Path, branch: str = "") -> Place:
     common, work_tree = _folders(path, answer)
     user = Git(common, as_user=True)
     config, ignore_file, head = await asyncio.gather(
-        user.run("config", "-z", "--list"),
+        find_repository(path, "config", "-z", "--list", "--show-origin"),
         user.run("config", "--path", "core.excludesFile", ok=(0, 1)),
         _head(path),
     )
-    settings = dict(_settings(config))
+    if config.code:
+        raise _not_found(path, config.err)
+    origins, entries = _halves(config)
+    settings = dict(_settings(entries))
     heads = _Heads(
         branch,
         head,
@@ -56,7 +59,8 @@ async def discover(path: Path, branch: str = "") -> Place:
         head=head,
         version=number,
         settings=settings,
-        started=tuple(_started(config, common)),
+        started=tuple(_started(entries, common)),
+        settings_files=tuple(dict.fromkeys(str(path / name) for name in origins)),
         excludes=_read(Path(ignore_file.line) if ignore_file.line else _usual_ignore_file())
         + _read(common / "info" / "exclude"),
     )
@@ -111,18 +115,24 @@ async def _existing(user: Git, branch: str, head: str, settings: Mapping[str, st
     return frozenset(name for name, commit in zip(names, found, strict=True) if commit)
 
 
-def _settings(config: Output) -> list[tuple[str, str]]:
+def _halves(config: Output) -> tuple[list[str], list[str]]:
+    """Split git's list of settings into the files they are in, and the settings."""
+    said = config.out.decode("utf-8", "surrogateescape").split("\0")
+    files = (name.removeprefix("file:") for name in said[::2] if name.startswith("file:"))
+    return list(files), said[1::2]
+
+
+def _settings(entries: Sequence[str]) -> list[tuple[str, str]]:
     """The harmless ones only: elsewhere in it are passwords and tokens."""
-    entries = config.out.decode("utf-8", "surrogateescape").split("\0")
     pairs = (entry.partition("\n") for entry in entries if entry.startswith(_READ))
-    # A key without a value means true. The hooks path that we set for our own calls is not the user's.
-    own = [(key, value if newline else "true") for key, newline, value in pairs if value != os.devnull]
+    # A key without a value means true.
+    own = [(key, value if newline else "true") for key, newline, value in pairs]
     return own + [remote for remote in map(_remote, entries) if remote]
 
 
-def _started(config: Output, common: Path) -> Iterator[str]:
+def _started(entries: Sequence[str], common: Path) -> Iterator[str]:
     """Commands that the person's git may start, and paths of more settings."""
-    for entry in config.out.decode("utf-8", "surrogateescape").split("\0"):
+    for entry in entries:
         key, _, value = entry.partition("\n")
         if not _DATA.fullmatch(key):
             yield str(common / value) if key.startswith("include") else value

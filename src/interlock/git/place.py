@@ -43,6 +43,8 @@ class Place:
     """The user's own ignore rules, for all repositories and for this one."""
     started: tuple[str, ...] = field(default=(), repr=False)
     """Values of the user's git settings that may name programs to start, or more settings."""
+    settings_files: tuple[str, ...] = ()
+    """Files that the user's git settings are in."""
 
     @property
     def state(self) -> Path:
