@@ -1,6 +1,5 @@
 """The host's limits on what it takes from an attempt, and on the git processes that read it."""
 
-import asyncio
 import os
 import select
 import stat
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from interlock.git import bounds
-from interlock.git.command import Git, end, start
+from interlock.git.command import Git
 from interlock.git.files import remove_tree
 from interlock.git.protocol import Workspace
 from interlock.git.workspaces import GitWorkspaces
@@ -204,18 +203,19 @@ def test_of_very_many_branches_the_rest_stays_as_evidence(world: World) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does this")
-def test_git_has_limits_and_reads_what_an_agent_made_with_more_of_them(world: World) -> None:
-    async def limits(git: Git) -> str:
-        child = await start(git, "cat-file", "--batch")
-        try:
-            return Path(f"/proc/{child.pid}/limits").read_text()
-        finally:
-            await end(child)
-
-    plain = Git(world.place.common_dir)
-    assert str(bounds.MEMORY_BYTES) in asyncio.run(limits(plain))
-    said = run(Git(world.place.common_dir, untrusted=True).run("version"))
-    assert said.out.startswith(b"git version")
+def test_git_has_limits_and_reads_what_an_agent_made_with_more_of_them(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits until its memory is limited, and then says how much processor time it has."""
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    memory = bounds.MEMORY_BYTES >> 10
+    program.write_text(f'#!/bin/sh\nuntil [ "$(ulimit -d)" = {memory} ]; do :; done\nulimit -t\n')
+    program.chmod(0o755)
+    common = world.place.common_dir
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    said = [run(Git(common, untrusted=untrusted).run("version", timeout=60)) for untrusted in (False, True)]
+    assert [each.line for each in said] == ["unlimited", str(bounds.CPU_SECONDS)]
 
 
 @pytest.mark.slow

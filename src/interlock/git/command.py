@@ -219,22 +219,6 @@ class Git:
         return found
 
 
-async def start(git: Git, *argv: str) -> asyncio.subprocess.Process:
-    """Start a git command that stays, to be asked questions."""
-    # A start that is given up half-way would leave its pipes open, and git running.
-    starting = asyncio.create_task(_start(git, argv))
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await to_the_end(_given_up(starting))
-        raise
-
-
-async def _given_up(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
-    with contextlib.suppress(EnvironmentProblem):
-        await end(await starting)
-
-
 def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str, str], Path]:
     """The command line, the environment and the folder of one git command."""
     where = [f"--git-dir={git.git_dir}"]
@@ -265,24 +249,6 @@ async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
     process = _popen(("git", *argv), user_environment(), path, subprocess.DEVNULL, Git(path, as_user=True))
     return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
-
-
-async def _start(git: Git, argv: Sequence[str]) -> asyncio.subprocess.Process:
-    command, env, directory = _invocation(git, argv)
-    with _explained(directory), held(_limits(git)) as (files, hold):
-        child = await asyncio.create_subprocess_exec(
-            *command,
-            executable=_program(env.get("PATH", os.defpath)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=env,
-            cwd=directory,
-            pass_fds=files,
-            start_new_session=True,
-        )
-        hold(child.pid)
-    return child
 
 
 def _spawn(git: Git, argv: Sequence[str], feed: bytes | BinaryIO) -> subprocess.Popen[bytes]:
@@ -345,9 +311,11 @@ async def _finish(process: subprocess.Popen[bytes], name: str, drain: Drain, sec
     except TimeoutError as error:
         raise GitFailed(name, f"stopped after {seconds:g} s, its time limit") from error
     finally:
-        if process.returncode is None:
-            await _stop(child)
-        child.close()
+        try:
+            if process.returncode is None:
+                await to_the_end(_stop(child))
+        finally:
+            child.close()
     return Output(code, drain.kept, child.errors, drain.cut)
 
 
@@ -359,12 +327,6 @@ async def _stop(child: Child) -> None:
     except TimeoutError:
         child.signal(signal.SIGKILL)
         await child.ended()
-
-
-async def end(child: asyncio.subprocess.Process) -> None:
-    """Stop a git process; it removes its lock files first. This takes seconds at most and is not interrupted:
-    a process that is not waited for keeps its pipes."""
-    await to_the_end(_end(child))
 
 
 async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a coroutine yields to its loop
@@ -379,18 +341,3 @@ async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a corout
     if cancelled is not None and task.exception() is None:
         raise cancelled
     return task.result()
-
-
-async def _end(child: asyncio.subprocess.Process) -> None:
-    _signal(child, signal.SIGTERM)
-    try:
-        async with asyncio.timeout(_ENDING_SECONDS):
-            await child.communicate()
-    except TimeoutError:
-        _signal(child, signal.SIGKILL)
-        await child.communicate()
-
-
-def _signal(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, number)

@@ -6,21 +6,21 @@ passed over: the cost follows the change, and not the repository.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from interlock.git import bounds
-from interlock.git.command import Git, end, start
-from interlock.git.errors import GitFailed
+from interlock.git.command import Git
 from interlock.git.place import Place
 from interlock.model.errors import RejectedObjects
 
 _FOLDER = b"40000"
 _COMPARED = 5_000_000
 """Names in the folders that a history changes, over all of its commits: some seconds."""
-_PATIENCE_SECONDS = 60.0
-"""For the objects of one question."""
+_HEADER_BYTES = 100
+"""The line that git prints before each object, at most."""
 
 
 class _Entry(NamedTuple):
@@ -47,51 +47,43 @@ async def check_history(git: Git, place: Place, heads: Collection[str], base: st
         raise bounds.too_large("the agent made too many commits", f"{bounds.COMMITS:,} commits")
     if said.code:
         return  # something is missing or broken: the import says what
-    # One process for all: a history has a question for each level of folders that each commit changes.
-    reader = await start(git, "cat-file", "--batch")
-    try:
-        objects = _Objects(reader, place)
-        trees = await objects.trees_of(said.line.split())
-        for tree in trees:
-            await _check_tree(objects, tree, base_tree)
-    except (EOFError, OSError) as error:
-        raise GitFailed("cat-file", f"no answer: {error!r}") from error
-    finally:
-        await end(reader)
-
-
-async def _check_tree(objects: "_Objects", tree: str, base_tree: str) -> None:
-    await asyncio.sleep(0)  # others go on between two commits
-    files, fresh = await _changed(objects, tree, base_tree)
-    await _measure(objects, {entry.object_id for _, entry in fresh})
-    for path, entry in fresh:
+    objects = _Objects(git, place)
+    trees = await objects.trees_of(said.line.split())
+    files, fresh = await _changed(objects, trees, base_tree)
+    await _measure(objects, {entry.object_id for _, _, entry in fresh})
+    for tree, path, entry in fresh:
         size = objects.sizes[entry.object_id]
-        files += size.files
+        files[tree] += size.files
         bounds.check_path(path + b"/" + size.path, path.count(b"/") + size.depth)
-    bounds.check_files(files)
+    for count in files.values():
+        bounds.check_files(count)
 
 
-async def _changed(objects: "_Objects", tree: str, base_tree: str) -> tuple[int, list[tuple[bytes, _Entry]]]:
-    """Files that differ in folders that both have, and folders that the base has not."""
-    files, fresh, pairs = 0, list[tuple[bytes, _Entry]](), [(b"", tree, base_tree)]
-    while pairs:
-        await objects.load({name for _, *both in pairs for name in both})
+async def _changed(
+    objects: "_Objects", trees: Sequence[str], base_tree: str
+) -> tuple[Counter[str], list[tuple[str, bytes, _Entry]]]:
+    """For each tree: files that differ in folders that both have, and folders that the base has not."""
+    files, fresh = Counter[str](), list[tuple[str, bytes, _Entry]]()
+    pairs = [(tree, b"", tree, base_tree) for tree in trees]
+    while pairs:  # a level of folders of all trees at a time: each takes a git process
+        await objects.load({name for _, _, *both in pairs for name in both})
         below = []
-        for above, new, old in pairs:
+        for tree, above, new, old in pairs:
+            await asyncio.sleep(0)  # others go on between two folders
             before = {entry.name: entry for entry in objects.trees[old]}
             objects.count(len(before) + len(objects.trees[new]))
             for entry in objects.trees[new]:
-                if before.get(entry.name) == entry:
+                was = before.get(entry.name)
+                if was == entry:
                     continue
                 path = above + entry.name
                 bounds.check_path(path, path.count(b"/"))
-                was = before.get(entry.name)
                 if not entry.is_folder:
-                    files += 1
+                    files[tree] += 1
                 elif was is not None and was.is_folder:
-                    below.append((path + b"/", entry.object_id, was.object_id))
+                    below.append((tree, path + b"/", entry.object_id, was.object_id))
                 else:
-                    fresh.append((path, entry))
+                    fresh.append((tree, path, entry))
         pairs = below
     return files, fresh
 
@@ -99,8 +91,13 @@ async def _changed(objects: "_Objects", tree: str, base_tree: str) -> tuple[int,
 async def _measure(objects: "_Objects", roots: set[str]) -> None:
     """The size of each of these trees, from the leaves up. None is inside itself: its id is a hash of it."""
     wave, seen = roots - objects.sizes.keys(), set[str]()
-    waiting = list(wave)
+    waiting, depth = list(wave), 0
     while wave:
+        depth += 1
+        if depth > bounds.DEPTH:
+            raise bounds.too_large(
+                f"it is more than {bounds.DEPTH:,} folders deep", f"{bounds.DEPTH:,} folders"
+            )
         seen |= wave
         await objects.load(wave)
         wave = {name for tree in wave for name in objects.below(tree)} - seen - objects.sizes.keys()
@@ -136,7 +133,7 @@ def _size(entries: Iterable[_Entry], known: Mapping[str, _Size]) -> _Size:
 class _Objects:
     """The agent's commits and trees, as they were read."""
 
-    reader: asyncio.subprocess.Process
+    git: Git
     place: Place
     trees: dict[str, tuple[_Entry, ...]] = field(default_factory=dict)
     sizes: dict[str, _Size] = field(default_factory=dict)
@@ -169,26 +166,29 @@ class _Objects:
         """The content of each; empty for what is missing or of another kind, which the import refuses."""
         if not names:
             return []
-        assert self.reader.stdin is not None  # noqa: S101 - started with pipes
-        assert self.reader.stdout is not None  # noqa: S101 - the same
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            # Not waiting for it to be read: git may first want to get rid of its answers.
-            self.reader.stdin.write("".join(f"{name}\n" for name in names).encode())
-            return [await self._one(self.reader.stdout, name, kind, most) for name in names]
-
-    async def _one(self, answers: asyncio.StreamReader, name: str, kind: bytes, most: int) -> bytes:
-        head = (await answers.readuntil(b"\n")).split()
-        if len(head) != 3:
-            return b""
-        size = int(head[2])
-        self.read_bytes += size
-        if size > most:
-            what = f"the {head[1].decode()} {name[:12]} has {size:,} bytes"
-            raise bounds.too_large(what, f"{most:,} bytes")
-        if self.read_bytes > bounds.TREE_BYTES:
+        feed = "".join(f"{name}\n" for name in names).encode()
+        room = bounds.TREE_BYTES - self.read_bytes + _HEADER_BYTES * len(names)
+        said = await self.git.run("cat-file", "--batch", feed=feed, limit_bytes=room)
+        if said.cut:
             raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
-        content = (await answers.readexactly(size + 1))[:-1]
-        if head[1] != kind:
+        found, at = [], 0
+        for name in names:
+            end = said.out.index(b"\n", at)
+            words, at = said.out[at:end].split(), end + 1
+            if len(words) != 3:
+                found.append(b"")
+                continue
+            size = int(words[2])
+            found.append(self._checked(name, words[1], said.out[at : at + size], kind, most))
+            at += size + 1
+        return found
+
+    def _checked(self, name: str, kind: bytes, content: bytes, wanted: bytes, most: int) -> bytes:
+        self.read_bytes += len(content)
+        if len(content) > most:
+            what = f"the {kind.decode()} {name[:12]} has {len(content):,} bytes"
+            raise bounds.too_large(what, f"{most:,} bytes")
+        if kind != wanted:
             return b""
         if self.place.object_id(kind.decode(), content) != name:
             raise RejectedObjects(f"git rejected what the agent made: the object {name} is damaged")
