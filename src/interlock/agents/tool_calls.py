@@ -25,7 +25,6 @@ class ToolCalls:
         self._open: dict[str, tuple[str, Json]] = {}
 
     def begun(self, call: str, tool: str, given: Json) -> Event:
-        """The model wants to use a tool."""
         self._open[call] = (tool, given)
         return Event(EventKind.TOOL, compact(given.fields), call=call, tool=tool)
 

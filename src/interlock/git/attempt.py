@@ -121,7 +121,6 @@ class AttemptFolder:
         fresh.replace(path)
 
     def forget_collected(self) -> None:
-        """Remove the note of an earlier collection, before the next one."""
         (self.home / _COLLECTED).unlink(missing_ok=True)
 
     def workspace(self, opened: WorkspaceOpened, path: Path, grant: Grant | None = None) -> Workspace:
@@ -131,7 +130,6 @@ class AttemptFolder:
 
 
 def agent_branch(task: str) -> str:
-    """The branch an agent starts on."""
     return f"refs/heads/task/{ref_word(task)}/work"
 
 

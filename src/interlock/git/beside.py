@@ -37,7 +37,6 @@ Built = Callable[[str], Awaitable[Shown | None]]
 
 
 async def nothing_built(_tree: str) -> Shown | None:
-    """Return None: this repository has no set-up."""
     return None
 
 
@@ -65,7 +64,6 @@ class CheckoutLayers:
         self._shown = None
 
     async def close(self) -> None:
-        """Remove the copies."""
         self.forget()
         if self._locks:
             while self._locks:

@@ -37,7 +37,6 @@ _SHOWN = 60
 
 
 def too_large(what: str, limit: str) -> RejectedObjects:
-    """The refusal of something that is over its limit."""
     return RejectedObjects(f"the attempt is too large to import: {what}; the limit is {limit}")
 
 
@@ -60,7 +59,6 @@ def check_content(total: int, largest: str, size: int) -> None:
 
 
 def check_files(count: int) -> None:
-    """Refuse a change of too many files."""
     if count > FILES:
         raise too_large(f"there are {count:,} files in one change", f"{FILES:,} files")
 

@@ -43,7 +43,6 @@ class Advance:
 
     @property
     def ref(self) -> str:
-        """The branch by its full name."""
         return f"refs/heads/{self.branch}"
 
     @property
@@ -93,7 +92,6 @@ class Branch:
         return said.code == 0
 
     async def move(self, advance: Advance) -> Move:
-        """Move the branch if nothing is in the way."""
         async with self._lock:
             try:
                 async with self._journal.alone() as lock:

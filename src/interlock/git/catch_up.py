@@ -105,7 +105,6 @@ class CatchUp:
         return [change for change in await self._move() if change.path not in since]
 
     async def _move(self) -> list[_Change]:
-        """List the changes of the move."""
         changes = await self._place.git.changes(self._pending.old, self._pending.new)
         return [_Change(it.path, _entry(it.old_mode, it.old), _entry(it.mode, it.new)) for it in changes]
 

@@ -57,7 +57,6 @@ class Worktree:
 
     @property
     def index_lock(self) -> Path:
-        """The lock file that a git process holds while it writes the index."""
         return self.git_dir / "index.lock"
 
 

@@ -98,7 +98,6 @@ class Child:
 
     @property
     def errors(self) -> str:
-        """The text that the program wrote to its error pipe."""
         return b"".join(self._said).decode("utf-8", "backslashreplace")
 
     async def ended(self) -> int:
@@ -130,7 +129,6 @@ class Child:
         return self._process.wait()
 
     def close(self) -> None:
-        """Give the pipes back."""
         for pipe in list(self._open):
             self._shut(pipe)
         for stream in (self._process.stdout, self._process.stderr):

@@ -84,7 +84,6 @@ class Output:
 
     @property
     def line(self) -> str:
-        """The output as one stripped text."""
         return self.out.decode("utf-8", "backslashreplace").strip()
 
     @property
@@ -162,7 +161,6 @@ class Git:
     """Descriptors that its processes keep open: a lock is held until they have ended, too."""
 
     def having(self, **variables: str) -> "Git":
-        """Return the same git with more environment variables."""
         return replace(self, variables={**self.variables, **variables})
 
     async def run(

@@ -97,7 +97,6 @@ async def look_for_ignored(place: Place, spare: Path) -> Ignored:
 
 
 def is_cache(path: str) -> bool:
-    """Return True if any component of the path is a cache."""
     return any(fnmatch(part, pattern) for part in path.split("/") for pattern in CACHES)
 
 

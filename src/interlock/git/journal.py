@@ -69,12 +69,10 @@ class Journal:
         return self._path.exists()
 
     def write(self, pending: Pending) -> None:
-        """Write the journal, before the branch moves."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(self._path, json.dumps(asdict(pending)))
 
     def clear(self) -> None:
-        """Remove the journal, after every checkout has followed."""
         self._path.unlink(missing_ok=True)
 
     def read(self) -> Pending | None:

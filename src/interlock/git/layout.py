@@ -71,7 +71,6 @@ def _config(place: Place, more: Mapping[str, str]) -> str:
 
 
 def config_text(settings: Mapping[str, str]) -> str:
-    """Settings in git's own file format."""
     lines = []
     for key, value in settings.items():
         section, _, rest = key.partition(".")

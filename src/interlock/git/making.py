@@ -29,7 +29,6 @@ def _write_git_dirs(place: Place, folder: AttemptFolder, layered: bool) -> None:
 
 
 def write_trusted(place: Place, folder: AttemptFolder) -> None:
-    """Our own git dir on the same files."""
     write_git_dir(folder.trusted, place, "ref: refs/heads/none", [str(place.objects)])
 
 

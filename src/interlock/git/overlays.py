@@ -76,16 +76,13 @@ class Overlays:
         return layered_grant(self._place, folder, (whole, *layers))
 
     def release(self, folder: AttemptFolder) -> None:
-        """Release the trees of a folder whose program has ended."""
         self._trees.release(folder.home)
         self._new_trees.release(folder.home)
 
     def forget_ignored(self) -> None:
-        """The checkout's dependencies may have changed."""
         self._beside.forget()
 
     async def close(self) -> None:
-        """Give back what this process held."""
         await self._trees.close()
         await self._new_trees.close()
         await self._beside.close()

@@ -71,7 +71,6 @@ class Place:
 
     @property
     def checkout_index(self) -> Path:
-        """The index of the user's checkout."""
         source = self.work_tree
         if source is not None and (source / ".git").is_file():
             named = (source / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
@@ -95,7 +94,6 @@ class Place:
 
     @property
     def id_bytes(self) -> int:
-        """Length of an object's id."""
         return hashlib.new(self.object_format, usedforsecurity=False).digest_size
 
     @property
@@ -121,7 +119,6 @@ class Place:
 
     @property
     def author_variables(self) -> Mapping[str, str]:
-        """The author, as git's environment names it."""
         name, email = self.author
         return {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email}
 

@@ -42,7 +42,6 @@ class GitRepository:
         """The tip of the branch when git was last asked."""
 
     async def tip(self) -> Tip:
-        """Return the current tip of the protected branch."""
         if self._tip is None or loose_ref(self.place) != self._tip.commit:
             self._tip = await self._ask_tip()
         return self._tip
@@ -56,19 +55,15 @@ class GitRepository:
         return Tip(self.place.branch, Commit(commit), Tree(tree))
 
     async def fetch(self) -> str:
-        """Fast-forward the branch to its upstream where possible; what to tell the user, or nothing."""
         return await upstream.catch_up(self.place, self._branch)
 
     async def fence_epoch(self) -> int:
-        """The epoch below which nothing of this state folder may land; 0: there was none yet."""
         return await self._fence.epoch()
 
     async def raise_fence(self, epoch: int) -> None:
-        """Allow only landings of this epoch, or of a later one, to move the branch from now on."""
         await self._fence.to(epoch)
 
     async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
-        """Merge in memory what `work` changed since `base` onto `onto`."""
         # `merge-tree --merge-base` came with git 2.40; looking up the base meanwhile costs no time.
         said, is_base = await asyncio.gather(self._merge_tree(onto, work), self._is_base(base, onto, work))
         if not is_base:
@@ -79,7 +74,6 @@ class GitRepository:
         return await conflict_of(self._git, said)
 
     async def divergence(self) -> Divergence | None:
-        """Merge the branch and its upstream, as last fetched, in memory; None if one contains the other."""
         found = await upstream.diverged(self.place)
         if found is None:
             return None
@@ -91,11 +85,9 @@ class GitRepository:
         return Divergence(name, main, theirs, merge)
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
-        """A commit of this tree, on no branch yet; with `merged`, a merge of these into `parent`."""
         return Commit(await self._commit(tree, [parent, *merged], message))
 
     async def land(self, landing: Landing) -> Move:
-        """Move the branch, atomically, if it and the fence are still where the landing says."""
         ref = f"refs/heads/{landing.branch}"
         tip, tree, parent, standing = await self._git.names(
             ref, f"{landing.new}^{{tree}}", f"{landing.new}^1", fence.REF
@@ -122,26 +114,21 @@ class GitRepository:
         return await self._branch.move(advance)
 
     async def obstacle(self, landing: Landing) -> str:
-        """Say what holds a landing up, and what the user can do about it."""
         return await self._branch.obstacle(Advance(landing.branch, landing.new, landing.old, ""))
 
     async def contains(self, commit: Commit) -> bool:
-        """Return True if the commit is on the protected branch."""
         return await self._branch.contains(self.place.branch, commit)
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
-        """Find those of these commits that are not on the protected branch."""
         return await missing(self.place, self.place.branch, commits)
 
     async def landings(self) -> Mapping[str, Tip]:
-        """List the commits that landed for each task and are on the branch, by `ref_word` of the task."""
         found = await landings(self.place)
         trees = await self._git.names(*(f"{commit}^{{tree}}" for commit in found.values())) if found else []
         pairs = zip(found.items(), trees, strict=True)
         return {task: Tip(self.place.branch, commit, Tree(tree or "")) for (task, commit), tree in pairs}
 
     async def diff(self, old: str, new: str, paths: Sequence[str] = ()) -> str:
-        """Return the diff of two commits as text."""
         literal = self._git.having(GIT_LITERAL_PATHSPECS="1")
         said = await literal.run(
             "diff-tree", *_DIFF, "--end-of-options", old, new, "--", *paths, limit_bytes=DIFF_BYTES
@@ -150,7 +137,6 @@ class GitRepository:
         return text + f"\n[cut after {DIFF_BYTES >> 20} MiB]\n" if said.cut else text
 
     async def files(self) -> frozenset[str]:
-        """The paths of all files on the branch."""
         return frozenset((await self._git.run("ls-tree", "-r", "-z", "--name-only", self.place.ref)).items)
 
     async def refuse_absent_files(self) -> None:
@@ -168,7 +154,6 @@ class GitRepository:
             )
 
     async def past(self) -> BranchHistory:
-        """Return the files that were changed together on the branch, and the files it has now."""
         changes = await read_changes(self._git, self.place.ref)
         return BranchHistory(changes, await self.files())
 
@@ -191,10 +176,6 @@ class GitRepository:
         return wanted
 
     async def settle(self) -> str:
-        """Finish what a crash left between a move of the branch and the user's checkouts of it.
-
-        Safe to call at any time; says what it could not do.
-        """
         return await self._branch.settle()
 
     def old_locks(self, older_than_seconds: float = 300.0) -> list[Path]:
@@ -240,7 +221,6 @@ _PREFIX = "refs/interlock/landed/"
 
 
 def landed_ref(place: Place, task: str) -> str:
-    """The ref of a task."""
     return f"{_PREFIX}{read_lineage(place.state) or 'none'}/{ref_word(task)}"
 
 
@@ -337,12 +317,10 @@ class CannotSign(EnvironmentProblem):
 
 
 def _is_signed(place: Place) -> bool:
-    """Return True if the user's configuration says that commits are signed."""
     return place.settings.get("commit.gpgsign", "false").lower() in _TRUE
 
 
 async def _sign_commit(place: Place, tree: str, parents: Sequence[str], message: str) -> str:
-    """Write a signed commit; its id."""
     # Without a terminal: a question there would be drawn over what a run shows.
     return await _signed(_user(place).having(GPG_TTY=""), tree, parents, message)
 

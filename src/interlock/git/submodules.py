@@ -40,7 +40,6 @@ class UnsavedSubmodule:
     is_unreadable: bool = False
 
     def __str__(self) -> str:
-        """Describe the work in it."""
         counts = ((self.edited, "edited file"), (self.stashes, "stash"), (self.commits, "unpushed commit"))
         named = [f"{number} {_plural(noun, number)}" for number, noun in counts if number]
         return f"the submodule {self.path} with {' and '.join(named) or 'a repository that git cannot read'}"
@@ -112,7 +111,6 @@ def _bare(git_dir: Path) -> Git:
 
 
 def _git_dir(folder: Path) -> Path | None:
-    """The git dir of a checked-out submodule."""
     link = folder / ".git"
     if link.is_file():
         named = link.read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")

@@ -100,7 +100,6 @@ class Trash:
                 await asyncio.to_thread(remove_tree, self._doomed.pop())
 
     def listing(self) -> list[Left]:
-        """Every workspace and everything in the trash."""
         return [*self._open(), *self._trashed()]
 
     async def empty(self, older_than_seconds: float, *, dry_run: bool) -> list[Left]:

@@ -141,7 +141,6 @@ class _Objects:
     compared: int = 0
 
     def count(self, entries: int) -> None:
-        """Count more compared names."""
         self.compared += entries
         if self.compared > _COMPARED:
             raise bounds.too_large("its commits change too many folders", f"{_COMPARED:,} compared names")
@@ -157,7 +156,6 @@ class _Objects:
         return [tree for tree in dict.fromkeys(found) if self.place.is_object_id(tree)]
 
     async def load(self, trees: Iterable[str]) -> None:
-        """Read these trees."""
         wanted = [tree for tree in trees if tree not in self.trees]
         for tree, content in zip(wanted, await self._read(wanted, b"tree", bounds.TREE_BYTES), strict=True):
             self.trees[tree] = tuple(_parsed(content, self.place.id_bytes))

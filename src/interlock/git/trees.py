@@ -59,7 +59,6 @@ class Pristine:
 
     @property
     def git_dir(self) -> Path:
-        """The git dir it was checked out with."""
         return self.folder / "git"
 
     @property
@@ -174,7 +173,6 @@ class Trees:
         self._users.pop(user, None)
 
     async def close(self) -> None:
-        """Give back what this process held."""
         if self._refreshing and not self._refreshing.done():
             self._refreshing.cancel()
             await asyncio.wait([self._refreshing])

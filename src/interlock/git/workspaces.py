@@ -72,7 +72,6 @@ class GitWorkspaces:
         self._overlays.forget_ignored()
 
     async def close(self) -> None:
-        """Remove what is no longer needed."""
         await self._trash.close()
         await self._overlays.close()
 
@@ -101,7 +100,6 @@ class GitWorkspaces:
         return folder.workspace(opened, furnished.path, furnished.grant)
 
     async def _furnish(self, folder: AttemptFolder, head: str, *, bare: bool = False) -> "_Furnished":
-        """The git dirs and the files."""
         layered = await asyncio.to_thread(lambda: not self.why_copies)
         async with self._opening:
             await make_git_dirs(self._place, folder, layered=layered)
@@ -198,7 +196,6 @@ class GitWorkspaces:
         await to_the_end(asyncio.to_thread(remove_tree, home))
 
     def listing(self) -> list[Left]:
-        """Every workspace on disk, and what the trash holds."""
         return self._trash.listing()
 
     async def gc(self, older_than_seconds: float, *, dry_run: bool = False) -> list[Left]:

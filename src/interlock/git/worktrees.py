@@ -92,7 +92,6 @@ class Worktrees:
         return await self._look(path, branch)
 
     async def listing(self) -> list[PersonWorkspace]:
-        """All of them, by name."""
         said = await self._git.run("worktree", "list", "--porcelain", "-z")
         found = []
         for entry in said.out.decode("utf-8", "surrogateescape").split("\0\0"):
@@ -104,7 +103,6 @@ class Worktrees:
         return sorted(found, key=lambda one: one.name)
 
     async def find(self, name: str) -> PersonWorkspace:
-        """The workspace of this name."""
         for one in await self.listing():
             if one.name == name:
                 return one

@@ -64,7 +64,6 @@ class Ceiling:
         return any(line.startswith("oom_kill ") and line != "oom_kill 0" for line in lines)
 
     def remove(self) -> None:
-        """The program has ended."""
         for group in self.groups:
             with contextlib.suppress(OSError):
                 group.rmdir()

@@ -33,7 +33,6 @@ class DiskWatch:
             self._look_later(self._most, 0.0, supervisor, over)
 
     def stop(self) -> None:
-        """Look no more."""
         self._is_over = True
         if self._timer:
             self._timer.cancel()

@@ -27,7 +27,6 @@ class Pipes:
                 os.close(fd)
 
     def close(self) -> None:
-        """Close our ends."""
         for fd in (self.control, self.output, self.status):
             os.close(fd)
 

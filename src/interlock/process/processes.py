@@ -65,17 +65,14 @@ class LocalProcesses:
             program.extend(seconds)
 
     def send(self, key: Hashable, text: str) -> bool:
-        """Write to the standard input of a program that listens; False if it is not there to hear it."""
         program = self._running.get(key)
         return program is not None and program.send(text)
 
     def hang_up(self, key: Hashable) -> None:
-        """Close the program's standard input."""
         if program := self._running.get(key):
             program.hang_up()
 
     async def end_survivors(self, pid_file: str) -> None:
-        """End what an earlier process started and noted there."""
         await asyncio.to_thread(end_survivors, Path(pid_file))
 
     @property

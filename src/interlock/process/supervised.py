@@ -188,7 +188,6 @@ class Supervised:
             raise
 
     def outcome(self) -> tuple[Ended, int]:
-        """Return the reason of its end, and its exit status."""
         if self._failure:
             raise self._failure
         ended, code = self._verdict()
@@ -217,7 +216,6 @@ class Supervised:
         return self._messages is not None and self._messages.send(text)
 
     def hang_up(self) -> None:
-        """Close its standard input."""
         if self._messages:
             self._messages.hang_up()
 
@@ -247,7 +245,6 @@ class Supervised:
             Path(self._command.pid_file).unlink(missing_ok=True)
 
     def _clear_up(self) -> None:
-        """Remove what was made for it."""
         clear_up(self._confined)
         self._ceiling.remove()
         if self._messages:

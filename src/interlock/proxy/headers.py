@@ -50,7 +50,6 @@ def answered_on(headers: Headers) -> list[tuple[str, str]]:
 
 
 def is_known_field(name: str) -> bool:
-    """Tell if a field of the query travels."""
     return name.lower() in _QUERY
 
 

@@ -74,12 +74,10 @@ class Conversation:
 
     @property
     def last_line(self) -> str:
-        """Return the agent's present action, in words."""
         return self._session.last_line if self._session else ""
 
     @property
     def has_begun(self) -> bool:
-        """Tell if its model has said or done anything."""
         return self._session is not None and self._session.has_begun
 
     async def hold(
@@ -90,7 +88,6 @@ class Conversation:
         news: AttemptCallbacks,
         hooks: SessionHooks,
     ) -> Report:
-        """Run the agent to its end; return the report."""
         order = self._order
         before = order.resume.attempt if order.resume else 0
         place = folders_for(workspace, self._homes.open(order.task, order.attempt, before), self._log)
@@ -133,7 +130,6 @@ class Conversation:
             return report
 
     def _read(self, context: LaunchContext) -> SessionRecord:
-        """Return the session that reads what the program prints."""
         reader = self._adapter.reader(context)
         self._dialogue = reader if isinstance(reader, Dialogue) else None
         events = self._log.with_suffix(".events.jsonl")

@@ -94,7 +94,6 @@ class LocalExecutor:
         self._talks: dict[AttemptKey, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
-        """Open a workspace, run the agent, import its work. `recover` archives what a cancelled one wrote."""
         start = order.resume.start if order.resume else ""
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
@@ -112,35 +111,28 @@ class LocalExecutor:
         return report
 
     def last_line(self, key: AttemptKey) -> str:
-        """Return the agent's present action as one short line that is safe to show; '' if it does not run."""
         talk = self._talks.get(key)
         return shown(talk.last_line) if talk else ""
 
     def say(self, key: AttemptKey, text: str) -> bool:
-        """Send a person's message to the agent; False if it does not run, or takes none."""
         talk = self._talks.get(key)
         return talk is not None and talk.say(text)
 
     def answer(self, key: AttemptKey, call: str, allow: bool) -> bool:
-        """Pass on a person's answer to a request for permission; False if that request is not open."""
         talk = self._talks.get(key)
         return talk is not None and talk.answer(call, allow)
 
     def widen(self, key: AttemptKey, paths: tuple[str, ...], granted: bool, why: str) -> bool:
-        """Pass on the answer to a request for scope; False if it cannot reach the agent."""
         talk = self._talks.get(key)
         return talk is not None and talk.widen(paths, granted, why)
 
     def notes(self, key: AttemptKey) -> SessionNotes | None:
-        """Return the notes on a session that is over."""
         return self._driver.notes(key.task, key.attempt)
 
     def spent(self, key: AttemptKey) -> Usage | None:
-        """Return what an attempt has used so far, from its transcript; None: it says nothing."""
         return spent(self._state_dir, key.task, key.attempt)
 
     async def recover(self, key: AttemptKey, why: str = "lost") -> str:
-        """End what a lost attempt left running here and archive what it wrote; the ref, or ''."""
         try:
             ref = await self._end_and_archive(key)
         finally:

@@ -56,7 +56,6 @@ def folders_for(workspace: Workspace, home: Path, log: Path) -> AttemptFolders:
 
 
 def told(prompt: str, resume: Resume | None) -> str:
-    """Return the prompt that an agent gets to read."""
     if resume is None:
         return prompt
     if not resume.session:
@@ -78,7 +77,6 @@ def write_prompt(order: Order, place: AttemptFolders) -> str:
 
 
 def launch_context(order: Order, place: AttemptFolders, way: Way, prompt: str) -> LaunchContext:
-    """Return the adapter's view of the attempt."""
     return LaunchContext(
         agent=order.agent,
         prompt=prompt,

@@ -70,11 +70,9 @@ class Notebook:
         """Takes secrets out of what a program printed."""
 
     def path(self, task: TaskId, attempt: int) -> Path:
-        """Return the path of an attempt's notes."""
         return self._state_dir / notes_path(task, attempt)
 
     def look_up(self, task: TaskId, attempt: int) -> SessionNotes | None:
-        """Read the notes on an attempt, as the engine needs them."""
         try:
             page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=NotesPage, strict=False)
         except (OSError, msgspec.DecodeError, msgspec.ValidationError):
@@ -196,7 +194,6 @@ class _Heard:
 
     @property
     def messages(self) -> list[str]:
-        """The last things it said, oldest first."""
         return [text[:MESSAGE_CHARS] for text in self._messages]
 
     def _take(self, event: Event) -> None:

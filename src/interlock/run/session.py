@@ -59,14 +59,12 @@ class SessionRecord:
         return "\n".join(self._tail)
 
     def hear(self, line: str) -> None:
-        """A line of the program's output."""
         if events := self._reader.read(line):
             self.take(events)
         elif line and not line.isspace() and not line.startswith("{"):
             self.last_line = line
 
     def take(self, events: Sequence[Event]) -> None:
-        """Take events, in order."""
         for raw in events:
             event = self._kept(raw)
             self.id = event.session or self.id
@@ -100,7 +98,6 @@ class SessionRecord:
         )
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

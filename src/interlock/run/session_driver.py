@@ -39,7 +39,6 @@ class SessionDriver:
         self._notebook = Notebook(state_dir, clean)
 
     def greet(self, order: Order, workspace: Path, written: Path) -> SessionHooks:
-        """A session is about to begin."""
         begun = Begun(order.agent.name, order.agent.use, order.session, str(workspace), str(written))
         path = self._file(order.task, order.attempt, "session.json")
         with contextlib.suppress(OSError):  # a full disk: the session has worse to come
@@ -65,7 +64,6 @@ class SessionDriver:
         await self.close(report, why)
 
     def notes(self, task: TaskId, attempt: int) -> SessionNotes | None:
-        """Return the notes on a session; None if there was none."""
         return self._notebook.look_up(task, attempt)
 
     def _begun(self, task: TaskId, attempt: int) -> Begun | None:

@@ -55,7 +55,6 @@ class Bubblewrap:
     missing = ""
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
-        """Wrap the command in bubblewrap."""
         if not is_below(command.directory, grant.changeable) and not Path(command.directory).is_dir():
             raise CannotStart(f"working directory not found: {command.directory}")
         argv = command.argv

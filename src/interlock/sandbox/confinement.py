@@ -65,7 +65,6 @@ class Confinement(Protocol):
 
 
 def network_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
-    """Return the network instructions for the supervisor."""
     forwarded_ports = tuple(
         f"forward={forwarded.port}={forwarded.socket}" for forwarded in grant.forwarded_ports
     )
@@ -73,7 +72,6 @@ def network_words(grant: Grant, *, alone: bool) -> tuple[str, ...]:
 
 
 def overlay_word(overlay: Overlay) -> str:
-    """Return the instruction for the supervisor to mount an overlay."""
     return "overlay=" + "\n".join((overlay.merged, overlay.upper, overlay.work, *overlay.lower))
 
 

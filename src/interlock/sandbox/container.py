@@ -46,7 +46,6 @@ class Container:
         return Path(self.program).name
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
-        """The command with a container around it."""
         if not Path(command.directory).is_dir():
             raise CannotStart(f"working directory not found: {command.directory}")
         env = {**inside(command.env, grant, NO_TOOLCHAINS, grant.home or NO_HOME, TEMP), **mark}

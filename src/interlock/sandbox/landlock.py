@@ -47,11 +47,9 @@ class Landlock:
 
     @property
     def missing(self) -> str:
-        """Return the features of the full sandbox that this one lacks."""
         return MISSING if self.alone else f"{MISSING}; {MISSING_NETWORK}"
 
     def confine(self, command: Command, grant: Grant, mark: Mapping[str, str]) -> Confined:
-        """The command, started by a launcher that gives up its rights."""
         if not Path(command.directory).is_dir():
             raise CannotStart(f"working directory not found: {command.directory}")
         own = tempfile.mkdtemp(prefix="interlock-")

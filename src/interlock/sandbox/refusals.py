@@ -126,7 +126,6 @@ _FIXES = (
 
 
 def fix_for(message: str, sysctl: Path = Path("/proc/sys/user")) -> str:
-    """Return the fix for a message, if one is known."""
     if "ENOSPC" in message or "No space left on device" in message:
         return NETWORK if _is_zero(sysctl / "max_net_namespaces") else NONE_LEFT
     return next((fix for words, fix in _FIXES if words in message), "")
@@ -140,7 +139,6 @@ def _is_zero(file: Path) -> bool:
 
 
 def install_command(os_release: Path = Path("/etc/os-release")) -> str:
-    """Return the command that installs bubblewrap on this system."""
     try:
         lines = os_release.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

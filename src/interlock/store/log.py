@@ -131,7 +131,6 @@ class Bell:
         self._waiting: list[asyncio.Future[None]] = []
 
     def ring(self) -> None:
-        """Wake everyone who waits now."""
         self.rings += 1
         for waiter in self._waiting:
             if not waiter.done():

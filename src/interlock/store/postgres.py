@@ -251,13 +251,11 @@ class Listener:
         """False while the connection is lost: a waiter must then read the log at intervals."""
 
     async def start(self) -> None:
-        """Listen from now on."""
         async with self._starting:
             if self._task is None:
                 self._task = asyncio.create_task(self._hear(await self._dial()))
 
     async def close(self) -> None:
-        """Stop listening."""
         task, self._task, self.hears = self._task, None, False
         if task is not None:
             task.cancel()

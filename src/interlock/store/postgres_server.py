@@ -88,7 +88,6 @@ class PostgresServer:
         return await self.run(lambda connection: self._in_transaction(connection, work))
 
     async def close(self) -> None:
-        """Hang up."""
         async with self._lock:
             await self._disconnect()
 

@@ -302,7 +302,6 @@ class CFunction:
 
 
 def c_functions(text: str) -> Iterator[CFunction]:
-    """All that are found."""
     for found in _FUNCTION.finditer(text):
         if "=" not in found[0].partition("(")[0]:
             yield CFunction(found["name"], found.start(), found.end())

@@ -59,13 +59,11 @@ class LocalChecker:
         """Checks that run, by the key of their command."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
-        """Run all commands in order, each in a fresh checkout, also after a red one."""
         name = f"check {order.name} {uuid.uuid4().hex}"
         async with self._turn:
             return await self._check(order, name)
 
     def running(self) -> Sequence[RunningCheck]:
-        """The commands that run now."""
         return tuple(self._running.values())
 
     async def _check(self, order: CheckOrder, name: str) -> Sequence[CheckResult]:

@@ -185,7 +185,6 @@ class Passage:
     ending: Ending = field(default_factory=lambda: Ending(CallVerdict.NOTHING))
 
     def ended(self, outcome: CallOutcome) -> None:
-        """Note what the outcome says about the provider."""
         self.ending = ending_of(outcome)
 
 
@@ -267,7 +266,6 @@ class ProviderBrake:
             self._let_go(desk)
 
     def look(self, provider: str, limit: float) -> ProviderNews:
-        """See how things stand with a provider. `limit` was found by an earlier run; 0: none was."""
         desk = self._desk(provider)
         is_known = limit >= 1 and not desk.account.throttle.calls
         if is_known:
@@ -286,11 +284,9 @@ class ProviderBrake:
         self._let_go(desk)
 
     async def wait(self) -> list[ProviderNews]:
-        """Return the news, at most once a second for each provider."""
         return await self._teller.wait()
 
     def rest(self) -> list[ProviderNews]:
-        """Return the news that has not been told yet."""
         return self._teller.rest()
 
     def _desk(self, provider: str) -> _ProviderCalls:

@@ -77,7 +77,6 @@ class Teller:
             subject.told = subject.latest
 
     def latest(self, provider: str) -> ProviderNews:
-        """Return the latest news of a provider."""
         return self._subjects[provider].latest
 
     async def wait(self) -> list[ProviderNews]:

@@ -30,16 +30,13 @@ class NoBrakes:
     """Brakes that hold no call back and have no news."""
 
     def look(self, provider: str, limit: float) -> ProviderNews:
-        """Return the given limit for any provider."""
         return ProviderNews(provider, int(limit), Reason(Why.NOTHING_KNOWN))
 
     async def wait(self) -> list[ProviderNews]:
-        """Wait for ever."""
         never: asyncio.Future[list[ProviderNews]] = asyncio.get_running_loop().create_future()
         return await never
 
     def rest(self) -> list[ProviderNews]:
-        """Return none."""
         return []
 
 
@@ -68,7 +65,6 @@ class NoAccounts:
 
     @contextmanager
     def attend(self, account: str) -> Iterator[Attendance]:  # noqa: ARG002 - by its name, as `Accounts` has it
-        """Ignore any account."""
         yield self
 
     def hear(self, error: ErrorClass | None, text: str) -> None:

@@ -40,7 +40,6 @@ class NoServerCheck:
         """Check none of them."""
 
     async def watch(self) -> None:
-        """Wait until cancelled."""
         await asyncio.get_running_loop().create_future()
 
 

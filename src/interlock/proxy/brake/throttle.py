@@ -165,7 +165,6 @@ class Throttle:
         return 0.0 if under_way < self.places else math.inf
 
     def begin(self, now: float, under_way: int) -> Ticket:
-        """A call goes."""
         self.calls += 1
         self.pace.started(now)
         return Ticket(now, under_way + 1)

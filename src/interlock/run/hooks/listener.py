@@ -71,7 +71,6 @@ class _HookListener:
                 await writer.drain()
 
     async def close(self) -> None:
-        """Until nothing of it runs."""
         self._is_closed = True
         for asking in self._asking:
             asking.cancel()

@@ -125,7 +125,6 @@ class SessionHooks:
         return answer
 
     def hear(self, event: Event) -> None:
-        """Something was read from the program's output."""
         if event.kind is EventKind.SESSION:
             self._session = event.session or self._session
         if event.kind is EventKind.MESSAGE:
@@ -147,14 +146,12 @@ class SessionHooks:
         self.drop()
 
     def drop(self) -> None:
-        """Tell nothing more."""
         if self._teller is not None:
             self._teller.cancel()
             self._teller = None
         self.untold += self._queue.qsize()
 
     async def end(self, reason: str, told: Mapping[str, object]) -> None:
-        """The session is over, whatever ended it."""
         await self._ask(Moment.SESSION_END, {"reason": reason, **told})
 
     def _observed(self, event: Event) -> list[tuple[Moment, dict[str, object]]]:

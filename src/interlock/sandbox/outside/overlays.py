@@ -26,7 +26,6 @@ def mount(word: str) -> None:
 
 
 def escaped(path: str) -> str:
-    """Escape a path for the kernel's list of options."""
     for sign in ("\\", ":", ","):
         path = path.replace(sign, f"\\{sign}")
     return path

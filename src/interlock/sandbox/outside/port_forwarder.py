@@ -89,7 +89,6 @@ class ConnectionSide:
 
     @property
     def events(self) -> int:
-        """Return the events to wake up for."""
         reads = not self.silent and len(self.other.waiting) < WAITING_BYTES
         return (select.POLLIN if reads else 0) | (select.POLLOUT if self.waiting else 0)
 

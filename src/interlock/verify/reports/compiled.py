@@ -15,7 +15,6 @@ _GO_BEGIN = '{"Time"', '{"Action"'
 
 
 def read_go(text: str) -> SuiteResult | None:
-    """Tests by package and name; None if no package is named."""
     lines = text.splitlines()
     tests = list(_go_from_json(lines)) or list(_go_from_text(lines))
     return suite_of(tests) if tests else None
@@ -59,7 +58,6 @@ _CARGO_LINE = re.compile(r" \(line \d+\)")
 
 
 def read_cargo(text: str) -> SuiteResult | None:
-    """Tests by target and name; None if cargo did not sum up."""
     if not _CARGO_SUMMARY.search(text):
         return None
     target = ""
@@ -103,7 +101,6 @@ _MESON_GREEN = ("OK", "EXPECTEDFAIL")
 
 
 def read_meson(text: str) -> SuiteResult | None:
-    """Tests by suite and name; None if meson did not sum up."""
     if not _MESON_SUMMARY.search(text):
         return None
     return suite_of((name, verdict in _MESON_GREEN) for name, verdict in _MESON_TEST.findall(text))
@@ -117,7 +114,6 @@ _AUTOMAKE_GREEN = ("PASS", "XFAIL")
 
 
 def read_automake(text: str) -> SuiteResult | None:
-    """Tests by name; None if automake did not sum up."""
     if not _AUTOMAKE_SUMMARY.search(text):
         return None
     return suite_of((name, verdict in _AUTOMAKE_GREEN) for verdict, name in _AUTOMAKE_TEST.findall(text))

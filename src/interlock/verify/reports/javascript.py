@@ -59,7 +59,6 @@ _NODE_INDENT = 2
 
 
 def read_node(text: str) -> SuiteResult | None:
-    """Tests by name; None if node did not sum up."""
     counts: dict[str, int] = {}
     for word, number in _NODE_SUMMARY.findall(text):
         counts[word] = counts.get(word, 0) + int(number)
@@ -90,7 +89,6 @@ _MOCHA_BAD = re.compile(r"^\d+\) (.+)$")
 
 
 def read_mocha(text: str) -> SuiteResult | None:
-    """Tests by name; None if mocha did not sum up."""
     passing = _MOCHA_PASSING.search(text)
     if not passing:
         return None
@@ -120,7 +118,6 @@ _VITEST_PASS = re.compile(
 
 
 def read_vitest(text: str) -> SuiteResult | None:
-    """Failures by name and all counts; None if vitest did not sum up."""
     sums = _VITEST_TESTS.findall(text)
     if not sums:
         return None
@@ -147,7 +144,6 @@ _JEST_TREE = re.compile(r"^((?:  )+)(?:([✓✕○✎√]) )?(\S.*?)(?: \([\d.]+
 
 
 def read_jest(text: str) -> SuiteResult | None:
-    """Failures by name and all counts; None if jest did not sum up."""
     sums = _JEST_TESTS.findall(text)
     if not sums:
         return None
@@ -192,7 +188,6 @@ _AVA_BEHIND = re.compile(r" (?:Error thrown in test|Rejected promise returned by
 
 
 def read_ava(text: str) -> SuiteResult | None:
-    """Tests by name; None if ava did not sum up."""
     counts: dict[str, int] = {}
     for number, word in _AVA_SUMMARY.findall(text):
         counts[word] = counts.get(word, 0) + int(number)

@@ -22,7 +22,6 @@ def plain(text: str) -> str:
 
 
 def short_lines(text: str) -> str:
-    """Cut every line to `LINE_CHARS`."""
     return "\n".join(line[:LINE_CHARS] for line in text.split("\n"))
 
 

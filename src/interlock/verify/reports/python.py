@@ -16,7 +16,6 @@ _PYTEST_LINE = re.compile(r"^(PASSED|FAILED|ERROR) (\S.*)$")
 
 
 def read_pytest(text: str) -> SuiteResult | None:
-    """All sessions in the text; None if there is none."""
     sessions = [_pytest_counts(match[1]) for match in _PYTEST_SUMMARY.finditer(text)]
     if not sessions:
         return SuiteResult() if _PYTEST_NOTHING.search(text) else None
@@ -65,7 +64,6 @@ _UNITTEST_GOOD = re.compile(r"^(\S+ \(\S+\))(?:.*|\n.*) \.\.\. ok$", re.MULTILIN
 
 
 def read_unittest(text: str) -> SuiteResult | None:
-    """All runs in the text; None if there is none."""
     runs = list(_UNITTEST_RAN.finditer(text))
     if not runs:
         return None
