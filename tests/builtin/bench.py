@@ -1,5 +1,6 @@
 """Runs the built-in agent as the executor does: by its adapter's launch, its output through the reader."""
 
+import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def worked(context: LaunchContext, said: str | None = None, env: Mapping[str, st
         launch.argv,
         cwd=context.workspace,
         env={"PATH": "/usr/bin:/bin", "HOME": context.home, **(env or {}), **launch.env},
-        input=adapter.message(said) if said is not None else "",
+        input=json.dumps({"say": said}) + "\n" if said is not None else "",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

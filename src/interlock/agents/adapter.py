@@ -146,13 +146,9 @@ class Adapter(Protocol):
 
     @property
     def can_steer(self) -> bool:
-        """Tell if it takes messages while it runs."""
+        """Tell if it takes messages while it runs; its reader is a `Dialogue` then."""
         ...
 
     def launch(self, context: LaunchContext) -> Launch: ...
 
     def reader(self, context: LaunchContext) -> Reader: ...
-
-    def message(self, text: str) -> str:
-        """A message for a running session, as its standard input wants it; only if it `can_steer`."""
-        ...

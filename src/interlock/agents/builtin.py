@@ -52,19 +52,30 @@ class BuiltIn:
             read=(AGENT,),
         )
 
-    def reader(self, context: LaunchContext) -> "BuiltInReader":
-        return BuiltInReader(context.session)
-
-    def message(self, text: str) -> str:
-        return json.dumps({"say": text}) + "\n"
+    def reader(self, context: LaunchContext) -> "BuiltInDialogue":
+        return BuiltInDialogue(context.session)
 
 
-class BuiltInReader:
+class BuiltInDialogue:
     """One event a line; anything else is noise, such as a Python traceback."""
 
     def __init__(self, session: str) -> None:
+        self.is_over = False
         self._tally = SessionTally(session)
         self._usage = Usage()
+        self._out: list[str] = []
+
+    def replies(self) -> Sequence[str]:
+        out, self._out = self._out, []
+        return out
+
+    def say(self, text: str) -> None:
+        self._out.append(json.dumps({"say": text}) + "\n")
+
+    def answer(self, call: str, allow: bool) -> Sequence[Event]:
+        """Return no event: this program never asks."""
+        del call, allow
+        return []
 
     def read(self, line: str) -> Sequence[Event]:
         said = read_object(line)

@@ -17,10 +17,10 @@ from dataclasses import replace
 from uuid import NAMESPACE_OID, uuid5
 
 from interlock.agents.adapter import Dialogue, Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.errors import of_status, of_text
+from interlock.agents.errors import early_error, of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
 from interlock.agents.tally import SessionTally
-from interlock.agents.tool_calls import ToolCalls, Tools
+from interlock.agents.tool_calls import ToolCalls, Tools, result_text
 from interlock.model.moment import Moment
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
@@ -81,10 +81,6 @@ class ClaudeCode:
 
     def reader(self, context: LaunchContext) -> Dialogue:
         return ClaudeCodeDialogue(context)
-
-    def message(self, text: str) -> str:
-        """Its dialogue says it: each message has an id."""
-        raise NotImplementedError(text)
 
 
 _ENV = {
@@ -159,7 +155,7 @@ class ClaudeCodeDialogue:
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
-        return self._tally.note(_noise(line) if found is None else list(self._understood(found)))
+        return self._tally.note(early_error(line) if found is None else list(self._understood(found)))
 
     def _understood(self, found: Json) -> Iterator[Event]:
         match found.text("type"):
@@ -207,7 +203,7 @@ class ClaudeCodeDialogue:
                     pass
 
     def _result(self, block: Json) -> Sequence[Event]:
-        call, failed, text = block.text("tool_use_id"), block.says("is_error"), _words(block)
+        call, failed, text = block.text("tool_use_id"), block.says("is_error"), result_text(block)
         if failed and (call in self._denied or _OBJECTED.match(text)):
             return self._calls.denied(call, text)
         coded = _EXIT_CODE.search(text) if failed else None
@@ -236,12 +232,6 @@ class ClaudeCodeDialogue:
         return self._tally.verdict(exited)
 
 
-def _noise(line: str) -> Sequence[Event]:
-    """Read a line that is no JSON: an error before the session began."""
-    is_error = line.startswith("Error: ")
-    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
-
-
 def _why(found: Json) -> str:
     if found.text("terminal_reason").startswith("aborted"):
         return "it was interrupted"
@@ -252,11 +242,6 @@ def _why(found: Json) -> str:
 
 def _class_of(text: str) -> ErrorClass | None:
     return ErrorClass.MODEL if _NO_ANSWER in text else of_text(text)
-
-
-def _words(block: Json) -> str:
-    parts = "\n".join(part.text("text") for part in block.items("content"))
-    return block.text("content") or parts
 
 
 def _spent(found: Json) -> Usage:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.errors import of_text
+from interlock.agents.errors import early_error, of_text
 from interlock.agents.json_lines import Json, compact, read_object
 from interlock.agents.tally import SessionTally
 from interlock.model.outcome import ErrorClass
@@ -78,9 +78,6 @@ class Codex:
     def reader(self, context: LaunchContext) -> "CodexReader":
         return CodexReader(context.resume)
 
-    def message(self, text: str) -> str:
-        return text
-
 
 def _provider(context: LaunchContext) -> dict[str, object]:
     """Each by a name of its own: a whole table would have to be written as TOML."""
@@ -106,7 +103,7 @@ class CodexReader:
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
-        return self._tally.note(_noise(line) if found is None else list(self._understood(found)))
+        return self._tally.note(early_error(line) if found is None else list(self._understood(found)))
 
     def _understood(self, found: Json) -> Iterator[Event]:
         match found.text("type"):
@@ -130,12 +127,6 @@ class CodexReader:
 
     def verdict(self, exited: Exit) -> SessionVerdict:
         return self._tally.verdict(exited)
-
-
-def _noise(line: str) -> Sequence[Event]:
-    """Read a line that is no JSON: an error before the session began."""
-    is_error = line.startswith("Error: ")
-    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []
 
 
 def _begun(item: Json) -> Iterator[Event]:

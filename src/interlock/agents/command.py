@@ -53,9 +53,6 @@ class CommandAdapter:
     def reader(self, _context: LaunchContext) -> "PlainReader":
         return PlainReader()
 
-    def message(self, text: str) -> str:
-        return text
-
 
 class PlainReader:
     """Lines mean nothing but themselves: the log has them, and the session shows the last one."""

@@ -74,9 +74,6 @@ class Copilot:
     def reader(self, context: LaunchContext) -> "CopilotReader":
         return CopilotReader(context.resume or context.session, resumed=bool(context.resume))
 
-    def message(self, text: str) -> str:
-        return text
-
 
 class CopilotReader:
     """Reads `--output-format json`, and the usage file after it."""

@@ -1,8 +1,10 @@
 """The class of an error, from what programs and providers say of it."""
 
 import re
+from collections.abc import Sequence
 
 from interlock.model.outcome import ErrorClass
+from interlock.model.session import Event, EventKind
 
 _STATUS = {
     400: ErrorClass.BAD_REQUEST,
@@ -58,3 +60,9 @@ def of_status(status: int, text: str = "") -> ErrorClass | None:
 def of_text(text: str) -> ErrorClass | None:
     """Return the error class of an error message; None if it is unknown."""
     return next((error for words, error in _SAID if re.search(words, text, re.IGNORECASE)), None)
+
+
+def early_error(line: str) -> Sequence[Event]:
+    """Read a line that is no JSON: an error before the session began."""
+    is_error = line.startswith("Error: ")
+    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []

@@ -67,9 +67,6 @@ class Gemini:
     def reader(self, context: LaunchContext) -> "GeminiReader":
         return GeminiReader(context.session)
 
-    def message(self, text: str) -> str:
-        return text
-
 
 def _settings(login: bool) -> dict[str, object]:
     kind = "oauth-personal" if login else "gemini-api-key"

@@ -69,9 +69,6 @@ class Opencode:
     def reader(self, _context: LaunchContext) -> "OpencodeReader":
         return OpencodeReader()
 
-    def message(self, text: str) -> str:
-        return text
-
 
 def _config(context: LaunchContext) -> dict[str, object]:
     allowed = {"permission": {"*": "allow"}, "autoupdate": False, "share": "disabled"}

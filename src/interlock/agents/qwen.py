@@ -15,7 +15,7 @@ from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
 from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact, read_object
 from interlock.agents.tally import SessionTally
-from interlock.agents.tool_calls import ToolCalls, Tools
+from interlock.agents.tool_calls import ToolCalls, Tools, result_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage
@@ -69,9 +69,6 @@ class Qwen:
 
     def reader(self, context: LaunchContext) -> "QwenReader":
         return QwenReader(context.session)
-
-    def message(self, text: str) -> str:
-        return text
 
 
 _SETTINGS = {
@@ -136,7 +133,7 @@ class QwenReader:
                 pass
 
     def _result(self, block: Json) -> Sequence[Event]:
-        failed, text = block.says("is_error"), _words(block)
+        failed, text = block.says("is_error"), result_text(block)
         coded = _EXIT_CODE.search(text)
         exit_code = int(coded.group(1)) if coded else (None if failed else 0)
         return self._calls.ended(block.text("tool_use_id"), not failed, text, exit_code)
@@ -166,11 +163,6 @@ class QwenReader:
         if verdict.error is ErrorClass.EXIT and (known := _EXITS.get(exited.code)):
             return replace(verdict, error=known)
         return verdict
-
-
-def _words(block: Json) -> str:
-    parts = "\n".join(part.text("text") for part in block.items("content"))
-    return block.text("content") or parts
 
 
 def _usage(found: Json, calls: int) -> Usage:

@@ -47,3 +47,8 @@ class ToolCalls:
             Event(EventKind.DENIED, text, call=call, tool=tool, ok=False),
             Event(EventKind.RESULT, text, call=call, tool=tool, ok=False),
         ]
+
+
+def result_text(block: Json) -> str:
+    parts = "\n".join(part.text("text") for part in block.items("content"))
+    return block.text("content") or parts

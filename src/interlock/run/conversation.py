@@ -220,31 +220,29 @@ class Conversation:
     def _greet(self, first: str) -> None:
         if first:
             self._processes.send(self._key, first)
-            if self._dialogue is None and not self._adapter.can_steer:
+            if self._dialogue is None:
                 self._processes.hang_up(self._key)
         self._reply()
 
-    def _reply(self) -> None:
-        """Send the replies that the program waits for; after the last one, close its input."""
+    def _reply(self) -> bool:
+        """Send the replies that the program waits for; after the last one, close its input. False if the
+        program does not take them."""
         if self._dialogue is None:
-            return
-        for line in self._dialogue.replies():
-            self._processes.send(self._key, line)
+            return False
+        taken = [self._processes.send(self._key, line) for line in self._dialogue.replies()]
         if self._dialogue.is_over and not self._is_over:
             self._is_over = True
             self._processes.hang_up(self._key)
             if self._running:
                 asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self._running.cancel)
+        return all(taken)
 
     def say(self, text: str) -> bool:
         """Send a person's message; False if the program does not take any now."""
-        if self._is_over or self._session is None:
+        if self._is_over or self._session is None or self._dialogue is None:
             return False
-        if self._dialogue:
-            self._dialogue.say(text)
-            self._reply()
-            return True
-        return self._adapter.can_steer and self._processes.send(self._key, self._adapter.message(text))
+        self._dialogue.say(text)
+        return self._reply()
 
     def answer(self, call: str, allow: bool) -> bool:
         """Pass on a person's answer to a request of the agent; False if that request is not open."""

@@ -27,7 +27,3 @@ class Acp:
         from interlock.agents.acp.dialogue import AcpDialogue  # noqa: PLC0415 - as above
 
         return AcpDialogue(context)
-
-    def message(self, text: str) -> str:
-        """Its dialogue says it: a message needs the session's id."""
-        raise NotImplementedError(text)
