@@ -9,7 +9,7 @@ from aiohttp import web
 
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
-from interlock.proxy.brake import CallVerdict, ProviderBrake, TcpServerCheck
+from interlock.proxy.brake import CallVerdict, ProviderBrake, ServerCheck
 from interlock.proxy.json_values import text_at
 from tests.proxy.stage import CHAT, Line, Setting, upstream
 
@@ -178,7 +178,7 @@ def test_a_program_that_has_had_answers_waits_for_its_server(setting: Setting) -
 def test_servers_are_tried_before_any_call_and_are_open_again_when_they_listen() -> None:
     async def story() -> None:
         gate = brake()
-        reach = TcpServerCheck(gate, {"http_proxy": "http://127.0.0.1:1"})
+        reach = ServerCheck(gate, {"http_proxy": "http://127.0.0.1:1"})
         async with upstream(Provider().answer) as url, upstream(Provider().answer) as other:
             await reach.check({"up": url})
             assert gate.rest() == []

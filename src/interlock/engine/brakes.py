@@ -9,24 +9,25 @@ from interlock.events.state import State
 from interlock.model.claim import Claim
 from interlock.model.provider import own_server, provider_of
 from interlock.model.reason import Reason, Why
-from interlock.proxy.brake import ProviderNews
+from interlock.proxy.brake import ProviderBrake, ProviderNews
 
 
-async def pass_on_news(env: Env, ledger: Ledger, claim: Claim) -> None:
+async def pass_on_news(env: Env, brakes: ProviderBrake, ledger: Ledger, claim: Claim) -> None:
     """Record every change of a brake, until cancelled."""
     for name in _in_use(ledger.state):
         known = ledger.state.providers.get(name)
-        env.brakes.look(name, known.limit if known and known.refused else 0.0)
+        brakes.look(name, known.limit if known and known.refused else 0.0)
     while True:
-        await ledger.append(await _facts(env, await env.brakes.wait()), claim)
+        await ledger.append(await _facts(env, await brakes.wait()), claim)
 
 
 async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
     """Find the model servers of the user that are down, before any agent starts."""
     agents = [agent for task in state.tasks.values() if not task.is_over for agent in task.spec.candidates]
     servers = {provider_of(agent): url for agent in agents if (url := own_server(agent))}
-    await env.reach.check(servers)
-    facts = await _facts(env, env.brakes.rest())
+    if env.reach:
+        await env.reach.check(servers)
+    facts = await last_news(env)
     now, told = await env.store.now(), {fact.provider for fact in facts}
     for name in servers.keys() & state.providers.keys() - told:
         if state.providers[name].until > now:
@@ -35,8 +36,8 @@ async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
 
 
 async def last_news(env: Env) -> list[ProviderBraked]:
-    """Return what is still to be recorded when a run ends."""
-    return await _facts(env, env.brakes.rest())
+    """Return what is still to be recorded."""
+    return await _facts(env, env.brakes.rest() if env.brakes else ())
 
 
 async def _facts(env: Env, news: Iterable[ProviderNews]) -> list[ProviderBraked]:

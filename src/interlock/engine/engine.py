@@ -97,10 +97,13 @@ class Engine:
         aides = [
             asyncio.create_task(stay_in_charge(self._env, claim, lease)),
             asyncio.create_task(acts.renew()),
-            asyncio.create_task(pass_on_news(self._env, self._ledger, claim)),
             asyncio.create_task(main.watch(self._options.main_seconds)),
-            asyncio.create_task(self._env.reach.watch()),
         ]
+        if self._env.brakes:
+            news = pass_on_news(self._env, self._env.brakes, self._ledger, claim)
+            aides.append(asyncio.create_task(news))
+        if self._env.reach:
+            aides.append(asyncio.create_task(self._env.reach.watch()))
         if self._env.plan:
             plan = GraphWatch(self._env.plan, self._ledger, claim, self._tell)
             aides.append(asyncio.create_task(plan.watch()))

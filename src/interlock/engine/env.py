@@ -16,7 +16,7 @@ from interlock.model.pace import HangLimits
 from interlock.model.process import Lease
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
-from interlock.proxy.brake import Brakes, NoBrakes, NoServerCheck, ServerCheck
+from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
@@ -60,11 +60,11 @@ class Env:
     """The share of attempts that a lesson is kept from; 1: what was learned is not used."""
     host: Host = field(default_factory=IdleHost)
     """The machine that agents run on."""
-    brakes: Brakes = field(default_factory=NoBrakes)
+    brakes: ProviderBrake | None = None
     """Limits that the providers of models have shown."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
-    reach: ServerCheck = field(default_factory=NoServerCheck)
+    reach: ServerCheck | None = None
     """Checks if their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""

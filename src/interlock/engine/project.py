@@ -58,11 +58,8 @@ from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
 from interlock.proxy.brake import (
-    NoAccounts,
-    NoBrakes,
-    NoServerCheck,
     ProviderBrake,
-    TcpServerCheck,
+    ServerCheck,
 )
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
@@ -227,7 +224,7 @@ class Project(Calls):
                 self.settings.hook_timeout_seconds,
                 self.root,
             ),
-            self.brake or NoAccounts(),
+            self.brake,
         )
         executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, options)
         return Env(
@@ -243,9 +240,9 @@ class Project(Calls):
             clean=self.clean,
             lesson_hold_out=self.settings.lesson_hold_out,
             host=self.host,
-            brakes=self.brake or NoBrakes(),
+            brakes=self.brake,
             plan=GraphFile(self),
-            reach=TcpServerCheck(self.brake, os.environ) if self.brake else NoServerCheck(),
+            reach=ServerCheck(self.brake, os.environ) if self.brake else None,
             screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),

@@ -23,7 +23,7 @@ from interlock.model.provider import provider_of
 from interlock.model.reason import Reason, Why
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
-from interlock.proxy.brake import Attendance, NoAccounts
+from interlock.proxy.brake import Attendance
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.listener import RELAY, relays
@@ -126,7 +126,8 @@ class Conversation:
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)
             report = how_it_went(report, order, exited, verdict, way.seen())
-            account.ended(report.error, report.text)
+            if account:
+                account.ended(report.error, report.text)
             return report
 
     def _read(self, context: LaunchContext) -> SessionRecord:
@@ -147,11 +148,12 @@ class Conversation:
             return Way()
         return await stack.enter_async_context(self._options.network.to_model(self._order, wire))
 
-    def _attended(self, stack: AsyncExitStack, session: SessionRecord) -> Attendance:
+    def _attended(self, stack: AsyncExitStack, session: SessionRecord) -> Attendance | None:
         """Attend the account of a program that is logged in: only its own reports of its model are known."""
-        agent = self._order.agent
-        accounts = self._options.accounts if agent.login else NoAccounts()
-        account = stack.enter_context(accounts.attend(provider_of(agent)))
+        agent, brake = self._order.agent, self._options.brake
+        if brake is None or not agent.login:
+            return None
+        account = stack.enter_context(brake.attend(provider_of(agent)))
         session.on_event.append(
             lambda event: account.hear(event.error, event.text) if event.kind is EventKind.RETRY else None
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
-from interlock.proxy.brake import Accounts, NoAccounts
+from interlock.proxy.brake import ProviderBrake
 from interlock.run.hooks import Hooks
 from interlock.run.network import AttemptNetwork, NoNetwork
 
@@ -22,5 +22,5 @@ class ExecutorOptions:
     tell: Callable[[str], None] = lambda _text: None
     hooks: Hooks = field(default_factory=Hooks)
     """The user's commands that hear of sessions."""
-    accounts: Accounts = field(default_factory=NoAccounts)
-    """The listener for attempts whose programs are logged in."""
+    brake: ProviderBrake | None = None
+    """Hears of refusals from programs that are logged in with an account."""

@@ -20,7 +20,6 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.provider import HOMES, is_account, provider_name
 from interlock.proxy.brake.limit import CallLimit, Ticket
 from interlock.proxy.brake.news import ProviderNews, Teller
-from interlock.proxy.brake.protocol import Attendance
 from interlock.proxy.brake.throttle import REFUSALS, CallVerdict, Ending, Throttle
 from interlock.proxy.gate import CallTurn, Refused
 from interlock.proxy.order import CallError, CallOutcome, EndpointOrder, ModelCall
@@ -189,14 +188,15 @@ class Passage:
 
 
 @dataclass(slots=True)
-class _Visit:
-    """An attempt with an account. Implements `Attendance`: what it says twice counts once, for it may ask
-    again every few seconds."""
+class Attendance:
+    """The listener for one attempt whose calls do not go through the proxy. What its program says twice
+    counts once, for it may ask again every few seconds."""
 
     pass_on: Callable[[Ending], None]
     said: set[ErrorClass] = field(default_factory=set)
 
     def hear(self, error: ErrorClass | None, text: str) -> None:
+        """Its program says that a call was turned away, and goes on."""
         ending = ending_told(error, text)
         if error and error not in self.said and ending.answer in REFUSALS:
             self.said.add(error)
@@ -225,7 +225,7 @@ def own_clock() -> Callable[[], float]:
 
 
 class ProviderBrake:
-    """Implements `interlock.proxy.Gate` and `Accounts`, and `Brakes` for listeners."""
+    """The brakes of all providers, for one listener. Implements `interlock.proxy.Gate`."""
 
     def __init__(self, hold_seconds: float = HOLD_SECONDS, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or own_clock()
@@ -249,7 +249,7 @@ class ProviderBrake:
 
     @contextmanager
     def attend(self, account: str) -> Iterator[Attendance]:
-        """An attempt with an account of its own begins."""
+        """An attempt is made with an account of its program, for as long as this lasts."""
         desk = self._desk(account)
         ticket = desk.account.join(self.clock())
         self._let_go(desk)
@@ -260,12 +260,13 @@ class ProviderBrake:
             self._teller.count(account, ending.answer in REFUSALS)
 
         try:
-            yield _Visit(pass_on)
+            yield Attendance(pass_on)
         finally:
             desk.account.under_way -= 1
             self._let_go(desk)
 
     def look(self, provider: str, limit: float) -> ProviderNews:
+        """This provider will be used. `limit` was found by an earlier run; 0: none was."""
         desk = self._desk(provider)
         is_known = limit >= 1 and not desk.account.throttle.calls
         if is_known:
@@ -284,9 +285,11 @@ class ProviderBrake:
         self._let_go(desk)
 
     async def wait(self) -> list[ProviderNews]:
+        """Return the news; waits until there is some."""
         return await self._teller.wait()
 
     def rest(self) -> list[ProviderNews]:
+        """Return the news that has not been told yet."""
         return self._teller.rest()
 
     def _desk(self, provider: str) -> _ProviderCalls:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from socket import SOCK_STREAM
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from interlock.proxy.brake.brake import ProviderBrake
@@ -21,29 +20,7 @@ MOST_LOOKS = 40
 that a run does not wait for ever."""
 
 
-class ServerCheck(Protocol):
-    """The model servers of a run."""
-
-    async def check(self, servers: Mapping[str, str]) -> None:
-        """Try all of these at once: provider and address. Brakes tell what was found."""
-        ...
-
-    async def watch(self) -> None:
-        """Try the servers that are down again, until cancelled."""
-        ...
-
-
-class NoServerCheck:
-    """A check that tries no server."""
-
-    async def check(self, servers: Mapping[str, str]) -> None:
-        """Check none of them."""
-
-    async def watch(self) -> None:
-        await asyncio.get_running_loop().create_future()
-
-
-class TcpServerCheck:
+class ServerCheck:
     """Opens a connection and closes it again. What goes out through another proxy cannot be tried so."""
 
     def __init__(self, brake: ProviderBrake, environ: Mapping[str, str]) -> None:
@@ -53,14 +30,16 @@ class TcpServerCheck:
         self._looks: Counter[str] = Counter()
 
     async def check(self, servers: Mapping[str, str]) -> None:
-        """A server that is down is closed for a while; one that was is open again."""
+        """Try all of these at once: provider and address. A server that is down is closed for a while; one
+        that was is open again."""
         from interlock.proxy.exchange import outer_proxy  # noqa: PLC0415 - aiohttp is slow to import
 
         self._servers = {name: url for name, url in servers.items() if not outer_proxy(url, self._environ)}
         await asyncio.gather(*map(self._try, self._servers))
 
     async def watch(self) -> None:
-        """Shortly before each would be open again, so that no agent starts only to find it closed."""
+        """Try the servers that are down again, until cancelled: shortly before each would be open again, so
+        that no agent starts only to find it closed."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             await asyncio.gather(*(self._try(name) for name in self._servers if self._is_due(name)))
