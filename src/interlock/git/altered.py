@@ -1,5 +1,6 @@
 """Trees that nothing refers to: one file of a tree replaced. What they hold goes with git's next cleaning."""
 
+import contextlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,21 +29,12 @@ async def list_files(place: Place, tree: Tree) -> list[tuple[str, int]]:
 async def read_texts(place: Place, tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """The text of these files of a tree. What is no text, or has a line break in its name, is left out."""
     named = [path for path in paths if "\n" not in path]
-    feed = "".join(f"{tree}:{path}\n" for path in named).encode()
-    content = (await place.git.run("cat-file", "--batch", feed=feed)).out if named else b""
-    texts, at = {}, 0
-    for path in named:
-        end = content.find(b"\n", at)
-        words = content[at:end].split()
-        at = end + 1
-        if len(words) != 3 or not words[2].isdigit():
-            continue  # `missing`: it has no body
-        size = int(words[2])
-        body, at = content[at : at + size], at + size + 1
-        try:
-            texts[path] = body.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
+    texts = {}
+    found = await place.git.objects([f"{tree}:{path}" for path in named])
+    for path, (kind, content) in zip(named, found, strict=True):
+        with contextlib.suppress(UnicodeDecodeError):
+            if kind:
+                texts[path] = content.decode("utf-8")
     return texts
 
 

@@ -21,6 +21,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from interlock.git.checkout import Worktree
+from interlock.git.command import nul_ended
 from interlock.git.files import folders_above
 from interlock.git.follow import IndexCopy
 from interlock.git.journal import Pending
@@ -218,11 +219,11 @@ class CatchUp:
                 await git.run("update-index", "-z", "--index-info", feed=entries)
             skipped = [change.path for change in plan.index if indexed.get(change.path, _Indexed()).skipped]
             if skipped:
-                await git.run("update-index", "--skip-worktree", "-z", "--stdin", feed=_listed(skipped))
+                await git.run("update-index", "--skip-worktree", "-z", "--stdin", feed=nul_ended(skipped))
             for path in plan.remove:
                 _remove(self._root, path)
             if plan.write:
-                await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=_listed(plan.write))
+                await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=nul_ended(plan.write))
             await git.run("update-index", "-q", "--refresh", ok=(0, 1))
             await self._copy.install((*plan.write, *plan.remove, *(change.path for change in plan.index)))
         finally:
@@ -248,10 +249,6 @@ def _indexed(item: bytes) -> tuple[bytes, _Indexed]:
 def _index_line(change: _Change) -> bytes:
     name = change.new.object or "0" * len(change.old.object)
     return f"{change.new.mode} {name}\t".encode() + change.path + b"\0"
-
-
-def _listed(paths: Sequence[bytes]) -> bytes:
-    return b"".join(path + b"\0" for path in paths)
 
 
 def _absent(change: _Change) -> _Holds:

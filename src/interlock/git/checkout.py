@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from interlock.git.command import Difference, Git
+from interlock.git.files import git_dir_of
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
 
@@ -67,7 +68,7 @@ async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
     for block in said.out.decode("utf-8", "surrogateescape").split("\0\0"):
         fields = dict([*line.split(" ", 1), ""][:2] for line in block.split("\0") if line)
         path = _folder(place, Path(fields.get("worktree", "")))
-        git_dir = _git_dir(path)
+        git_dir = git_dir_of(path)
         if "bare" in fields or git_dir is None:
             continue
         rebasing = _is_rebasing(git_dir, branch)
@@ -79,24 +80,13 @@ async def worktrees_on(place: Place, branch: str) -> list[Worktree]:
 def _folder(place: Place, listed: Path) -> Path:
     """Git lists a main checkout that lies apart from its git dir (a submodule, say) by the git dir."""
     here = place.work_tree
-    return here if here and listed == place.common_dir and _git_dir(here) == listed else listed
+    return here if here and listed == place.common_dir and git_dir_of(here) == listed else listed
 
 
 def worktree_at(path: Path) -> Worktree | None:
     """The checkout in a folder, on any branch or commit; None if it no longer exists."""
-    git_dir = _git_dir(path)
+    git_dir = git_dir_of(path)
     return Worktree(path, git_dir) if git_dir and git_dir.is_dir() else None
-
-
-def _git_dir(path: Path) -> Path | None:
-    """The git dir of a checkout; nothing if the folder was removed behind git's back."""
-    pointer = path / ".git"
-    if pointer.is_dir():
-        return pointer
-    if pointer.is_file():
-        named = pointer.read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-        return (path / named).resolve()
-    return None
 
 
 def _is_rebasing(git_dir: Path, branch: str) -> bool:

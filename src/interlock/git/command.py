@@ -18,7 +18,7 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -204,6 +204,29 @@ class Git:
             found[odd] = (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
         return [found[revision] for revision in revisions]
 
+    async def objects(self, names: Sequence[str]) -> list[tuple[bytes, bytes]]:
+        """The kind and the content of each object; both are empty for a name without one. No name may have a
+        line feed."""
+        feed = os.fsencode("".join(f"{name}\n" for name in names))
+        out = (await self.run("cat-file", "--batch", feed=feed)).out if names else b""
+        found, at = [], 0
+        for _ in names:
+            end = out.index(b"\n", at)
+            words, at = out[at:end].split(), end + 1
+            if len(words) != 3 or not words[2].isdigit():
+                found.append((b"", b""))  # the name again, and why there is none
+                continue
+            size = int(words[2])
+            found.append((words[1], out[at : at + size]))
+            at += size + 1
+        return found
+
+    async def ignored(self, paths: Iterable[bytes]) -> list[bytes]:
+        """List those of these paths that the ignore rules of the work tree and of the user exclude."""
+        words = ("check-ignore", "--no-index", "-z", "--stdin")
+        said = await self.run(*words, feed=nul_ended(paths), ok=(0, 1))
+        return [path for path in said.out.split(b"\0") if path]
+
     async def changes(self, old: str, new: str, renames: str = "--no-renames") -> list[Difference]:
         """List the paths that differ between two commits or trees."""
         said = await self.run("diff-tree", "-r", "-z", "--raw", renames, old, new)
@@ -215,6 +238,11 @@ class Git:
                 path = next(words)  # of the two paths the second is new
             found.append(Difference(old_mode, mode, before, after, status, path))
         return found
+
+
+def nul_ended(paths: Iterable[bytes]) -> bytes:
+    """Paths as the input of a git command with `-z`."""
+    return b"".join(path + b"\0" for path in paths)
 
 
 def _invocation(git: Git, argv: Sequence[str]) -> tuple[Sequence[str], dict[str, str], Path]:

@@ -218,6 +218,15 @@ def _copy(name: str, source: int, target: int) -> bool:
     return True
 
 
+def git_dir_of(folder: Path) -> Path | None:
+    """The git dir of a checkout; None if there is none, or the folder was removed behind git's back."""
+    pointer = folder / ".git"
+    if pointer.is_file():
+        named = pointer.read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
+        return (folder / named).resolve()
+    return pointer if pointer.is_dir() else None
+
+
 GRAPH_BYTES = 1 << 24
 """The largest task graph: ten thousand long tasks."""
 

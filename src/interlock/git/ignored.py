@@ -296,6 +296,4 @@ async def _ignored(place: Place, commit: str, names: Sequence[str]) -> set[str]:
 
 
 async def _matched(git: Git, names: Sequence[str]) -> set[str]:
-    feed = b"".join(os.fsencode(name) + b"\0" for name in names)
-    said = await git.run("check-ignore", "--no-index", "-z", "--stdin", feed=feed, ok=(0, 1))
-    return {os.fsdecode(name) for name in said.out.split(b"\0") if name}
+    return set(map(os.fsdecode, await git.ignored(map(os.fsencode, names))))

@@ -43,7 +43,7 @@ def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
     left, filled = MOST_COPIED_BYTES, []
     for name in names:
         path = files / name
-        found = _pointer(path)
+        found = read_pointer(path)
         if found is None:
             continue
         oid, size = found
@@ -56,8 +56,8 @@ def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
     return filled
 
 
-def _pointer(path: Path) -> tuple[str, int] | None:
-    """The digest and the size that a pointer names."""
+def read_pointer(path: Path) -> tuple[str, int] | None:
+    """The digest and the size that a pointer names; None for a file that is none."""
     try:
         if path.is_symlink() or not path.is_file():
             return None

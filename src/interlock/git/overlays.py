@@ -18,7 +18,7 @@ from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.beside import Built, CheckoutLayers, Shown, nothing_built
-from interlock.git.command import Difference, Git
+from interlock.git.command import Difference, Git, nul_ended
 from interlock.git.files import folders_above
 from interlock.git.ignored import Layer
 from interlock.git.place import Place
@@ -111,7 +111,7 @@ class Overlays:
         git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
         lines = b"".join(each.index_line for each in differences)
         await git.run("update-index", "-z", "--index-info", feed=lines)
-        there = b"".join(each.path + b"\0" for each in differences if not each.is_gone)
+        there = nul_ended(each.path for each in differences if not each.is_gone)
         await git.run("checkout-index", "-f", "-u", "-z", "--stdin", feed=there)
         gone = [os.fsdecode(each.path) for each in differences if each.is_gone]
         folders = sorted({above for path in gone for above in folders_above(path)})
@@ -146,14 +146,13 @@ async def _write_again(folder: AttemptFolder, pristine: Pristine, edited: Sequen
     below, upper = os.fsencode(pristine.files) + b"/", os.fsencode(folder.tree) + b"/"
     same = [path for path in edited if _is_file(below + path) and not os.path.lexists(upper + path)]
     git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.index))
-    feed = b"".join(path + b"\0" for path in same)
-    await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=feed, ok=(0, 1, 128))
+    await git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", feed=nul_ended(same), ok=(0, 1, 128))
 
 
 async def _overlook(folder: AttemptFolder, pristine: Pristine) -> None:
     """Make the agent's git skip files of LFS: `commit -a` would replace their pointers."""
     git = Git(pristine.git_dir, folder.tree).having(GIT_INDEX_FILE=str(folder.private / "index"))
-    feed = b"".join(os.fsencode(name) + b"\0" for name in pristine.filled)
+    feed = nul_ended(map(os.fsencode, pristine.filled))
     await git.run("update-index", "--skip-worktree", "-z", "--stdin", feed=feed, ok=(0, 128))
 
 

@@ -5,7 +5,6 @@ The checkout usually has them. Where it has not, checks and agents would fail fo
 
 import asyncio
 import os
-import stat
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -50,7 +49,7 @@ async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
             found.append(AbsentPart(PartKind.SUBMODULE, path))
         elif await is_edited(root / path):
             found.append(AbsentPart(PartKind.EDITED, path))
-    absent = await asyncio.to_thread(lambda: [path for path in pointers if is_pointer(root / path)])
+    absent = await asyncio.to_thread(lambda: [path for path in pointers if lfs.read_pointer(root / path)])
     return (*found, *(AbsentPart(PartKind.LFS, path) for path in absent))
 
 
@@ -62,14 +61,3 @@ async def _gitlinks(git: Git, tree: str) -> list[str]:
 def _is_filled(folder: Path) -> bool:
     """Return True if `git submodule update` has filled the folder."""
     return os.path.lexists(folder / ".git")
-
-
-def is_pointer(path: Path) -> bool:
-    """Return True if the file holds an LFS pointer instead of its content. A missing file holds none."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return False
-        with path.open("rb") as file:
-            return file.read(len(lfs.POINTER)) == lfs.POINTER
-    except OSError:
-        return False

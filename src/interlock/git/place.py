@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.git.command import Git
+from interlock.git.files import git_dir_of
 
 STATE_FOLDER = "interlock"
 FORMER_STATE_FOLDER = ".interlock"
@@ -71,11 +72,8 @@ class Place:
 
     @property
     def checkout_index(self) -> Path:
-        source = self.work_tree
-        if source is not None and (source / ".git").is_file():
-            named = (source / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-            return source / named / "index"
-        return self.common_dir / "index"
+        own = git_dir_of(self.work_tree) if self.work_tree else None
+        return (own or self.common_dir) / "index"
 
     @property
     def ref(self) -> str:

@@ -91,12 +91,8 @@ class Screening:
     async def _contents(self, sizes: Mapping[str, int]) -> AsyncIterator[tuple[str, bytes]]:
         """Each object that is not too large, a few of them at a time."""
         for some in _portions(sizes):
-            said = await self._git.run("cat-file", "--batch", feed="".join(f"{n}\n" for n in some).encode())
-            at = 0
-            for name in some:
-                begin = said.out.index(b"\n", at) + 1
-                at = begin + sizes[name] + 1
-                yield name, said.out[begin : at - 1]
+            for name, (_, content) in zip(some, await self._git.objects(some), strict=True):
+                yield name, content
 
     async def _unwanted(
         self,
@@ -123,10 +119,10 @@ class Screening:
             return ()
         with tempfile.TemporaryDirectory() as folder:
             user = Git(self._place.common_dir, Path(folder), as_user=True)
-            hits = await _check_ignore(user, paths)
+            hits = await user.ignored(paths)
             if hits:
                 await self._write_ignore_files(base, hits, Path(folder))
-                hits = await _check_ignore(user, hits)
+                hits = await user.ignored(hits)
         return {path.decode("utf-8", "backslashreplace") for path in hits}
 
     async def _write_ignore_files(self, base: str, paths: Iterable[bytes], where: Path) -> None:
@@ -201,9 +197,3 @@ def _portions(sizes: Mapping[str, int]) -> Iterator[list[str]]:
         total += size
     if some:
         yield some
-
-
-async def _check_ignore(user: Git, paths: Sequence[bytes]) -> list[bytes]:
-    feed = b"".join(path + b"\0" for path in paths)
-    said = await user.run("check-ignore", "--no-index", "-z", "--stdin", feed=feed, ok=(0, 1))
-    return [path for path in said.out.split(b"\0") if path]

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
+from interlock.git.files import git_dir_of
 
 _STATUS = (
     "status",
@@ -84,8 +85,8 @@ async def _submodules(around: Git, prefix: str, stays: Sequence[Path]) -> list[_
     root = around.work_tree or Path()
     for entry in (await around.run("ls-files", "--stage", "-z")).items if around.work_tree else ():
         words, _, path = entry.partition("\t")
-        git_dir = _git_dir(root / path) if words.startswith("160000") else None
-        if git_dir is not None:
+        git_dir = git_dir_of(root / path) if words.startswith("160000") else None
+        if git_dir is not None and (git_dir / "objects").is_dir():
             found.append((path, git_dir, root / path, words.split()[1]))
     taken = {git_dir for _, git_dir, _, _ in found}
     for name, git_dir in _repositories(around.git_dir / "modules"):
@@ -108,14 +109,6 @@ async def _submodules(around: Git, prefix: str, stays: Sequence[Path]) -> list[_
 def _bare(git_dir: Path) -> Git:
     """Git on a repository alone: the work tree that its configuration names may be gone."""
     return Git(git_dir, as_user=True, variables={"GIT_WORK_TREE": str(git_dir)})
-
-
-def _git_dir(folder: Path) -> Path | None:
-    link = folder / ".git"
-    if link.is_file():
-        named = link.read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-        link = Path(os.path.normpath(folder / named))
-    return link if (link / "objects").is_dir() else None
 
 
 def _repositories(folder: Path, name: str = "") -> Iterator[tuple[str, Path]]:

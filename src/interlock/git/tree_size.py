@@ -19,8 +19,6 @@ from interlock.model.errors import RejectedObjects
 _FOLDER = b"40000"
 _COMPARED = 5_000_000
 """Names in the folders that a history changes, over all of its commits: some seconds."""
-_HEADER_BYTES = 100
-"""The line that git prints before each object, at most."""
 
 
 class _Entry(NamedTuple):
@@ -162,35 +160,18 @@ class _Objects:
 
     async def _read(self, names: list[str], kind: bytes, most: int) -> list[bytes]:
         """The content of each; empty for what is missing or of another kind, which the import refuses."""
-        if not names:
-            return []
-        feed = "".join(f"{name}\n" for name in names).encode()
-        room = bounds.TREE_BYTES - self.read_bytes + _HEADER_BYTES * len(names)
-        said = await self.git.run("cat-file", "--batch", feed=feed, limit_bytes=room)
-        if said.cut:
-            raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
-        found, at = [], 0
-        for name in names:
-            end = said.out.index(b"\n", at)
-            words, at = said.out[at:end].split(), end + 1
-            if len(words) != 3:
-                found.append(b"")
-                continue
-            size = int(words[2])
-            found.append(self._checked(name, words[1], said.out[at : at + size], kind, most))
-            at += size + 1
+        found = []
+        for name, (read, content) in zip(names, await self.git.objects(names), strict=True):
+            self.read_bytes += len(content)
+            if len(content) > most:
+                what = f"the {kind.decode()} {name[:12]} has {len(content):,} bytes"
+                raise bounds.too_large(what, f"{most:,} bytes")
+            if self.read_bytes > bounds.TREE_BYTES:
+                raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
+            if read == kind and self.place.object_id(kind.decode(), content) != name:
+                raise RejectedObjects(f"git rejected what the agent made: the object {name} is damaged")
+            found.append(content if read == kind else b"")
         return found
-
-    def _checked(self, name: str, kind: bytes, content: bytes, wanted: bytes, most: int) -> bytes:
-        self.read_bytes += len(content)
-        if len(content) > most:
-            what = f"the {kind.decode()} {name[:12]} has {len(content):,} bytes"
-            raise bounds.too_large(what, f"{most:,} bytes")
-        if kind != wanted:
-            return b""
-        if self.place.object_id(kind.decode(), content) != name:
-            raise RejectedObjects(f"git rejected what the agent made: the object {name} is damaged")
-        return content
 
 
 def _parsed(content: bytes, id_bytes: int) -> Iterable[_Entry]:

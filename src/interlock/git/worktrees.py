@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from interlock.git.command import Git
+from interlock.git.files import git_dir_of
 from interlock.git.include import include
 from interlock.git.place import Place
 from interlock.git.submodules import UnsavedSubmodule, edited, unsaved
@@ -180,9 +181,8 @@ class Worktrees:
 
     def _inside(self, path: Path) -> Git:
         """Git in a linked worktree, by the git dir that the repository itself knows for it."""
-        named = (path / ".git").read_text(errors="surrogateescape").strip().removeprefix("gitdir: ")
-        git_dir = Path(os.path.normpath(path / named))
-        if git_dir.parent != self._place.common_dir / "worktrees":
+        git_dir = git_dir_of(path)
+        if git_dir is None or git_dir.parent != self._place.common_dir / "worktrees":
             raise EnvironmentProblem(f"{path} is not a worktree of this repository", "git worktree list")
         return Git(git_dir, path, as_user=True, variables={"GIT_OPTIONAL_LOCKS": "0"})
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.git import bounds
-from interlock.git.command import Git
+from interlock.git.command import Git, nul_ended
 from interlock.git.files import folders_above, walk
 
 _REPLACED = "user.overlay.opaque"
@@ -108,7 +108,9 @@ async def show_steering(git: Git, written: Written, wanted: Iterable[str]) -> No
     paths |= {*_STEERING, ".gitmodules", *wanted}
     shown = sorted(filter(written.shows_below, paths))
     # Most are not in the index; git says so of each, and goes on.
-    await git.run("checkout-index", "-q", "-z", "--stdin", feed=_fed(shown), ok=range(256))
+    await git.run(
+        "checkout-index", "-q", "-z", "--stdin", feed=nul_ended(map(os.fsencode, shown)), ok=range(256)
+    )
 
 
 async def tracked(git: Git, tree: str, paths: Collection[str]) -> bytes:
@@ -147,7 +149,3 @@ def _is_replaced(path: str) -> bool:
 def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(paths), _AT_ONCE):
         yield paths[start : start + _AT_ONCE]
-
-
-def _fed(paths: Iterable[str]) -> bytes:
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)
