@@ -11,10 +11,11 @@ import pytest
 from aiohttp import ClientError, web
 
 from interlock.agents.adapter import Wire
+from interlock.model.error_words import of_status
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy import ProxyLimits
-from interlock.proxy.classify import error_of_status, trouble_of_answer
+from interlock.proxy.classify import trouble_of_answer
 from interlock.proxy.json_values import text_at
 from tests.agents.model_server import RunningModel
 from tests.agents.model_server.faults import GARBAGE
@@ -267,7 +268,7 @@ def test_an_error_in_the_middle_of_a_stream_is_told_apart(
 def test_status_and_words_together_say_what_kind_of_error_it_is(
     status: int, text: str, error: ErrorClass
 ) -> None:
-    assert error_of_status(status, text) == error
+    assert of_status(status, text) == error
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from dataclasses import replace
 from uuid import NAMESPACE_OID, uuid5
 
 from interlock.agents.adapter import Dialogue, Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.errors import early_error, of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import SessionTally
+from interlock.agents.tally import SessionTally, early_error
 from interlock.agents.tool_calls import ToolCalls, Tools, result_text
+from interlock.model.error_words import of_status, of_text
 from interlock.model.moment import Moment
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit

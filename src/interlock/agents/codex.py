@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.errors import early_error, of_text
 from interlock.agents.json_lines import Json, compact, read_object
-from interlock.agents.tally import SessionTally
+from interlock.agents.tally import SessionTally, early_error
+from interlock.model.error_words import of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage

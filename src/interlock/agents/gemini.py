@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from interlock.agents.adapter import Launch, LaunchContext, SessionVerdict, Wire
-from interlock.agents.errors import of_status, of_text
 from interlock.agents.json_lines import Json, compact, read_object
 from interlock.agents.tally import SessionTally
 from interlock.agents.tool_calls import ToolCalls, Tools
+from interlock.model.error_words import of_status, of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind, Usage

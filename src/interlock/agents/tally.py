@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from interlock.agents.adapter import SessionVerdict
+from interlock.model.error_words import of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.reason import Reason, Why
@@ -68,3 +69,9 @@ class SessionTally:
 def _ended(code: Why, exited: Exit, error: ErrorClass = ErrorClass.EXIT) -> SessionVerdict:
     fields = {"signal": exited.signal} if exited.signal else {"exit_code": exited.code}
     return SessionVerdict(error, why=Reason(code, fields))
+
+
+def early_error(line: str) -> Sequence[Event]:
+    """Read a line that is no JSON: an error before the session began."""
+    is_error = line.startswith("Error: ")
+    return [Event(EventKind.ERROR, line.strip(), error=of_text(line))] if is_error else []

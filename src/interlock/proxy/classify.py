@@ -5,49 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from interlock.model.error_words import of_status
 from interlock.model.outcome import ErrorClass
 from interlock.proxy.json_values import items_at, parsed, text_at, value_at
 from interlock.proxy.order import Allowance, CallError
 
 TEXT_CHARACTERS = 500
-
-_WORDS = (
-    (
-        ErrorClass.CONTEXT,
-        re.compile(
-            r"context[ _](?:length|window)|prompt is too long|request_too_large|too many (?:input )?tokens|"
-            r"exceeds? (?:the )?maximum (?:number of )?(?:input )?tokens|maximum context|input token count",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        ErrorClass.QUOTA,
-        re.compile(
-            r"insufficient_quota|credit balance|billing|payment required|out of credits|usage_limit_reached",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        ErrorClass.AUTH,
-        re.compile(r"api[ _]key not valid|invalid_api_key|authentication_error", re.IGNORECASE),
-    ),
-    (ErrorClass.RATE_LIMIT, re.compile(r"rate_limit|RESOURCE_EXHAUSTED", re.IGNORECASE)),
-    (ErrorClass.OVERLOADED, re.compile(r"overloaded|UNAVAILABLE|server_error|api_error", re.IGNORECASE)),
-)
-_STATUSES = {
-    401: ErrorClass.AUTH,
-    402: ErrorClass.QUOTA,
-    403: ErrorClass.AUTH,
-    408: ErrorClass.NETWORK,
-    429: ErrorClass.RATE_LIMIT,
-}
-_SPOKEN = {
-    400: (ErrorClass.CONTEXT, ErrorClass.QUOTA, ErrorClass.AUTH),
-    403: (ErrorClass.QUOTA,),
-    413: (ErrorClass.CONTEXT,),
-    429: (ErrorClass.QUOTA,),
-}
-"""Statuses whose words say more than the number, and the classes that they may mean."""
 
 _MODEL = re.compile(r"\bmodels?\b|not_found_error|NOT_FOUND", re.IGNORECASE)
 """Words of an answer that has looked for the model."""
@@ -55,22 +18,6 @@ _MODEL = re.compile(r"\bmodels?\b|not_found_error|NOT_FOUND", re.IGNORECASE)
 _SPAN = re.compile(
     r"(?:(\d{1,4})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,6})?)s)?(?:(\d{1,6})ms)?", re.ASCII
 )
-
-
-def error_of_status(status: int, text: str) -> ErrorClass:
-    """The class of an answer that is not a success."""
-    allowed = _SPOKEN.get(status, ())
-    spoken = next((error for error, words in _WORDS if error in allowed and words.search(text)), None)
-    return (
-        spoken
-        or _STATUSES.get(status)
-        or (ErrorClass.OVERLOADED if status >= 500 else ErrorClass.BAD_REQUEST)
-    )
-
-
-def error_of_words(text: str) -> ErrorClass:
-    """The class of an error in the middle of a stream, which has no status."""
-    return next((error for error, words in _WORDS if words.search(text)), ErrorClass.MODEL)
 
 
 def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now: float) -> CallError:
@@ -81,7 +28,9 @@ def trouble_of_answer(status: int, headers: Mapping[str, str], body: bytes, now:
     message = text_at(value, "error", "message") or text_at(value, "error") or text_at(value, "message")
     whole = body.decode(errors="replace")
     text = f"HTTP {status}: {message or ' '.join(whole.split())}"[:TEXT_CHARACTERS]
-    return CallError(error_of_status(status, whole), text, _retry_after(headers, value, now))
+    return CallError(
+        of_status(status, whole) or ErrorClass.BAD_REQUEST, text, _retry_after(headers, value, now)
+    )
 
 
 def not_found(said: CallError, model: str, host: str, path: str) -> CallError:

@@ -7,9 +7,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from interlock.model.error_words import of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
-from interlock.proxy.classify import TEXT_CHARACTERS, error_of_words
+from interlock.proxy.classify import TEXT_CHARACTERS
 from interlock.proxy.json_values import count_at, items_at, text_at, value_at
 from interlock.proxy.order import CallError
 from interlock.proxy.routes import Dialect
@@ -66,9 +67,8 @@ class AnswerTally:
             if part
         )
         message = text_at(error, "message")
-        self.trouble = CallError(
-            error_of_words(f"{words} {message}"), f"{words} {message}".strip()[:TEXT_CHARACTERS]
-        )
+        text = f"{words} {message}".strip()
+        self.trouble = CallError(of_text(text) or ErrorClass.MODEL, text[:TEXT_CHARACTERS])
 
 
 def _messages(event: object, tally: AnswerTally) -> None:

@@ -26,9 +26,9 @@ from interlock.agents.acp.opening import GREETING_ID, Opening
 from interlock.agents.acp.rpc import Connection
 from interlock.agents.acp.updates import UpdateReader
 from interlock.agents.adapter import LaunchContext, SessionVerdict
-from interlock.agents.errors import of_text
 from interlock.agents.json_lines import Json, compact
 from interlock.agents.tally import SessionTally
+from interlock.model.error_words import of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
