@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import interlock.store
 from interlock.model.errors import UsageError
 from interlock.store import open_store
+from interlock.store.postgres import PostgresStore
+from interlock.store.sqlite import SqliteStore
 from interlock.store.statements import statements
 
 ROOT = Path(__file__).parents[2]
@@ -23,9 +24,9 @@ def python(code: str) -> str:
 
 
 def test_a_path_opens_a_file_and_a_url_opens_postgres() -> None:
-    assert isinstance(open_store("some/log.db", "p"), interlock.store.SqliteStore)
+    assert isinstance(open_store("some/log.db", "p"), SqliteStore)
     for scheme in ("postgres", "postgresql"):
-        assert isinstance(open_store(f"{scheme}://host/db", "p"), interlock.store.PostgresStore)
+        assert isinstance(open_store(f"{scheme}://host/db", "p"), PostgresStore)
 
 
 @pytest.mark.parametrize("url", ["postgress://person:secret@host/db", "sqlite:///log.db"])
@@ -33,11 +34,6 @@ def test_another_kind_of_address_is_refused_without_its_password(url: str) -> No
     with pytest.raises(UsageError, match="`store` cannot be a") as refused:
         open_store(url, "p")
     assert "secret" not in str(refused.value)
-
-
-def test_the_package_has_no_other_names() -> None:
-    with pytest.raises(AttributeError, match="MysqlStore"):
-        _ = interlock.store.MysqlStore
 
 
 def test_opening_a_file_does_not_import_the_postgres_driver() -> None:

@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from interlock.model.session import Event, EventKind, SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
+from interlock.run.outcome import reconciled
 from interlock.run.private_files import open_private
 
 DONE, ASKED = "done", "asked"
@@ -125,21 +126,14 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
         kept=report.archived,
         files=(report.touched or tuple(heard.files))[:FILES_MOST],
         messages=said,
-        usage=report.usage or _reconciled(heard.usage, _called(state_dir, report.task, report.attempt)),
+        usage=report.usage or reconciled(heard.usage, _called(state_dir, report.task, report.attempt))[0],
     )
 
 
 def spent(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
     """Return what an attempt has used, from what it left behind: its end may not have been seen."""
     heard = _Heard(state_dir / f"logs/{task}/{attempt}.events.jsonl")
-    return _reconciled(heard.usage, _called(state_dir, task, attempt))
-
-
-def _reconciled(claimed: Usage | None, counted: Usage | None) -> Usage | None:
-    """The proxy is believed where both count. Only the program may know what it costs."""
-    if counted is None or claimed is None:
-        return counted or claimed
-    return replace(counted, cost_usd=claimed.cost_usd) if counted.cost_usd is None else counted
+    return reconciled(heard.usage, _called(state_dir, task, attempt))[0]
 
 
 class _Call(msgspec.Struct):
