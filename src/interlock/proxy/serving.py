@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from http import HTTPStatus
 from pathlib import Path
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
@@ -26,60 +25,16 @@ from interlock.proxy.request_check import (
     upstream_of,
     written,
 )
-from interlock.proxy.routes import USUAL, error_body
+from interlock.proxy.routes import USUAL, Dialect, error_body
 from interlock.proxy.transcript import Transcript, TranscriptEntry
 
 SHUTDOWN_SECONDS = 0.1
 """An attempt that is over waits for no answer."""
 
 
-# The web server of an endpoint. What a program sends cannot make it print: its standard error is the user's
-# terminal.
-
 _SILENT = logging.Logger("interlock.proxy", logging.CRITICAL + 1)
-"""The library would print a traceback for each request that it cannot read. The answer says that already."""
-
-Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-Failed = Callable[[BaseException | None], bytes]
-"""Makes the body of an answer. The exception is there if the request itself was in order."""
-
-
-class QuietServer(web.Server):
-    """Serves one endpoint."""
-
-    def __init__(self, handle: Handle, failed: Failed) -> None:
-        super().__init__(
-            handle, handler_cancellation=True, access_log=None, lingering_time=1.0, logger=_SILENT
-        )
-        self.failed = failed
-
-    def __call__(self) -> web.RequestHandler:
-        return _Connection(self, self.failed)
-
-
-class _Connection(web.RequestHandler):
-    """One connection of a program."""
-
-    def __init__(self, server: QuietServer, failed: Failed) -> None:
-        super().__init__(server, loop=server._loop, **server._kwargs)
-        self._failed = failed
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,  # noqa: ARG002 - the library's words repeat what was sent
-    ) -> web.StreamResponse:
-        """An answer in the provider's form, or the end of one that has begun."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer has begun, and cannot become another one")
-        is_ours = status == HTTPStatus.INTERNAL_SERVER_ERROR
-        answer = web.Response(
-            status=status, body=self._failed(exc if is_ours else None), content_type="application/json"
-        )
-        answer.force_close()
-        return answer
+"""The library would print a traceback to the user's terminal for each request that it cannot read. The answer
+says that already."""
 
 
 class Serving:
@@ -109,7 +64,9 @@ class Serving:
             async def handle(request: web.BaseRequest) -> web.StreamResponse:
                 return await self._handle(request, session)
 
-            server = QuietServer(handle, self._failed)
+            server = web.Server(
+                handle, handler_cancellation=True, access_log=None, lingering_time=1.0, logger=_SILENT
+            )
             runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_SECONDS)
             await runner.setup()
             try:
@@ -139,11 +96,13 @@ class Serving:
             value = read_body(asked, await self._body(request, asked))
             return await self._screened(request, session, asked, value)
         except NotAllowed as refused:
-            return web.Response(
-                status=refused.status,
-                body=error_body(refused.dialect, refused.status, refused.text),
-                content_type="application/json",
-            )
+            return _error(refused.dialect, refused.status, refused.text)
+        except Exception as problem:
+            text = f"the model proxy failed: {problem!r}"
+            self._endpoint.last_error = self._in_clean_words(CallError(ErrorClass.MODEL, text))
+            if request.writer.output_size:
+                raise  # the answer has begun, and cannot become another one
+            return _error(USUAL[self._order.wire], 500, "the model proxy failed")
 
     async def _body(self, request: web.BaseRequest, asked: AdmittedRequest) -> bytes:
         if request.headers.get("Expect", "").lower() == "100-continue":
@@ -246,15 +205,6 @@ class Serving:
             self._endpoint.last_error = exchange.trouble
             self._has_answered |= exchange.trouble is None
 
-    def _failed(self, problem: BaseException | None) -> bytes:
-        """Return the answer to a malformed request; with a problem, to one that the proxy failed on."""
-        dialect = USUAL[self._order.wire]
-        if problem is None:
-            return error_body(dialect, 400, "this is not a request that can be read")
-        text = f"the model proxy failed: {problem!r}"
-        self._endpoint.last_error = self._in_clean_words(CallError(ErrorClass.MODEL, text))
-        return error_body(dialect, 500, "the model proxy failed")
-
     def _in_clean_words(self, trouble: CallError) -> CallError:
         text = self._cleaner().clean(trouble.text)
         if trouble.error == ErrorClass.AUTH and not key_variable(self._order):
@@ -287,3 +237,9 @@ class Serving:
         # A full disk must not spoil an answer that has come through; the attempt's own log will say so.
         with suppress(OSError):
             self._transcript.add(entry, self._cleaner())
+
+
+def _error(dialect: Dialect, status: int, text: str) -> web.Response:
+    return web.Response(
+        status=status, body=error_body(dialect, status, text), content_type="application/json"
+    )
