@@ -53,7 +53,6 @@ class ScopeRequest:
 
     @property
     def is_answered(self) -> bool:
-        """True if it has an answer."""
         return self.granted is not None
 
 

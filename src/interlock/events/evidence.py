@@ -26,7 +26,6 @@ def forget_canaries(state: State, landed: Candidate) -> None:
 
 
 def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
-    """The evidence in the fact."""
     return CanaryResult(
         fact.noticed, fact.places, fact.seconds, run, fact.given_up, fact.by_build, fact.noticed_by
     )

@@ -59,7 +59,6 @@ def _packed(state: State, task: TaskState) -> bytes:
 
 
 def unpacked(state: State, name: TaskId) -> TaskState:
-    """The whole state of a finished task."""
     return _task.decode(zlib.decompressobj(zdict=state.sample).decompress(state.finished[name].packed))
 
 

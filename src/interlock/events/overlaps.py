@@ -36,7 +36,6 @@ class Pair:
 
     @property
     def tasks(self) -> tuple[TaskId, TaskId]:
-        """Both tasks."""
         return self.task, self.other
 
 
@@ -56,7 +55,6 @@ class Regime:
     that one task of a whole day does not outweigh a hundred others."""
 
     def fade(self) -> None:
-        """A run later."""
         for name in ("overlaps", "conflicts", "exposure", "redone", "rework"):
             setattr(self, name, getattr(self, name) * DECAY)
 
@@ -72,12 +70,10 @@ class Overlaps:
     """Results by category, over all runs."""
 
     def fade(self) -> None:
-        """A run later."""
         for regime in self.regimes.values():
             regime.fade()
 
     def of(self, kind: str) -> Regime:
-        """Return the counts for pairs of this kind."""
         return self.regimes.setdefault(kind, Regime())
 
     def start(self, task: TaskId, pairs: Iterable[Pair]) -> None:
@@ -119,5 +115,4 @@ class Overlaps:
             regime.rework += logarithm(max(seconds, LEAST_SECONDS) / max(pair.seconds, LEAST_SECONDS))
 
     def forget(self, task: TaskId) -> None:
-        """Drop its pairs without a result."""
         self.pairs = [pair for pair in self.pairs if task not in pair.tasks]

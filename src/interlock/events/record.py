@@ -60,7 +60,6 @@ class Recorded:
 
     @property
     def fact(self) -> Fact:
-        """The fact itself."""
         return decode(self.kind, self.body)
 
 
@@ -189,7 +188,6 @@ def broken(seq: int, how: str) -> BrokenChain:
 
 
 def keep_before(seq: int) -> str:
-    """Tell how to go on with the facts before this one."""
     keep = f"`interlock events --export all.ndjson` and `head -n {seq - 1} all.ndjson > good.ndjson`"
     return (
         f"to keep the facts before it: {keep}, then move the log away and "

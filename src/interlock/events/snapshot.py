@@ -20,7 +20,6 @@ READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 
 
 def pack(state: State) -> bytes:
-    """The state as bytes."""
     return sealed(msgspec.msgpack.encode({"version": VERSION, "reads": READS, "state": state}))
 
 

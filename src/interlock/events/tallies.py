@@ -27,7 +27,6 @@ class Sums:
     xy: float = 0.0
 
     def add(self, measured: float, estimate: float = 1.0) -> None:
-        """Take in one measurement."""
         y, x = logarithm(measured), logarithm(estimate)
         self.count += 1
         self.y, self.yy = self.y + y, self.yy + y * y
@@ -126,14 +125,12 @@ class Tallies:
     """Something was counted since the last run began."""
 
     def of(self, category: str, agent: str, model: str) -> Tally:
-        """Return the tally of this kind."""
         key = kind(category, agent, model)
         if key not in self.kinds:
             self.kinds[key] = Tally(category, agent, model)
         return self.kinds[key]
 
     def at(self, category: str, agents: int) -> Goodput:
-        """Return the goodput of this number of agents on a category."""
         return self.goodput.setdefault(category, {}).setdefault(agents, Goodput())
 
     def fade(self) -> None:

@@ -167,7 +167,6 @@ def _plain(value: msgspec.Raw | None, absent: object) -> object:
 
 
 def upcast(kind: str, version: int, body: Body) -> Body:
-    """The fields of a row in today's shape."""
     for step in range(version, SHAPES.get(kind, FIRST).version):
         body = UPCASTS[kind, step](body)
     return body

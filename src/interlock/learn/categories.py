@@ -58,7 +58,6 @@ class Category:
 
 
 def category(task: Task) -> Category:
-    """The kind of work a task is."""
     if task.category:
         return Category(task.category, Reason(Why.DECLARED))
     return _by_paths(task) or _by_words(task) or Category(OTHER, Reason(Why.KIND_UNKNOWN))

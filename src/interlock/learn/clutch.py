@@ -142,7 +142,6 @@ def beginning(past: Past, most: int, cold: int = 1) -> Advice:
 
 
 def _best(past: Past) -> tuple[int, Arm]:
-    """The number of agents that did best, of those that were tried."""
     tried = _tried(past.own)
     known = arms(past, max(tried))
     best = max(tried, key=lambda w: known[w].value)
@@ -227,7 +226,6 @@ def _chain(past: Past, most: int, base: float, count: "_Count") -> dict[int, flo
 
 
 def _spread(past: Past, most: int) -> dict[int, float]:
-    """The standard deviation of each chance."""
     chances = _chances(past, most)
     return {
         w: math.sqrt(chance * (1 - min(chance, 0.99)) / (STRENGTH + _ended(past.own.get(w)) + 1))

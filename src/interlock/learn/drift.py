@@ -91,6 +91,5 @@ def drift_of(task: TaskState) -> Drift | None:
 
 
 def drifts(tasks: Iterable[TaskState]) -> dict[TaskId, Drift]:
-    """Compare every task that has a forecast and a change."""
     found = ((task.spec.id, drift_of(task)) for task in tasks)
     return {name: drift for name, drift in found if drift}

@@ -56,12 +56,10 @@ class FailureGroup:
 
     @property
     def tasks(self) -> tuple[TaskId, ...]:
-        """Tasks that had it, in order."""
         return tuple(dict.fromkeys(case.task for case in self.cases))
 
     @property
     def open(self) -> tuple[TaskId, ...]:
-        """Tasks that still have it."""
         return tuple(dict.fromkeys(case.task for case in self.cases if not case.ended))
 
     @property
@@ -89,7 +87,6 @@ class Errors:
     seen: set[tuple[TaskId, int, str, int]] = field(default_factory=set)
 
     def add(self, row: Recorded) -> None:
-        """Take in one row of the log."""
         read = _READ.get(row.kind)
         if read and not isinstance(fact := row.fact, Unreadable) and self._is_known(fact):
             read(self, fact, row.time)

@@ -43,7 +43,6 @@ class Kind:
     model: str = ""
 
     def is_of(self, tally: Tally) -> bool:
-        """Tell if the attempts are of this very kind."""
         return (tally.category, tally.agent, tally.model) == (self.category, self.agent, self.model)
 
 
@@ -56,12 +55,10 @@ class Spread:
 
     @property
     def median(self) -> float:
-        """The value that it stays below half of the time."""
         return exponential(self.middle)
 
     @property
     def p90(self) -> float:
-        """The value that it stays below nine of ten times."""
         return exponential(self.middle + P90_SIGMAS * self.sigma)
 
 
@@ -110,7 +107,6 @@ def _spread(seen: float, count: float, total: float, squares: float) -> Spread:
 
 
 def success(tallies: Collection[Tally], kind: Kind) -> float:
-    """Return the chance that one attempt of this kind lands."""
     own = [tally for tally in tallies if kind.is_of(tally)]
     others = [tally for tally in tallies if tally.category == kind.category and not kind.is_of(tally)]
     landed = STRENGTH * PUBLISHED.get(kind.category, UNKNOWN) + sum(tally.landed for tally in own)

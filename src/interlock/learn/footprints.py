@@ -113,7 +113,6 @@ def _folders(path: str) -> list[str]:
 
 
 def declared_by(spec: Task) -> tuple[str, ...]:
-    """The paths that a task says it will edit."""
     return tuple(dict.fromkeys((*spec.touches, *spec.exclusive)))
 
 

@@ -46,7 +46,6 @@ class Offer:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The lessons given."""
         return tuple(lesson.id for lesson in self.given)
 
 

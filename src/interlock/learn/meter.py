@@ -60,12 +60,10 @@ class Meter:
         self._undecided = None
 
     def agent_seconds(self) -> float:
-        """Time agents have worked, added up."""
         at_work = sum(self.ended - begun.time for begun in self._open.values() if begun.is_agent)
         return self._agent_seconds + at_work
 
     def utilization(self) -> float:
-        """Share of the agent slots' time that was used."""
         return self.agent_seconds() / max(1e-9, self._slot_seconds)
 
     def waiting(self, share: float) -> float:

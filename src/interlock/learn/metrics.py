@@ -45,7 +45,6 @@ def measure(rows: Iterable[Recorded], state: State | None = None) -> Metrics:
 
 
 def metrics_of(meter: Meter) -> Metrics:
-    """Return the figures of a meter."""
     agent_seconds, span = meter.agent_seconds(), max(1e-9, meter.ended - meter.started)
     return Metrics(
         makespan_seconds=meter.ended - meter.started,

@@ -48,7 +48,6 @@ class PastRun:
 
     @property
     def seconds(self) -> float:
-        """Time from its start to its end."""
         return self.ended - self.started
 
     @property

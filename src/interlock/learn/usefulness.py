@@ -33,7 +33,6 @@ def is_better(known: LessonState) -> float:
 
 
 def is_worse(known: LessonState) -> float:
-    """The probability that they do worse with it."""
     return _exceeds(_without(known), _with(known))
 
 
@@ -66,7 +65,6 @@ def useless(known: LessonState) -> Reason | None:
 
 
 def figures(known: LessonState) -> dict[str, Value]:
-    """Return the numbers of attempts with it and without it."""
     return {
         "with_landed": known.with_landed,
         "with_tried": known.with_tried,

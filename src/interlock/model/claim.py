@@ -14,7 +14,6 @@ LAST_EPOCH = MOST
 
 
 def task_resource(task: str) -> str:
-    """The name under which a task is claimed."""
     return f"task:{task}"
 
 

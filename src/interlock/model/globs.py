@@ -39,7 +39,6 @@ def _overlap(a: str, b: str) -> bool:
 
 
 def matches(glob: str, path: str) -> bool:
-    """Tell if this path is meant by the glob."""
     segments = tuple(_split(path))
     if any(map(operator.ne, stem(glob), segments)):
         return False

@@ -9,7 +9,6 @@ NAMES_SHOWN = 5
 
 
 def nearest(word: str, names: Collection[str], likeness: float = 0.6) -> str:
-    """The name that was probably meant, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415 - 3 ms that a command without a slip need not spend
 
     # Comparing takes a while, and there may be thousands: of very different lengths is no slip of the hand.

@@ -112,7 +112,6 @@ class Order:
 
     @property
     def key(self) -> AttemptKey:
-        """Names the attempt."""
         return AttemptKey(self.task, self.attempt)
 
 
@@ -187,12 +186,10 @@ class Report:
 
     @property
     def text(self) -> str:
-        """Return one line for people."""
         return failure_text(self.why) or self.summary
 
     @property
     def reason(self) -> Reason:
-        """Return the reason of `error`, as data."""
         return self.why or said(self.summary)
 
 
@@ -239,12 +236,10 @@ class CheckResult:
 
     @property
     def passed(self) -> bool:
-        """Tell if the command succeeded by itself."""
         return self.exit_code == 0 and not self.timed_out
 
     @property
     def how(self) -> str:
-        """Return the ending in words that follow the command's name."""
         if self.usual_seconds:
             return f"was stopped after {precisely(self.seconds)} (usually {precisely(self.usual_seconds)})"
         return "timed out" if self.timed_out else f"exited {self.exit_code}"

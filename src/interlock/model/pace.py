@@ -32,7 +32,6 @@ class Pace:
     """Beyond this it hangs and is ended. 0: it is not ended for this."""
 
     def is_overdue(self, seconds: float) -> bool:
-        """Tell if it is late by now."""
         return seconds > max(OVERDUE_FACTOR * self.usual_seconds, self.usual_seconds + OVERDUE_SECONDS)
 
 

@@ -33,5 +33,4 @@ TARGETS: dict[str, float] = {"retry_rate": 0.05, "idle_share": 0.10, "conflicts"
 
 
 def missed(figures: PoolFigures) -> tuple[str, ...]:
-    """The figures that are above their target, by name."""
     return tuple(name for name, most in TARGETS.items() if getattr(figures, name) > most)

@@ -209,7 +209,6 @@ class Reason:
 
     @property
     def tasks(self) -> tuple[TaskId, ...]:
-        """The other tasks that it is about."""
         return tuple(map(TaskId, self.names("tasks")))
 
     @property
@@ -219,22 +218,18 @@ class Reason:
 
     @property
     def cause(self) -> "Reason | None":
-        """The reason behind it."""
         found = self.fields.get("cause")
         return found if isinstance(found, Reason) else None
 
     def text(self, name: str) -> str:
-        """Return a field that is one word or text."""
         found = self.fields.get(name, "")
         return "" if isinstance(found, (Reason, tuple)) else str(found)
 
     def number(self, name: str) -> float:
-        """Return a field that is a number."""
         found = self.fields.get(name, 0)
         return bounded(found) if isinstance(found, (int, float)) else 0
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Return a field that is a list of words."""
         found = self.fields.get(name, ())
         return found if isinstance(found, tuple) else ()
 

@@ -42,12 +42,10 @@ def is_secret(name: str) -> bool:
 
 
 def holds_credentials(name: str) -> bool:
-    """Tell if files of this name hold passwords or tokens."""
     return _matches(_IS_CREDENTIALS, name)
 
 
 def is_key(name: str) -> bool:
-    """Tell if files of this name hold private keys."""
     return _matches(_IS_KEY, name)
 
 

@@ -57,7 +57,6 @@ class LeftOut:
 
     @property
     def text(self) -> str:
-        """The file and the reason as text."""
         many = f"{self.files} files, " if self.files > 1 else ""
         return f"{self.path} ({many}{WORDS[self.why]})"
 
@@ -71,7 +70,6 @@ class Leak(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The place of the secret as text."""
         return f"{self.path}:{self.line} ({self.rule})"
 
 

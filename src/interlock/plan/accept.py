@@ -49,7 +49,6 @@ _NO_GOAL = "?"
 
 
 def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Graph:
-    """Return the graph that the text describes; raises `GraphProblems`."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     text = _decode(text, source).removeprefix("\ufeff")
     notes = Notes(source, split_lines(text))
@@ -161,7 +160,6 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
 
 
 def _settings(part: TaskSettings) -> dict[str, Any]:  # Any: the settings are of many types
-    """The values in the file, without defaults."""
     settings: dict[str, Any] = {}
     for key in part.model_fields_set:
         value = getattr(part, key)

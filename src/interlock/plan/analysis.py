@@ -48,12 +48,10 @@ class Analysis:
 
     @property
     def may_proceed(self) -> bool:
-        """True if every selected task can run."""
         return not self.unscheduled
 
 
 def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHING_KNOWN) -> Analysis:
-    """Look at what is still to do."""
     with nothing_is_garbage():
         return _analysis(tasks, max_parallel, standing)
 

@@ -20,7 +20,6 @@ GLOB_FIELDS = ("touches", "exclusive", "shared")
 
 
 def note_all(part: GraphPart, document: Document, notes: Notes, files: Collection[str] | None) -> None:
-    """Note every problem between the parts of the graph."""
     written = _Written(document)
     note_staff(part, document.places, notes)
     _note_kinds(part, written.places, notes)

@@ -37,7 +37,6 @@ class Conflict:
 
     @property
     def may_proceed(self) -> bool:
-        """True if both may run at once."""
         return self.severity is Clash.SOFT
 
 

@@ -28,7 +28,6 @@ Found = tuple[str, str]
 
 
 def note_all(errors: list[ErrorDetails], places: Places, notes: Notes) -> None:
-    """Add every finding to the notes."""
     for error in errors:
         path = tuple(step for step in error["loc"] if step != KEY)
         about_key = error["loc"][-1:] == (KEY,) or error["type"] in ("extra_forbidden", "missing")

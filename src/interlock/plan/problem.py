@@ -83,7 +83,6 @@ class Notes:
         return tuple(self._found[key] for key in sorted(found, key=lambda key: key[1]))
 
     def refuse_errors(self) -> None:
-        """Raise if anything must be repaired."""
         if errors := self.sorted(Severity.ERROR):
             raise GraphProblems(errors)
 

@@ -127,5 +127,4 @@ class _Simulation:
 
 
 def simulate(wants: Wants, slots: int, seconds: Sequence[float]) -> Timeline:
-    """Run all tasks, each for as long as `seconds` says."""
     return _Simulation(wants, slots, seconds).run()

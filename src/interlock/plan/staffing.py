@@ -42,7 +42,6 @@ class _Staff:
         self._able = {word for agent in part.agents.values() for word in agent.capabilities}
 
     def note_names(self, said: TaskSettings, path: Path) -> None:
-        """Names of agents that do not exist."""
         if "agent" not in said.model_fields_set:
             return
         for position, name in enumerate(said.agent):
@@ -52,7 +51,6 @@ class _Staff:
             self._notes.add(self._places.of((*path, position)), f"unknown agent `{name}`", hint)
 
     def note_unmanned(self) -> None:
-        """Tasks that name no agent, or none that can have them."""
         candidates = Candidates(self._part.defaults, self._part.agents)
         has_default = "agent" in self._places.inside("defaults")
         for id, task in self._part.tasks.items():

@@ -248,7 +248,6 @@ def _place(at: int) -> Position:
 
 
 def _plain(text: str) -> Value:
-    """The value of an unquoted scalar."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS or len(text) > _NUMBER_LENGTH:

@@ -46,7 +46,6 @@ class Pick:
 
 
 def pick_agent(state: State, task: TaskState, now: float) -> Pick:
-    """The agent for the next attempt."""
     agents = task.spec.candidates
     if len(agents) == 1:
         return Pick(agents[0].name)

@@ -69,7 +69,6 @@ class LeaseTimeouts:
         """The time after which the clock jumped, and the size of the jump."""
 
     def note(self, name: TaskId, task: TaskState) -> None:
-        """Note the wait of a task that a fact changed."""
         self._ends.pop(name, None)
         if task.spec.lease_seconds and task.stage is Stage.WAITING:
             since = task.queue.ready_since if task.phase.kind is PhaseKind.AGENT else task.since
@@ -116,7 +115,6 @@ class Board:
         self._settle(now)
 
     def update(self, changed: Iterable[TaskId]) -> None:
-        """Take in what a fact changed."""
         self._needs.forget()
         for name in changed:
             task = self._state.tasks.get(name)
@@ -128,7 +126,6 @@ class Board:
             self._note_line(name, task)
 
     def choose(self, slots: int, now: float) -> list[Choice]:
-        """Choose the tasks to start in this many free slots."""
         self._settle(now)
         if slots <= 0 or self._state.paused:
             return []
@@ -145,7 +142,6 @@ class Board:
         return len(self._lines)
 
     def reason(self, task: TaskId, now: float) -> Reason:
-        """Return the reason for the task's position."""
         return self.reason_of(self._state.tasks[task], now)
 
     def reason_of(self, task: TaskState, now: float) -> Reason:

@@ -22,7 +22,6 @@ class Capacities:
         self.now = 0.0
 
     def places(self, demand: Demand) -> float:
-        """Return the number of agents that may hold this at once."""
         if demand[0] is DemandKind.ROLE:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
@@ -42,7 +41,6 @@ class Capacities:
         return min((one.until for one in known if one and one.until > self.now), default=None)
 
     def is_limited(self, demand: Demand) -> bool:
-        """Tell if the number is limited."""
         return self.places(demand) != math.inf
 
 
@@ -51,7 +49,6 @@ def _limits(state: State, kind: DemandKind) -> dict[str, Limit]:
 
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:
-    """Return the reason that a task waits for a place."""
     tasks = tuple(sorted(holders))
     if demand[0] is DemandKind.ROLE:
         places = state.run.slots.get(demand[1], 0) if state.run else 0

@@ -65,7 +65,6 @@ def also_edited(task: TaskState, edited: tuple[str, ...]) -> list[Demand]:
 
 
 def demands(task: TaskState) -> list[Demand]:
-    """All that a task wants."""
     spec = task.spec
     return [
         *((DemandKind.USE, name) for name in spec.uses),
@@ -105,7 +104,6 @@ class Holds:
         self._paths = {kind: _Globs() for kind in (DemandKind.EXCLUSIVE, DemandKind.SHARED, DemandKind.TOUCH)}
 
     def take(self, task: TaskId, wanted: list[Demand]) -> None:
-        """Let `task` hold these from now on."""
         self._held[task] = wanted
         for demand in wanted:
             kind, text = demand
@@ -120,7 +118,6 @@ class Holds:
         self._reserved.add(task)
 
     def give_back(self, task: TaskId) -> None:
-        """`task` holds nothing any more."""
         self._reserved.discard(task)
         for demand in self._held.pop(task, ()):
             kind, text = demand

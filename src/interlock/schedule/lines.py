@@ -39,7 +39,6 @@ class Lines:
         return task in self._place
 
     def key(self, task: TaskId) -> Key:
-        """The key it stands in line with."""
         return self._place[task][0]
 
     def put(self, task: TaskId, key: Key, demand: Demand) -> None:
@@ -53,7 +52,6 @@ class Lines:
             self._list(demand, key)
 
     def drop(self, task: TaskId) -> None:
-        """Leave whatever line it is in."""
         self._place.pop(task, None)
 
     def shut(self, demand: Demand, gate: LineState, holder: TaskId | Demand) -> None:
@@ -69,7 +67,6 @@ class Lines:
         return [holder for holder in self._shut_by if isinstance(holder, tuple)]
 
     def has_anyone(self, demand: Demand) -> bool:
-        """Tell if a task stands in this line."""
         return self._head(demand) is not None
 
     def reopen(self, holder: TaskId | Demand) -> None:

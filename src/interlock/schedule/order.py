@@ -25,7 +25,6 @@ BONUS_SECONDS = 1_800.0
 
 
 def sort_key(task: TaskState, urgency_seconds: float) -> Key:
-    """Return the task's position among all that are ready."""
     spec = task.spec
     critical = spec.priority <= CRITICAL
     score = urgency_seconds + BONUS_SECONDS * (NORMAL - spec.priority)

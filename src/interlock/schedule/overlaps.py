@@ -83,7 +83,6 @@ class Venture:
 
     @property
     def why(self) -> Reason:
-        """The numbers."""
         return Reason(
             Why.CHEAP_OVERLAP,
             {
@@ -110,7 +109,6 @@ def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
 
 
 def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
-    """Return the tasks whose footprints this task overlaps."""
     return {
         name for path in held_paths(task) for name in holds.soft((DemandKind.TOUCH, path), task.spec.id) or ()
     }
@@ -126,7 +124,6 @@ def _remaining_seconds(task: TaskState, now: float) -> float:
 
 
 def outlook(state: State, kind: str) -> OverlapOutlook:
-    """Return the outlook of overlaps, from what the log has counted."""
     regimes = state.overlaps.regimes
     every, this = _total(list(regimes.values())), regimes.get(kind, Regime())
     share = POOLED / max(POOLED, every.overlaps)

@@ -73,7 +73,6 @@ _Rule = Callable[[ReasonContext, TaskState], Reason | None]
 
 
 def explain(standing: ReasonContext, task: TaskState) -> Reason:
-    """The one cause that matters now."""
     rules = _WAITING if task.stage is Stage.WAITING else (_over, _running)
     found = next((reason for rule in rules if (reason := rule(standing, task))), None)
     return found or Reason(Why.READY)

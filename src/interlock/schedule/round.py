@@ -43,7 +43,6 @@ class Round:
         self._aside: list[tuple[TaskId, Key, Demand]] = []
 
     def run(self, slots: int) -> list[Choice]:
-        """Choose at most this many."""
         self._first_choices(slots)
         self._second_choices(slots)
         for task, key, line in self._aside:

@@ -29,11 +29,9 @@ class Reading:
 
     @property
     def is_live(self) -> bool:
-        """True if a loop is at work on this project."""
         return self.controller is not None
 
     def claim_on(self, task: TaskId) -> Held | None:
-        """The claim on a task, if it is held."""
         return self.claims.get(task_resource(task))
 
 
@@ -44,7 +42,6 @@ async def look(store: Store, state: State) -> Reading:
 
 
 async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
-    """The log from a position to its end."""
     while rows := await store.read(after, PAGE):
         for row in rows:
             yield row

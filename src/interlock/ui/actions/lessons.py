@@ -9,7 +9,6 @@ from interlock.ui.words.reasons import reason_text
 
 
 async def retire_lesson(store: Store, known: LessonState, why: str, actor: str) -> None:
-    """Tell no attempt of it any more."""
     name = known.lesson.id
     if known.retired:
         raise UsageError(

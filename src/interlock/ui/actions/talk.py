@@ -41,7 +41,6 @@ async def send_message(store: Store, reading: Reading, task: TaskState, text: st
 
 
 def check_message(text: str) -> None:
-    """Refuse a message that is empty or too long."""
     if not text or len(text) > MOST_CHARS:
         raise UsageError(
             f"a message has 1 to {MOST_CHARS} characters, this one has {len(text)}",
@@ -76,7 +75,6 @@ WORDS = {"allow": True, "deny": False}
 
 
 async def answer_question(store: Store, task: TaskState, text: str, actor: str) -> None:
-    """Answer the open question of a task."""
     name = task.spec.id
     if not text or len(text) > MOST_ANSWER_CHARS:
         raise UsageError(

@@ -71,12 +71,10 @@ async def retry(store: Store, tasks: Sequence[TaskState], note: str, actor: str)
 
 
 async def reset(store: Store, tasks: Sequence[TaskState], why: str, actor: str) -> None:
-    """Release tasks and start them again from the beginning."""
     await _act(store, tasks, lambda task: TaskReset(task, why), actor)
 
 
 async def cancel(store: Store, tasks: Sequence[TaskState], why: str, actor: str) -> None:
-    """Stop tasks for good."""
     await _act(store, tasks, lambda task: TaskCancelled(task, why), actor)
 
 
@@ -131,7 +129,6 @@ async def pause(store: Store, reading: Reading, task: TaskId | None, why: str, a
 
 
 async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: str) -> None:
-    """Let work start again: this task, or the project."""
     if not _is_paused(reading, task):
         others = [name for name, one in reading.state.tasks.items() if one.queue.paused]
         raise UsageError(

@@ -97,7 +97,6 @@ def _taken_up(is_live: bool) -> str:
 
 
 async def _is_run(invocation: Invocation, words: Sequence[str]) -> bool:
-    """True if the word names the run, not a task."""
     async with opened(invocation) as project:
         run = (await load_state(project.store)).run
     return run is not None and len(words) == 1 and words[0] in (run.run, run_name(run.run))

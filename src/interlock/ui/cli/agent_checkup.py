@@ -42,7 +42,6 @@ async def _agent(project: Project, agent: Agent, files: frozenset[str]) -> Findi
 
 
 async def _known_program(project: Project, agent: Agent) -> Finding:
-    """A program that Interlock knows how to start."""
     name, program = f"agent {agent.name}", ADAPTERS[agent.use].program
     path = shutil.which(program)
     if path is None:

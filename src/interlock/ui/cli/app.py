@@ -180,11 +180,9 @@ class Interlock(CommandGroup):
     """Imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """All names, in the order they are shown."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command of this name."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -207,7 +205,6 @@ class Interlock(CommandGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """The commands by section, from the table alone."""
         for section, entries in groupby(COMMANDS.items(), key=lambda item: item[1].section):
             with formatter.section(section):
                 formatter.write_dl([(name, entry.summary) for name, entry in entries])
@@ -268,7 +265,6 @@ def interlock(context: click.Context) -> int | None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code."""
     words = list(sys.argv[1:] if args is None else args)
     if COMPLETING in os.environ:
         interlock.main(words, prog_name="interlock")
@@ -296,7 +292,6 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def as_user_error(error: Exception) -> UserError:
-    """The error in the form that people and programs get."""
     if isinstance(error, UserError):
         return error
     if isinstance(error, click.UsageError):
@@ -321,7 +316,6 @@ class Defect(UserError):
 
 
 def _tell(error: UserError, as_json: bool) -> int:
-    """The error in two lines, and for programs as an object."""
     if as_json:
         say_line({"error": error_object(error)})
         return int(error.exit_code)

@@ -45,7 +45,6 @@ class Growing:
         self._read = 0
 
     def lines(self) -> list[bytes]:
-        """Return the new lines; none if there is no file."""
         try:
             with open_regular(self._path) as file:
                 file.seek(self._read)
@@ -146,5 +145,4 @@ def short_count(tokens: int) -> str:
 
 
 def money(cost_usd: float | None) -> str:
-    """Dollars, or `-` if the price is not known."""
     return "-" if cost_usd is None else f"${cost_usd:.2f}"

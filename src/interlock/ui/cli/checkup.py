@@ -112,7 +112,6 @@ async def _git(path: Path) -> Finding:
 
 
 async def _signing(project: Project) -> list[Finding]:
-    """Check signing, if commits are signed here."""
     signed = await project.repository.try_signing()
     return [good("signing", "landed commits are signed with your key")] if signed else []
 
@@ -248,7 +247,6 @@ NAMED = 6
 
 
 def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding]:
-    """Rows for the sandbox, the toolchains in it and the limits."""
     if none_is_wanted():
         text = (
             f"{UNSAFE_VARIABLE} is set: agents and checks run unconfined, and can do everything that you can"
@@ -280,7 +278,6 @@ def sandbox_findings(wanted: SandboxRequest, limits: Limits) -> Iterator[Finding
 
 
 def workspace_finding(why_copies: str) -> Finding:
-    """The row for the way workspaces and checks get their files."""
     if not why_copies:
         text = "overlays: agents and checks work at the path of your checkout, and change nothing there"
         return good("workspaces", text)

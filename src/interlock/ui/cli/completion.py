@@ -56,7 +56,6 @@ def install(invocation: Invocation, shell: str | None) -> None:
 
 
 def script(shell: str) -> str:
-    """The completion script for a shell."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
@@ -67,7 +66,6 @@ def script(shell: str) -> str:
 
 
 def place(shell: str) -> Path:
-    """The path where the shell looks for its script."""
     home = Path.home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")

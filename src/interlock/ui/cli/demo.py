@@ -72,7 +72,6 @@ def demo_command(invocation: Invocation, directory: Path | None) -> int:
 
 
 def _refuse_occupied(folder: Path) -> None:
-    """Refuse a folder that has files in it."""
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UsageError(
             f"{folder} exists and is not an empty folder",
@@ -81,7 +80,6 @@ def _refuse_occupied(folder: Path) -> None:
 
 
 async def make_repository(scratch: Path) -> None:
-    """The shop, its tasks and its agent, committed."""
     scratch.mkdir(parents=True, exist_ok=True)
     with as_file(files("interlock.ui.cli") / "demo_files") as source:
         for path in sorted(source.rglob("*")):
@@ -103,7 +101,6 @@ async def make_repository(scratch: Path) -> None:
 
 
 def _run(scratch: Path, quiet: bool) -> int:
-    """The real command, as a person would type it."""
     words = ("run", "--max-parallel", str(AGENTS))
     argv = (sys.executable, "-m", "interlock", "--project", str(scratch), *words)
     note(f"$ interlock {' '.join(words)}")
@@ -126,7 +123,6 @@ class Told:
         return not self.red and self.metrics.landed == TASKS
 
     def lines(self, scratch: Path) -> list[str]:
-        """Return the result for people."""
         m = self.metrics
         setbacks = [fact for row in self.rows if isinstance(fact := row.fact, f.PhaseFailed)]
         return [
@@ -155,7 +151,6 @@ class Told:
         )
 
     def as_json(self, scratch: Path) -> dict[str, object]:
-        """Return the result for programs."""
         return {
             "repository": str(scratch),
             "landed": self.metrics.landed,
@@ -176,7 +171,6 @@ def _own_command() -> str:
 
 
 def _told(fact: f.PhaseFailed) -> str:
-    """One setback in a sentence."""
     if fact.error is ErrorClass.CONFLICT:
         return "edited the same lines as a task that landed first; retried with that diff, and landed"
     if fact.task == "slug":
@@ -187,7 +181,6 @@ def _told(fact: f.PhaseFailed) -> str:
 
 
 def _agent_spans(rows: Sequence[Recorded], task: str) -> list[tuple[float, float]]:
-    """The times in which agents worked on a task."""
     spans: list[tuple[float, float]] = []
     began = 0.0
     for row in rows:

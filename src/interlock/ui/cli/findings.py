@@ -25,15 +25,12 @@ class Finding:
 
 
 def good(name: str, text: str, fix: str = "") -> Finding:
-    """A row about something that is in order."""
     return Finding(name, Health.OK, text, fix)
 
 
 def warning(name: str, text: str, fix: str = "", detail: tuple[str, ...] = ()) -> Finding:
-    """A row about something that works less well than it could."""
     return Finding(name, Health.WARNING, text, fix, detail)
 
 
 def bad(name: str, text: str, fix: str = "", detail: tuple[str, ...] = ()) -> Finding:
-    """A row about something that needs a fix."""
     return Finding(name, Health.BAD, text, fix, detail)

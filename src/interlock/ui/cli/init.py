@@ -93,7 +93,6 @@ def init_command(invocation: Invocation, no_checks: bool) -> None:
 
 
 def _tell_tried(tried: list[Tried], sources: dict[str, str]) -> None:
-    """Say what each command came to, and what follows from it."""
     chosen = best(tried)
     for one in tried:
         name = f"`{one.command}` ({sources.get(one.command, '')})"
@@ -120,7 +119,6 @@ def _why(chosen: Tried, tried: list[Tried]) -> str:
 
 
 def _tell_detected(detected: Detected, tried: set[str]) -> None:
-    """Say what was found, and which file says so."""
     for green in detected.always_green:
         note(
             f"`{green.command}` ({green.source}) is not used as a check: it ignores that tests fail "
@@ -254,7 +252,6 @@ def _is_schema(path: Path) -> bool:
 
 
 def schema_text() -> str:
-    """The schema as a file's content."""
     import msgspec
 
     from interlock.plan import json_schema

@@ -85,7 +85,6 @@ class CommitHook:
 
 
 def commit_hook(place: Place) -> CommitHook | None:
-    """The hook of this repository, if it has one."""
     root = place.work_tree
     if root is None:
         return None
@@ -113,7 +112,6 @@ def unchecked_hook(project: Project, graph: Graph) -> CommitHook | None:
 
 
 def hook_note(hook: CommitHook) -> str:
-    """One line about it."""
     return f"{hook.path} is a pre-commit hook, which does not run when a change lands: {_remedy(hook)}"
 
 

@@ -53,7 +53,6 @@ class Screen:
 
     @asynccontextmanager
     async def on(self) -> AsyncIterator["Screen"]:
-        """Show it while the block runs."""
         with self._live:
             redraw = asyncio.create_task(self._redraw())
             try:
@@ -111,7 +110,6 @@ def _columns(is_wide: bool, has_rows: bool) -> Table:
 
 
 def _cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str | Text]:
-    """The cells of a task's line."""
     elapsed = lasting(now - task.since)
     if task.phase.kind is not PhaseKind.AGENT:
         words, agent, used = seen.words or WITHOUT_AGENT[task.phase.kind], "", ["", ""]

@@ -61,7 +61,6 @@ class LogPart:
 
 
 async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
-    """Print a log, and go on as it grows if that is wanted."""
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = find(reading.state, name)
@@ -149,7 +148,6 @@ class Printer:
         return self._at > 0
 
     def print_new(self) -> None:
-        """Print what has come since the last time."""
         for chunk in self._chunks():
             text = self._decoder.decode(chunk)
             if self._json or self._events:

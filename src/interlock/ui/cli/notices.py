@@ -43,7 +43,6 @@ class Notices:
         self._at_work: list[threading.Thread] = []
 
     def hear(self, row: Recorded) -> None:
-        """Call a person if this fact waits for one."""
         fact = row.fact
         if isinstance(fact, f.PermissionAsked):
             self._call(f"{fact.task} waits for permission: {fact.tool} {fact.text}")
@@ -51,7 +50,6 @@ class Notices:
             self._call(f"{fact.task} asks: {fact.text}")
 
     def ended(self, state: State) -> None:
-        """Tell that the run is over, and how it went."""
         counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
         self._last = -APART_SECONDS
         self._call(f"the run ended: {', '.join(counts) or 'nothing to do'}")

@@ -192,7 +192,6 @@ def paint(text: str, color: str) -> str:
 
 
 def stdout_color() -> bool:
-    """True if colour is wanted on stdout."""
     return _color(sys.stdout)
 
 

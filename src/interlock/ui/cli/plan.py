@@ -106,7 +106,6 @@ def _agreement(invocation: Invocation, graph: Path | None) -> str:
 
 
 def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
-    """The forecast of time and cost from the log, in lines."""
     if foreseen.is_guess:
         yield "by the log     time unknown: no run here yet, and some tasks have no `estimate`"
     else:

@@ -54,7 +54,6 @@ class Number(click.ParamType[int | str]):
     name = "integer or auto"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """The number, or the word."""
         text = str(value).strip().lower()
         if text != "auto" and not (text.isdecimal() and len(text) < DIGITS and int(text) >= 1):
             self.fail(f"{value!r} is neither a positive number nor `auto`", param, ctx)

@@ -40,7 +40,6 @@ class RunView(Protocol):
 
 
 async def run_view(invocation: Invocation, project: Project) -> RunView:
-    """The view for this output: JSON, terminal or plain lines."""
     if invocation.json:
         return JsonLines()
     if sys.stdout.isatty() and not _is_dumb():

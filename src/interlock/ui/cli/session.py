@@ -41,7 +41,6 @@ class ProjectLog:
 
 
 def run_async(work: Coroutine[Any, Any, Result]) -> Result:  # Any: what a coroutine is sent and yields
-    """Run the work of one command."""
     _wait_for_children_without_threads()
     return asyncio.run(work)
 
@@ -157,7 +156,6 @@ def state_folder(invocation: Invocation) -> Path:
 
 
 def repository_root(invocation: Invocation) -> Path:
-    """The top of the checkout we are in."""
     place = run_async(locate(invocation.project))
     if place.work_tree is None:
         raise EnvironmentProblem(
@@ -168,7 +166,6 @@ def repository_root(invocation: Invocation) -> Path:
 
 
 def seconds_option(option: str, text: str, example: str) -> float:
-    """The value of an option that is a duration."""
     try:
         return seconds_of(text)
     except ValueError:
@@ -176,7 +173,6 @@ def seconds_option(option: str, text: str, example: str) -> float:
 
 
 def actor() -> str:
-    """The name of the user, for the log."""
     return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"
 
 

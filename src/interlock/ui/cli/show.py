@@ -118,7 +118,6 @@ def _origin(found: TaskState) -> Iterator[str]:
 
 
 def _asked(found: TaskState) -> Iterator[str]:
-    """The questions of its agents, and the answers."""
     for question in found.talk.questions:
         yield ""
         yield f"attempt {question.attempt} asked: {_hanging(question.text)}"
@@ -141,7 +140,6 @@ def _group_lines(group: list[AttemptStory]) -> Iterator[str]:
 
 
 def _program(agent: Agent) -> str:
-    """The program of an agent: the command in the graph, or the kind and its model."""
     started = [agent.use] if agent.use != "command" else []
     return " ".join([*started, *agent.run]) + (f" ({agent.model})" if agent.model else "")
 
@@ -221,7 +219,6 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
 
 
 def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
-    """The two commits to compare."""
     name = task.spec.id
     if attempt is None and task.change.landed:
         return task.change.landed.base, task.change.landed.commit

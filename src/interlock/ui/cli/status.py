@@ -77,7 +77,6 @@ def _tell_next(invocation: Invocation, reading: Reading, first: str) -> None:
 
 
 def show(invocation: Invocation, reading: Reading, everything: bool = False) -> None:
-    """Print the status in the form that was asked for."""
     if invocation.wants_json():
         say_json(status_document(reading))
         return
@@ -89,14 +88,12 @@ def show(invocation: Invocation, reading: Reading, everything: bool = False) -> 
 
 
 def lines(reading: Reading, everything: bool = False) -> Iterator[str]:
-    """The status as people see it."""
     board = Board(reading.state)
     yield from heading(reading, board)
     yield from groups(reading, board, everything)
 
 
 def heading(reading: Reading, board: Board) -> Iterator[str]:
-    """The lines above the tasks."""
     yield headline(reading)
     if line := pool_line(reading, board):
         yield line
@@ -134,7 +131,6 @@ def _alike(state: State) -> Iterator[str]:
 
 
 def headline(reading: Reading) -> str:
-    """One line over everything."""
     state, run = reading.state, reading.state.run
     counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
     parts = [", ".join(counts)]
@@ -213,7 +209,6 @@ def overview(invocation: Invocation) -> int:
 
 
 def sensible(reading: Reading, first: str) -> tuple[str, str]:
-    """The next command to type, and the reason."""
     state = reading.state
     if first and not state.counts:
         return first, "there is no task graph yet"

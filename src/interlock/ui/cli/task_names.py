@@ -40,7 +40,6 @@ def complete_tasks(params: list[click.Parameter]) -> None:
 
 
 def _names() -> dict[str, str]:
-    """Each task of the plan with its state."""
     from interlock.ui.cli.output import Invocation
     from interlock.ui.cli.session import run_async
 

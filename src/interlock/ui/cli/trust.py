@@ -115,7 +115,6 @@ def _revoke(invocation: Invocation, loaded: Loaded) -> None:
 
 
 def trust_finding(trust: Trust, asked: Sequence[Widening]) -> Finding:
-    """The row of `doctor`."""
     missing = trust.missing(asked)
     if missing:
         names = ", ".join(dict.fromkeys(value.key for value in missing))

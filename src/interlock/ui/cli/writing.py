@@ -39,7 +39,6 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[TextIO]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a whole file at once."""
     with replacing(path) as file:
         file.write(text)
 

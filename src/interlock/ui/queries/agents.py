@@ -73,7 +73,6 @@ def agent_row(reading: Reading, task: TaskState, seen: AtWork, pid: int | None) 
 
 
 def agents_document(reading: Reading, rows: list[AgentRow]) -> dict[str, object]:
-    """The document of `interlock agents`."""
     run = reading.state.run
     sandbox = run.sandbox or None if run else None
     return {"agents": rows, "live": reading.is_live, "sandbox": sandbox, "time": reading.now}

@@ -59,7 +59,6 @@ class AttemptStory:
 
     @property
     def commit(self) -> str:
-        """The agent's commit, if it made one."""
         return next((p.commit for p in self.phases if p.phase == self.phases[0].phase and p.commit), "")
 
     @property
@@ -69,7 +68,6 @@ class AttemptStory:
 
     @property
     def log(self) -> str:
-        """The log of the agent's output."""
         return next((p.log for p in self.phases if p.phase == self.phases[0].phase and p.log), "")
 
 
@@ -98,7 +96,6 @@ OUTCOMES: dict[type[f.Fact], str] = {
 
 
 def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
-    """All attempts, oldest first."""
     stories: dict[int, AttemptStory] = {}
     for row in history:
         fact = row.fact
@@ -178,7 +175,6 @@ def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
 def task_document(
     found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast
 ) -> dict[str, object]:
-    """The document of `interlock show`."""
     return {
         "task": row,
         "spec": found.spec,

@@ -89,6 +89,5 @@ def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderVie
 
 
 def decision_of(time: float, fact: ClutchDecided) -> Decision:
-    """A decision that the log holds."""
     about = fact.provider or fact.category or "all"
     return Decision(time, about, fact.limit, fact.brake, fact.why)

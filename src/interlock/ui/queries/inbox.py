@@ -67,5 +67,4 @@ def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:
 
 
 def inbox_document(reading: Reading) -> dict[str, object]:
-    """The inbox as programs get it."""
     return {"items": items(reading), "live": reading.is_live, "time": reading.now}

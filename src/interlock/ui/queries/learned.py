@@ -37,7 +37,6 @@ def _only(fitting: list[Meant], noun: str, name: str, command: str) -> Meant:
 
 
 def next_step(state: State, trouble: FailureGroup) -> str:
-    """The one command that helps most."""
     failed = [name for name in trouble.open if state.tasks[name].stage is Stage.FAILED]
     if trouble.error in NEEDS_SETTING_UP:
         return after_failure(state.tasks[failed[0]]) if failed else "interlock doctor"

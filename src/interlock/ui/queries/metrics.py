@@ -31,7 +31,6 @@ class Family:
 
 
 def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) -> str:
-    """Everything that is measured, one family after the other."""
     families = (
         *_project(state, is_live),
         *_slots(slots),

@@ -44,7 +44,6 @@ def plan_document(graph: Graph, analysis: Analysis) -> dict[str, object]:
 
 
 def mermaid(graph: Graph, analysis: Analysis) -> str:
-    """Return the plan for Markdown pages."""
     numbers = {task.id: f"t{number}" for number, task in enumerate(graph.tasks)}
     lines = ["flowchart LR"]
     lines += [f'    {numbers[task.id]}["{task.id}"]' for task in graph.tasks]
@@ -101,7 +100,6 @@ def _allowed(state: State, kind: str, many: "Parallel") -> int:
 
 
 def standing_of(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
-    """The tasks that are over, and those that were asked for."""
     stages = {name: task.stage for name, task in state.tasks.items()}
     return Standing(
         done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE) | state.finished.keys(),

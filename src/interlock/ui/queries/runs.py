@@ -38,7 +38,6 @@ def run_name(run: str) -> str:
 
 
 def run_document(run: PastRun, number: int) -> dict[str, object]:
-    """A past run as programs get it."""
     return {
         "number": number,
         "run": run.run,

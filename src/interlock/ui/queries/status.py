@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # what measures takes long to import
 
 
 def pool_object(reading: Reading, board: Board) -> dict[str, object]:
-    """The pool as programs get it."""
     measured = reading.state.pool
     return {
         "slots": slots_of(reading.state, board, reading.is_live),
@@ -34,7 +33,6 @@ def pool_object(reading: Reading, board: Board) -> dict[str, object]:
 
 
 def red_main_objects(state: State) -> list[dict[str, object]]:
-    """The red checks of main, for programs."""
     return [
         {
             "command": check.command,
@@ -64,7 +62,6 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
 
 
 def status_document(reading: Reading) -> dict[str, object]:
-    """The status as programs get it."""
     state, run, board = reading.state, reading.state.run, Board(reading.state)
     return {
         "tasks": rows(reading, board=board),
@@ -99,7 +96,6 @@ def status_document(reading: Reading) -> dict[str, object]:
 
 
 def summary_document(state: State, metrics: "Metrics", found: list[TaskRow], logs: str) -> dict[str, object]:
-    """The end of a run as programs get it."""
     sandbox = state.run.sandbox or None if state.run else None
     return {"metrics": metrics, "tasks": found, "logs": logs, "sandbox": sandbox}
 

@@ -58,7 +58,6 @@ class TaskRow:
 
     @property
     def text(self) -> str:
-        """The reason as a sentence."""
         return str(self.reason["text"])
 
 
@@ -90,12 +89,10 @@ def rows(
 
 
 def tasks_document(reading: Reading, names: Iterable[TaskId]) -> dict[str, object]:
-    """These tasks as programs get them."""
     return {"tasks": rows(reading, names), "time": reading.now}
 
 
 def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
-    """One task with its cause put into words."""
     reason = as_read(reading, task, reason)
     spec, (category, category_why) = task.spec, category_of(task)
     return TaskRow(
@@ -128,7 +125,6 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
 
 
 def find(state: State, text: str) -> TaskState:
-    """The task a person means."""
     names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
     names += state.finished
     if not names:

@@ -59,7 +59,6 @@ def simulated_cases(
 
 
 def what_if_document(run: PastRun, cases: Sequence[RunVariant]) -> dict[str, object]:
-    """The document of `interlock what-if`."""
     return {"run": run.run, "slots": run.slots, "cases": cases}
 
 

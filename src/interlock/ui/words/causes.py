@@ -47,7 +47,6 @@ def _unknown_fact(reason: Reason, _: str) -> str:
 
 
 def lesson_figures(fields: Mapping[str, Value]) -> str:
-    """The attempts with a lesson and without it."""
     known = Reason("", fields)
     told, untold = round(known.number("with_tried")), round(known.number("without_tried"))
     landed, others = (f"{known.number(name):.0f}" for name in ("with_landed", "without_landed"))

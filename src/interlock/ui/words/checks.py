@@ -99,7 +99,6 @@ def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
 
 
 def last_lines(check: CheckResult) -> list[str]:
-    """The end of its output, for people."""
     return [inert(line) for line in check.tail.splitlines()[-LAST_LINES:]]
 
 

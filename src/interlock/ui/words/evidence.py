@@ -31,7 +31,6 @@ def landed_text(commit: str, evidence: Evidence) -> str:
 
 
 def evidence_text(evidence: Evidence | None) -> str:
-    """The grade and what it stands on, in one line."""
     if evidence is None:
         return "none yet"
     if evidence.is_verified:
@@ -61,7 +60,6 @@ def _removed(evidence: Evidence) -> str:
 
 
 def gap_text(evidence: Evidence) -> str:
-    """The reason that a change is not `verified`."""
     named = listed([f"`{one_line(name)}`" for name in evidence.about], NAMED)
     if evidence.gap is None:
         return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
@@ -93,13 +91,11 @@ def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
 
 
 def wrong_copy_text(copy: "WrongCopy") -> str:
-    """The reason that checks do not see the change."""
     what = "an editable install of another folder" if copy.is_editable else "an installed copy"
     return f"because it imports {one_line(copy.package)} from {one_line(copy.path)}, {what}"
 
 
 def wrong_copy_fix(copy: "WrongCopy") -> str:
-    """The command that makes them import the tree under check."""
     if copy.is_editable:
         return "use a sandbox that shows the change at the checkout's own path (see `interlock doctor`)"
     return "python -m pip install -e .  (or uv pip install -e .), in the environment that the checks use"

@@ -10,7 +10,6 @@ NAMED = 3
 
 
 def request_line(asked: ScopeRequest) -> str:
-    """A request of an agent to edit more paths, and the answer."""
     verdict = {True: "granted", False: "refused", None: "not answered"}[asked.granted]
     answer = f": {reason_text(asked.answer)}" if asked.answer else ""
     why = f" ({one_line(inert(asked.why))})" if asked.why else ""
@@ -18,7 +17,6 @@ def request_line(asked: ScopeRequest) -> str:
 
 
 def drift_line(drift: Drift) -> str:
-    """Forecast and fact in one line."""
     also = ", ".join(map(one_line, drift.surprises[:NAMED])) + (
         ", ..." if len(drift.surprises) > NAMED else ""
     )

@@ -23,7 +23,6 @@ def expected_text(forecast: Forecast) -> str:
 
 
 def time_text(forecast: Forecast) -> str:
-    """The expected time of one attempt."""
     if forecast.is_guess:
         return "time unknown"
     return f"median {_time(forecast.seconds)}, 9 of 10 under {_time(forecast.seconds_p90)}"

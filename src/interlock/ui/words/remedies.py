@@ -40,7 +40,6 @@ def login_command(agent: Agent) -> str:
 
 
 def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
-    """The one command that helps most from here."""
     name = task.spec.id
     if task.stage is Stage.RUNNING and reading.is_live:
         return f"interlock answer {name} allow" if open_permissions(task) else f"interlock logs {name} -f"

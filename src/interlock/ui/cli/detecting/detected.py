@@ -35,7 +35,6 @@ class SetupFound:
 
     @property
     def command(self) -> str:
-        """The command as a person would type it."""
         return " && ".join(self.run)
 
 
@@ -73,5 +72,4 @@ class Detected:
 
     @property
     def absent(self) -> tuple[SetupFound, ...]:
-        """Set-ups whose folders are not in the checkout."""
         return tuple(setup for setup in self.setups if setup.absent)

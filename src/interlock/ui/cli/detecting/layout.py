@@ -24,11 +24,9 @@ class Layout:
         self.environ = environ
 
     def has(self, *names: str) -> bool:
-        """True if any of these files exists."""
         return any((self.root / name).exists() for name in names)
 
     def first(self, *names: str) -> str:
-        """The first of these files that is there, or nothing."""
         return next((name for name in names if (self.root / name).is_file()), "")
 
     def text(self, name: str) -> str:
@@ -73,7 +71,6 @@ def _parsed(parse: Callable[[str], object], text: str) -> Table:
 
 
 def ini(text: str) -> configparser.ConfigParser:
-    """An ini file as far as it can be read."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(text)
@@ -90,5 +87,4 @@ def table(value: object, *keys: str) -> Table:
 
 
 def words(value: object) -> list[str]:
-    """A list of texts, or nothing."""
     return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []

@@ -71,7 +71,6 @@ def _naming(layout: Layout, script: str) -> str:
 
 
 def build_command(layout: Layout) -> str:
-    """The script that builds the project, if it has one."""
     return f"{_runner(layout)} run build" if "build" in table(layout.package, "scripts") else ""
 
 
@@ -84,7 +83,6 @@ def tests_what_is_built(layout: Layout) -> bool:
 
 
 def node_setup(layout: Layout) -> Iterator[SetupFound]:
-    """The command that fills node_modules."""
     package = layout.package
     if not (set(package) & {"dependencies", "devDependencies", "workspaces"} or layout.has(*LOCKS)):
         return

@@ -33,7 +33,6 @@ MOST_UNCHECKED = 4
 
 
 def detect(root: Path, environ: Mapping[str, str] = os.environ) -> Detected:
-    """Find the set-up and the checks of the project at `root`."""
     layout = Layout(root, environ)
     found = [setup for find in _SETUPS for setup in find(layout)]
     named = [setup for setup in found if setup.makes] or found

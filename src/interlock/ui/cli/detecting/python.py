@@ -23,7 +23,6 @@ _DEV_NAMES = ("dev", "develop", "development")
 
 
 def is_python(layout: Layout) -> bool:
-    """True if the project has Python code to test."""
     named = layout.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini")
     return named or bool(_has_tests(layout))
 
@@ -145,7 +144,6 @@ def _is_src_layout(layout: Layout) -> bool:
 
 
 def _is_editable(layout: Layout, environment: str) -> bool:
-    """True if the environment links to the checkout's own files."""
     installed = layout.root / environment
     for packages in installed.glob("lib/python3*/site-packages"):
         links = (*packages.glob("*.pth"), *packages.glob("*.egg-link"), *packages.glob("__editable__*"))

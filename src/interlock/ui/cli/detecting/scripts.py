@@ -132,7 +132,6 @@ def _runs(command: str, line: str) -> bool:
 
 
 def builds_before_tests(layout: Layout) -> str:
-    """The workflow that builds before it tests, or nothing."""
     return next((name for name, lines in workflow_lines(layout) if _is_build_first(lines)), "")
 
 

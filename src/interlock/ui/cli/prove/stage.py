@@ -49,7 +49,6 @@ class Scratch:
 
 
 def new_scratch() -> Scratch:
-    """An empty one, of this process."""
     scratch = Scratch(Path(tempfile.mkdtemp(prefix=PREFIX)), f"prove-{uuid.uuid4().hex}")
     (scratch.folder / OWNER).write_text(json.dumps({"owner": new_incarnation(), "mark": scratch.mark}))
     return scratch
@@ -116,7 +115,6 @@ class ProofRepository:
 
     @property
     def root(self) -> Path:
-        """The repository."""
         return self.folder / "repository"
 
     @property
@@ -159,15 +157,12 @@ class ProofRepository:
         return process
 
     async def run(self, *words: str) -> int:
-        """The real command, to its end; its exit code."""
         return await self.ended(await self.begin(*words))
 
     async def land(self, *options: str, problem: str = "the run did not land everything") -> None:
-        """A run that lands everything."""
         need(await self.run("run", *options, "--no-input") == ExitCode.OK, problem)
 
     async def ended(self, process: asyncio.subprocess.Process) -> int:
-        """Wait for a command; its exit code."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await process.wait()
@@ -175,12 +170,10 @@ class ProofRepository:
             raise NotSeen(f"the command did not end in {PATIENCE_SECONDS:.0f} s") from None
 
     async def rows(self) -> list[Recorded]:
-        """The log, as it is now."""
         async with self.project() as project:
             return [row async for row in all_rows(project.store)]
 
     def project(self) -> AbstractAsyncContextManager[Project]:
-        """The project, to look at its log and its commits."""
         return open_project(self.root, {"store": "", "branch": "main"})
 
     async def facts(self, kind: type[SomeFact]) -> list[tuple[Recorded, SomeFact]]:
