@@ -63,7 +63,6 @@ def test_a_run_serves_its_figures_while_it_goes_on_and_only_to_this_machine(
     assert found["interlock_slots_in_use"]['role="all"'] == found["interlock_slots_limit"]['role="all"'] == 1
     assert found["interlock_queue_length"][""] == 1
     assert found["interlock_tasks"]['stage="running"'] == found["interlock_run_live"][""] == 1
-    assert found["interlock_category_agents"]['category="docs"'] == 1
     assert found["interlock_attempts_total"][""] == 1
     assert ask(port, "/")[0] == 404
     assert ask(port, host="rebound.example:80")[0] == 403
@@ -127,9 +126,8 @@ def test_labels_are_bounded_and_written_so_that_they_can_be_read() -> None:
     roles = {"critic": RoleSlots(1, 0, 1)}
     found = exposition_text.read(exposition(state, Slots(3, 1, 2, 0, roles), PoolFigures(), is_live=False))
     calls = found["interlock_provider_calls_total"]
-    assert len(calls) == MOST_LABELS + 1
+    assert len(calls) == MOST_LABELS
     assert calls[r'provider="a\"b\\c\nd"'] == 1_000
-    assert calls['provider="(other)"'] == sum(range(6))
     assert found["interlock_slots_free"] == {'role="all"': 2, 'role="critic"': 1}
 
 

@@ -1,7 +1,6 @@
 """The state of a project as Prometheus reads it: text, version 0.0.4.
 
-Labels are bounded: stages, roles and quantiles are few; of categories, agents and providers the largest are
-shown by name and the rest together, as `(other)`.
+Labels are bounded: stages, roles and quantiles are few; of providers the latest are shown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +13,6 @@ from interlock.model.pool import PoolFigures
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_LABELS = 50
-REST = "(other)"
 
 Labels = Mapping[str, str]
 Sample = tuple[Labels, float]
@@ -35,7 +33,6 @@ def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) 
         *_project(state, is_live),
         *_slots(slots),
         *_pool(figures),
-        *_kinds(state),
         *_providers(state),
     )
     return "".join(line for family in families for line in _lines(family))
@@ -96,45 +93,15 @@ def _pool(figures: PoolFigures) -> Iterator[Family]:
         yield _counter(name, text, count)
 
 
-def _kinds(state: State) -> Iterator[Family]:
-    """Yield the figures by category and by agent, over all runs."""
-    gauges, limits, tallies = state.tallies.gauges, state.clutch, state.tallies.kinds.values()
-    at_work = [({"category": name}, float(gauge.at_work)) for name, gauge in gauges.items()]
-    queued = [({"category": name}, float(gauge.queued)) for name, gauge in gauges.items()]
-    yield _family("category_agents", "gauge", "Agents at work, by category.", _bounded(at_work))
-    yield _family("category_queued", "gauge", "Tasks whose needs are met, by category.", _bounded(queued))
-    most = sorted(limits.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
-    limited = [({"category": name}, float(limit.limit)) for name, limit in most]
-    yield _family("category_limit", "gauge", "Agents that the clutch allows a category.", limited)
-    for name, text in (
-        ("landed", "Attempts that landed, older runs counting less."),
-        ("failed", "Attempts that failed by their own fault, older runs counting less."),
-    ):
-        samples = [({"category": t.category, "agent": t.agent}, float(getattr(t, name))) for t in tallies]
-        yield _family(f"learned_{name}", "gauge", text, _bounded(samples))
-
-
 def _providers(state: State) -> Iterator[Family]:
-    known = state.providers.items()
-    newest = sorted(known, key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
-    limits = [({"provider": name}, provider.limit) for name, provider in newest]
-    yield _family("provider_limit", "gauge", "Concurrent calls that the brake allows a provider.", limits)
-    for name, text in (("calls", "Calls to a provider."), ("refused", "Calls that a provider refused.")):
-        samples = [({"provider": key}, float(getattr(provider, name))) for key, provider in known]
-        yield _family(f"provider_{name}_total", "counter", text, _bounded(samples))
-
-
-def _bounded(samples: Iterable[Sample]) -> list[Sample]:
-    """Samples with the same labels added up; the largest by name, the others together."""
-    sums: dict[tuple[tuple[str, str], ...], float] = {}
-    for labels, value in samples:
-        key = tuple(labels.items())
-        sums[key] = sums.get(key, 0.0) + value
-    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    shown: list[Sample] = [(dict(key), value) for key, value in ordered[:MOST_LABELS]]
-    if rest := ordered[MOST_LABELS:]:
-        shown.append(({name: REST for name, _ in rest[0][0]}, sum(value for _, value in rest)))
-    return shown
+    newest = sorted(state.providers.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
+    for name, kind, text in (
+        ("limit", "gauge", "Concurrent calls that the brake allows a provider."),
+        ("calls", "counter", "Calls to a provider."),
+        ("refused", "counter", "Calls that a provider refused."),
+    ):
+        samples = [({"provider": key}, float(getattr(provider, name))) for key, provider in newest]
+        yield _family(f"provider_{name}{'_total' if kind == 'counter' else ''}", kind, text, samples)
 
 
 def _gauge(name: str, text: str, value: float) -> Family:
