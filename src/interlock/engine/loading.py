@@ -8,17 +8,11 @@ from interlock.events.record import GENESIS, Recorded, UnknownFact, keep_before,
 from interlock.events.snapshot import unpack
 from interlock.events.state import State
 from interlock.events.versions import Unknown, newest
-from interlock.model.garbage import nothing_is_garbage
 from interlock.model.reason import Reason, Value, Why
 from interlock.store.protocol import Store
 
 PAGE = 10_000
 """Facts read at a time."""
-
-
-def _unpack(_seq: int, hash_then: str, data: bytes) -> State | None:
-    with nothing_is_garbage():  # ten thousand tasks are half a million objects
-        return unpack(data, hash_then)
 
 
 async def verify_log(store: Store) -> None:
@@ -32,7 +26,7 @@ async def verify_log(store: Store) -> None:
 async def load_state(store: Store) -> State:
     """The state of a log, by way of its snapshot if that fits."""
     saved = await store.load_snapshot()
-    state = (_unpack(*saved) if saved else None) or State()
+    state = (unpack(saved[2], saved[1]) if saved else None) or State()
     async for _ in _folded(store, state):
         pass
     return state

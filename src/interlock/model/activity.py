@@ -89,7 +89,6 @@ class Activity:
                 return ""
 
     def _use(self, event: Event) -> tuple[str, str]:
-        """A verb and its object."""
         name = re.sub(r"[^a-z]", "", event.tool.lower())
         verb, given = _VERBS.get(name, ""), _arguments(event.text)
         what = event.text if given is None else _object(given)

@@ -60,7 +60,6 @@ class Evidence:
 
     @property
     def is_verified(self) -> bool:
-        """Tell if checks passed on the very tree that lands."""
         return self.grade is Grade.VERIFIED
 
 

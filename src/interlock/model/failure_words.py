@@ -160,4 +160,3 @@ _WORDS: Mapping[str, Words] = {
     Why.NOTED: _noted,
 }
 FAILURES = tuple(_WORDS)
-"""The codes that have their words here."""

@@ -40,7 +40,6 @@ class CheckMain:
     promised: tuple[str, ...]
     """Commands that tasks promise to make pass: they need only be able to run."""
     timeout_seconds: float
-    """Time limit of each command."""
     task: TaskId = PROJECT
 
 

@@ -71,7 +71,6 @@ class SuiteResult:
 
     @property
     def names_passes(self) -> bool:
-        """Tell if each test that passed is named."""
         return len(self.passed) == self.passed_count
 
     @property

@@ -29,7 +29,6 @@ NORMAL = 2
 
 WORKER, CRITIC = "worker", "critic"
 ROLES = (WORKER, CRITIC, "orchestrator")
-"""The roles of agents."""
 COMPLEXITIES = ("low", "medium", "high")
 """Levels of difficulty: of a task, and the most that an agent is given."""
 ANY = "any"
@@ -155,7 +154,6 @@ class Task:
     agents: tuple[Agent, ...] = ()
     """Its candidates, in order of preference, `agent` first; empty: only `agent`."""
     role: str = WORKER
-    """The role of its agent."""
     requires: tuple[str, ...] = ()
     """Capabilities that its agent has; known here to be said, as `agents` is already chosen by them."""
     complexity: str = ""
@@ -163,7 +161,6 @@ class Task:
 
     @property
     def candidates(self) -> tuple[Agent, ...]:
-        """Everyone who could have it, in order of preference."""
         return self.agents or (self.agent,)
 
     def agent_named(self, name: str) -> Agent:

@@ -103,7 +103,6 @@ class LandingRules:
     max_file_bytes: int = MAX_FILE_BYTES
 
     def allow(self, path: str) -> bool:
-        """Tell if the person's settings let it land."""
         return any(matches(glob, path) for glob in self.land_files)
 
 

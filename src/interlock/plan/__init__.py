@@ -6,7 +6,6 @@ Pure: text and values in, values out. It starts nothing, and it does not know ho
 from collections.abc import Collection
 from typing import Any
 
-from interlock.model.garbage import nothing_is_garbage
 from interlock.plan.analysis import Analysis, Standing, analyse
 from interlock.plan.difference import changes, changes_during_run
 from interlock.plan.graph import Graph
@@ -33,8 +32,7 @@ def parse(text: str | bytes, source: str, files: Collection[str] | None = None) 
     """The graph, or `GraphProblems` with all of them. With `files` it also warns of empty globs."""
     from interlock.plan.accept import accept  # noqa: PLC0415 - YAML and schema libraries are slow to import
 
-    with nothing_is_garbage():
-        return accept(text, source, files)
+    return accept(text, source, files)
 
 
 def json_schema() -> dict[str, Any]:  # Any: a JSON Schema is open by nature

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from interlock.model.garbage import nothing_is_garbage
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Task, TaskId
 from interlock.plan.conflicts import Conflicts, find_conflicts
@@ -52,11 +51,6 @@ class Analysis:
 
 
 def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHING_KNOWN) -> Analysis:
-    with nothing_is_garbage():
-        return _analysis(tasks, max_parallel, standing)
-
-
-def _analysis(tasks: Sequence[Task], max_parallel: int, standing: Standing) -> Analysis:
     ordered, circular = needs_first(tasks)
     unscheduled = _unscheduled(ordered, circular, standing)
     chosen = set(standing.selected) if standing.selected is not None else {task.id for task in tasks}

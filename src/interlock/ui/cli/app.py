@@ -1,6 +1,7 @@
 """The `interlock` command itself: finding commands, the options they share, and how errors are told."""
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +16,6 @@ import click
 
 from interlock import __version__
 from interlock.model.errors import EnvironmentProblem, InterlockError, UserError
-from interlock.model.garbage import nothing_is_garbage
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import (
     Invocation,
@@ -102,6 +102,9 @@ DISK_ERRORS = {
 }
 
 
+GARBAGE_THRESHOLD = 100_000
+"""Values made before Python looks for garbage among them: ten thousand tasks are half a million."""
+
 SOURCE = Path(__file__).resolve().parents[4]
 """The root of the checkout that this file is in; some folder of Python where Interlock was installed."""
 
@@ -186,8 +189,7 @@ class Interlock(CommandGroup):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        with nothing_is_garbage():
-            module = import_module(entry.module)
+        module = import_module(entry.module)
         command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command), cmd_name  # noqa: S101 - the table above promises it
         return command
@@ -265,6 +267,8 @@ def interlock(context: click.Context) -> int | None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
+    # A command makes values and keeps them: looking for garbage as often as Python does takes longer than it.
+    gc.set_threshold(GARBAGE_THRESHOLD)
     words = list(sys.argv[1:] if args is None else args)
     if COMPLETING in os.environ:
         interlock.main(words, prog_name="interlock")
