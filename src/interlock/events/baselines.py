@@ -84,7 +84,6 @@ def known_failures(state: State) -> dict[str, CheckResult]:
 
 
 def is_red(state: State) -> bool:
-    """Return True if a check of the project is known to fail on main as it stands."""
     return any(not found.result.passed for found in state.baselines.values()) and bool(known_failures(state))
 
 

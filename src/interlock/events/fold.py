@@ -43,7 +43,6 @@ TIMES_KEPT, COMMANDS_KEPT = 9, 200
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
-    """Fold these rows, from `state` on if there is one."""
     state = state or State()
     for row in rows:
         apply(state, row)

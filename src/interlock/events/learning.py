@@ -31,7 +31,6 @@ def _estimated(state: State, fact: f.TaskEstimated, _: Recorded) -> set[TaskId]:
 
 
 def _scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set[TaskId]:
-    """Note the request of an agent that is at work."""
     task = state.tasks.get(fact.task)
     if task is None or task.stage is not Stage.RUNNING:
         return set()

@@ -183,7 +183,6 @@ def verify_chain(rows: Iterable[Recorded], previous: str = GENESIS, expected: in
 
 
 def broken(seq: int, how: str) -> BrokenChain:
-    """Build the error that names the first bad fact, and how to go on without it."""
     return BrokenChain(f"the log is broken: fact {seq} {how}", keep_before(seq))
 
 

@@ -64,7 +64,6 @@ class FailureGroup:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The ways in which tasks got past it."""
         return tuple(dict.fromkeys(f"{case.task} {case.ended}" for case in self.cases if case.ended))
 
 

@@ -53,7 +53,8 @@ class Estimator:
         """Forecast one attempt at the task, by the agent that is expected to land it for the least."""
         found = category(task)
         options = [self._option(found, agent, task) for agent in task.candidates]
-        options.sort(key=_to_land(options))
+        in_money = all(option.cost_usd is not None for option in options)
+        options.sort(key=lambda option: option.to_land(in_money))
         best = options[0]
         kind = _kind(found, task.agent_named(best.agent))
         known = self._figures(kind)
@@ -134,10 +135,3 @@ _FIGURES = ("seconds", "seconds_p90", "success", "cost_usd", "cost_usd_p90", "ev
 
 def _kind(found: Category, agent: Agent) -> Kind:
     return Kind(found.name, agent.name, agent.model)
-
-
-def _to_land(options: Sequence[Option]) -> Callable[[Option], float]:
-    """Return the cost of an option until it lands: in dollars if all of them have a price, else in time."""
-    if all(option.cost_usd is not None for option in options):
-        return lambda option: (option.cost_usd or 0.0) / option.success
-    return lambda option: option.seconds / option.success

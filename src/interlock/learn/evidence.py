@@ -90,7 +90,6 @@ def _total(several: Iterable[Sums]) -> Sums:
 
 
 def spread(sums: Sums) -> Spread | None:
-    """Return the distribution of the measured values; None if there are none."""
     return _spread(sums.count, sums.count, sums.y, sums.yy) if sums.count else None
 
 

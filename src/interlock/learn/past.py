@@ -52,7 +52,6 @@ class PastRun:
 
     @property
     def cost_usd(self) -> float | None:
-        """Cost of the attempts that reported one; None if none did."""
         said = [one.cost_usd for tries in self.tries.values() for one in tries if one.cost_usd is not None]
         return sum(said) if said else None
 

@@ -38,6 +38,11 @@ class Option:
     success: float
     cost_usd: float | None = None
 
+    def to_land(self, in_money: bool) -> float:
+        """Return the expected cost until a change has landed: money, or time if not all costs are known."""
+        spent = self.cost_usd if in_money and self.cost_usd is not None else self.seconds
+        return spent / max(self.success, 1e-9)
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:

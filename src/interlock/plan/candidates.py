@@ -51,7 +51,6 @@ class Candidates:
         return _wanted(self._defaults | {key: getattr(task, key) for key in said})
 
     def of(self, want: Wanted) -> Found:
-        """The agents for a task that wants this, in order of preference."""
         if want not in self._known:
             named = dict.fromkeys(name for word in want.names for name in named_by(word, self._agents))
             short = {name: shortfall(self._agents[name], want) for name in named}

@@ -28,7 +28,6 @@ class GlobIndex:
 
     @property
     def is_complete(self) -> bool:
-        """True if all pairs were compared that had to be."""
         return self._left >= 0
 
     def near(self, glob: str) -> list[str]:

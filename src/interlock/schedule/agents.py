@@ -78,15 +78,9 @@ def _place(options: Sequence[Option], agent: Agent) -> int:
     in_money = all(option.cost_usd is not None for option in options)
     for place, option in enumerate(options):
         if option.agent == agent.name:
-            is_alike = _to_land(option, in_money) <= ALIKE * _to_land(options[0], in_money)
+            is_alike = option.to_land(in_money) <= ALIKE * options[0].to_land(in_money)
             return 0 if is_alike else place
     return len(options)
-
-
-def _to_land(option: Option, in_money: bool) -> float:
-    """Return the expected cost until a change has landed: money, or time if not all costs are known."""
-    spent = option.cost_usd if in_money and option.cost_usd is not None else option.seconds
-    return spent / max(option.success, 1e-9)
 
 
 def _warm(state: State, task: TaskState, now: float) -> str:

@@ -63,14 +63,12 @@ class Lines:
 
     @property
     def full(self) -> list[Demand]:
-        """The capacities that have shut their lines."""
         return [holder for holder in self._shut_by if isinstance(holder, tuple)]
 
     def has_anyone(self, demand: Demand) -> bool:
         return self._head(demand) is not None
 
     def reopen(self, holder: TaskId | Demand) -> None:
-        """Open the lines that this holder has shut."""
         for demand in self._shut_by.pop(holder, ()):
             if self._gate.pop(demand, None):
                 self._relist(demand)

@@ -98,7 +98,6 @@ class Venture:
 
 
 def venture(state: State, holds: Holds, task: TaskState, now: float) -> Venture:
-    """Return the overlaps, the risk and the expected wait of starting the task now."""
     found = outlook(state, task.category)
     beside = tuple(
         Beside(name, shared_paths(task, state.tasks[name])) for name in sorted(overlapped(holds, task))

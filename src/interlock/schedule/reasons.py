@@ -24,7 +24,6 @@ class Needs:
         self._culprit: dict[TaskId, TaskId | None] = {}
 
     def forget(self) -> None:
-        """State has changed."""
         self._culprit.clear()
 
     def culprit(self, task: TaskId) -> TaskId | None:

@@ -25,7 +25,6 @@ class Reading:
     controller: Held | None
     """The claim of the loop in charge, if there is one and it is alive as far as can be known."""
     claims: dict[str, Held]
-    """Claims by resource."""
 
     @property
     def is_live(self) -> bool:

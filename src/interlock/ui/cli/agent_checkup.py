@@ -120,7 +120,6 @@ def _own_program(root: Path, agent: Agent, files: frozenset[str]) -> Finding:
 
 
 def other_agents(used: set[str]) -> list[Finding]:
-    """The kinds that the graph does not use: where they are, or how they are installed."""
     known = [use for use in INSTALL if use in ADAPTERS and use not in used]
     found = {use: shutil.which(ADAPTERS[use].program) for use in known}
     return [

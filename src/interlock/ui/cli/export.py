@@ -1,7 +1,6 @@
 """`events --export FILE`: the log in a file. It never replaces facts that the log does not have."""
 
 import shlex
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from interlock.store.protocol import Store
 from interlock.ui.cli.writing import replacing
 
 _START = b'{"seq":1,'
-"""The first characters of every export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +69,6 @@ def _earlier(path: Path) -> _Earlier:
 
 async def _into_device(store: Store, path: Path) -> int:
     """Write to a pipe or a device: there is nothing in it to lose."""
-    if stat.S_ISDIR(path.stat().st_mode):
-        raise UsageError(f"{path} is a folder", "name a file")
     count = 0
     try:
         with path.open("w", encoding="utf-8") as file:

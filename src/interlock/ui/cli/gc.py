@@ -115,7 +115,6 @@ async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> 
 
 
 async def _setups(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
-    """Results of set-ups that newer ones have replaced."""
     paths = project.setups.outdated(older_than_seconds)
     found = [Left(path, LeftState.SETUP, time.time() - path.lstat().st_mtime) for path in paths]
     if not dry_run:

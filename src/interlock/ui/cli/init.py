@@ -197,12 +197,7 @@ def _commented(line: str, comment: str) -> str:
 def _write_schema(state: Path) -> Path:
     """Put the editor's schema into the state folder, which git ignores."""
     path = state / "schema.json"
-    try:
-        path.write_text(schema_text(), encoding="utf-8")
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"cannot write {path}: {error.strerror}", "make the folder writable"
-        ) from None
+    write(path, schema_text())
     return path
 
 

@@ -37,7 +37,6 @@ async def lacks(project: Project, setup: Setup | None = None) -> list[Lack]:
 
 
 async def lack_findings(project: Project) -> list[Finding]:
-    """Rows for `doctor`: what is missing, or that nothing is."""
     missing = await lacks(project)
     rows = [warning("set-up", lack.text, lack.fix) for lack in missing]
     return rows or [good("set-up", "dependencies, submodules and LFS files are complete")]

@@ -144,7 +144,6 @@ class Printer:
 
     @property
     def has_printed(self) -> bool:
-        """True if the file had any content."""
         return self._at > 0
 
     def print_new(self) -> None:

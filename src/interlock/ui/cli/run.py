@@ -209,7 +209,6 @@ async def _refuse_unready(project: Project) -> None:
 
 
 def _tell_of_sandbox(sandbox: Confinement) -> None:
-    """Tell the user of anything less than the full sandbox before the run."""
     if sandbox.kind is Sandbox.NONE:
         note(paint("NO SANDBOX: agents and checks can do everything that you can do on this machine", "red"))
     elif sandbox.missing:

@@ -177,8 +177,6 @@ def actor() -> str:
 
 
 def read_project(invocation: Invocation) -> "Reading":
-    """The whole project as it is now, for a command that needs no more."""
-
     async def reading() -> "Reading":
         async with opened(invocation) as project:
             return await read(project.store)

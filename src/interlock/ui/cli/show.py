@@ -110,7 +110,6 @@ def _hanging(text: str) -> str:
 
 
 def _origin(found: TaskState) -> Iterator[str]:
-    """The place that it comes from, if that is not a graph file."""
     if found.origin.kind is not OriginKind.GRAPH:
         yield f"added by  {one_line(found.origin.name)}"
     if found.parent:

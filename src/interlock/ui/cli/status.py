@@ -277,7 +277,6 @@ async def _documents(store: Store, reading: Reading) -> None:
 
 
 def _notes(reading: Reading) -> dict[TaskId, str]:
-    """The last note of the run about each task that it works on."""
     claims = {name: reading.claim_on(name) for name in reading.state.running}
     return {name: inert(claim.note) for name, claim in claims.items() if claim}
 

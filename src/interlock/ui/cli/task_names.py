@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from interlock.ui.cli.output import Invocation
 
 PARAMETERS = ("task", "tasks", "what", "only", "start_from")
-"""The arguments and options of commands that name tasks."""
 
 
 class TaskName(click.types.StringParamType):

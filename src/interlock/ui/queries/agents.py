@@ -37,7 +37,6 @@ class AgentRow:
     pid: int | None
     """Process id of its supervisor."""
     last: str
-    """Its last action in words."""
     quiet_seconds: float | None
     """Since then."""
     running_seconds: float

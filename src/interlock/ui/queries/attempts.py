@@ -34,12 +34,10 @@ class PhaseStory:
     notes: str = ""
     """The file with notes on the agent's session, relative to the state folder."""
     said: str = ""
-    """The agent's last message."""
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     error: str = ""
-    """The class of what made it fail."""
     usage: Usage | None = None
     """The usage of its agent; None: unknown."""
     reason: dict[str, object] | None = None

@@ -34,7 +34,6 @@ DEEDS: dict[type[f.Fact], str] = {
     f.Paused: "paused it",
     f.Unpaused: "unpaused it",
 }
-"""The actions of people, in words."""
 
 
 @dataclass(frozen=True, slots=True)

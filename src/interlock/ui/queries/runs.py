@@ -54,7 +54,6 @@ def run_document(run: PastRun, number: int) -> dict[str, object]:
 
 
 def position_at(log: list[Recorded], run: PastRun, moment: str) -> int:
-    """The last fact at the moment that was asked for."""
     if moment.isdecimal() and len(moment) < 19:
         position = int(moment)
         if run.first <= position <= run.last:

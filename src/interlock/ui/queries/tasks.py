@@ -52,7 +52,6 @@ class TaskRow:
     busy_seconds: float
     origin: Origin
     parent: str | None
-    """The task that it is a part of."""
     usage: Usage
     """Usage of all its attempts, however they ended."""
 
@@ -144,7 +143,6 @@ def forecast_of(state: State, task: TaskState) -> Forecast:
 
 
 def category_of(task: TaskState) -> tuple[str, Reason | None]:
-    """Its kind of work, and what says so."""
     if task.forecast:
         return task.forecast.category, task.forecast.category_why
     from interlock.learn.categories import category  # only before the first run

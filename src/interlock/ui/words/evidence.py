@@ -47,13 +47,11 @@ def known_text(evidence: Evidence) -> str:
 
 
 def _steering(evidence: Evidence) -> str:
-    """The files of the change that decide how its checks run."""
     named = listed([one_line(name) for name in evidence.steering], NAMED)
     return f"; the change edits how its checks run: {named}" if named else ""
 
 
 def _removed(evidence: Evidence) -> str:
-    """The tests of main that no longer pass, the first by name."""
     names = [one_line(name) for name in evidence.removed_tests[:NAMED]]
     more = evidence.fewer_tests - len(names)
     return f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""

@@ -33,7 +33,6 @@ class Telling:
 
     def __init__(self) -> None:
         self._refusing: dict[str, Refusals] = {}
-        """Refusals by provider."""
 
     @property
     def refusing(self) -> frozenset[str]:

@@ -24,12 +24,10 @@ class SetupFound:
     key: tuple[str, ...]
     """The files that say what is installed: with the same content the result is the same."""
     makes: tuple[str, ...]
-    """The folders that it makes."""
     source: str
     locked: bool = False
     """True if the key files alone decide what is installed."""
     absent: tuple[str, ...] = ()
-    """Folders that are not in the checkout."""
     needs: str = ""
     """Its program, if that is not installed here."""
 

@@ -109,7 +109,6 @@ async def prove(settings: Settings, keep: bool) -> AsyncGenerator[Result, None]:
 
 
 async def _stop(running: list[asyncio.Task[Result]]) -> None:
-    """Cancel the proofs that still run; they clean up after themselves."""
     for task in running:
         task.cancel()
     await asyncio.wait(running)
@@ -135,7 +134,6 @@ WIDTH = 28
 
 
 async def tell_proofs(invocation: Invocation, keep: bool) -> int:
-    """Each proof as it ends, with its facts; the exit code."""
     began = time.monotonic()
     results: list[Result] = []
     _end_as_with_ctrl_c()

@@ -98,7 +98,6 @@ class NotSeen(Exception):
 
 
 def need(condition: object, what: str) -> None:
-    """Raise `NotSeen` unless it is so."""
     if not condition:
         raise NotSeen(what)
 
@@ -142,7 +141,6 @@ class ProofRepository:
         await start_repository(self.root, "A place to prove things in")
 
     async def begin(self, *words: str) -> asyncio.subprocess.Process:
-        """Start the real command, as a person would type it."""
         argv = (sys.executable, "-m", "interlock", "--project", str(self.root), *words)
         with (self.folder / f"{words[0]}-{len(self.started)}.txt").open("wb") as output:
             process = await asyncio.create_subprocess_exec(
@@ -177,11 +175,9 @@ class ProofRepository:
         return open_project(self.root, {"store": "", "branch": "main"})
 
     async def facts(self, kind: type[SomeFact]) -> list[tuple[Recorded, SomeFact]]:
-        """All facts of one kind, with where they stand in the log."""
         return [(row, fact) for row in await self.rows() if isinstance(fact := row.fact, kind)]
 
     async def until(self, what: str, seen: Callable[[list[Recorded]], bool]) -> list[Recorded]:
-        """Wait until the log shows something."""
         for _ in range(int(PATIENCE_SECONDS / LOOK_SECONDS)):
             rows = await self.rows()
             if seen(rows):
@@ -206,7 +202,6 @@ class ProofRepository:
         raise NotSeen("the command could not be stopped outside of a write")
 
     async def clear(self) -> None:
-        """End what a proof has started and left."""
         for process in self.started:
             if process.returncode is None:
                 for number in (signal.SIGCONT, signal.SIGTERM):
@@ -243,5 +238,4 @@ def shell(script: str) -> str:
 
 
 def word(path: Path) -> str:
-    """A path as a word of a shell script."""
     return shlex.quote(str(path))
