@@ -88,7 +88,6 @@ def is_red(state: State) -> bool:
 
 
 def held_back(state: State) -> set[TaskId]:
-    """The tasks that would be free if main were another."""
     if all(found.result.passed for found in state.baselines.values()):
         return set()
     return {name for name, task in state.tasks.items() if not task.is_over and obstacle(state, task.spec)}

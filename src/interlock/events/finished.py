@@ -96,7 +96,6 @@ def remember_needs(state: State, task: TaskState) -> None:
 
 
 def forget_needs(state: State, task: TaskState) -> None:
-    """Undo `remember_needs`, as the task changes or leaves."""
     for need in task.spec.needs:
         state.dependents[need].remove(task.spec.id)
         if not state.dependents[need]:

@@ -165,7 +165,6 @@ def chain(previous: str, seq: int, time: float, actor: str, kind: str, body: str
 
 
 def seal(previous: str, seq: int, time: float, actor: str, fact: Fact) -> Recorded:
-    """A fact as the row that follows the one with hash `previous`."""
     kind, body = encode(fact)
     return Recorded(seq, time, actor, kind, body, chain(previous, seq, time, actor, kind, body))
 

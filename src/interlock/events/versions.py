@@ -128,7 +128,6 @@ _NEWER_THAN_ALL = 10**6
 
 
 def marked(kind: str, body: str) -> str:
-    """The body of a new row, with the marks that its kind has."""
     shape = SHAPES.get(kind)
     if shape is None:
         return body

@@ -149,7 +149,6 @@ def _best(past: Past) -> tuple[int, Arm]:
 
 
 def next_step(past: Past, now: CurrentLimit) -> Advice | None:
-    """Return the change that the latest evidence calls for, if any."""
     w = now.agents
     if not now.landed and not now.troubled:
         return None
@@ -291,7 +290,6 @@ def _first_seconds(past: Past) -> float:
 
 
 def _tried(numbers: Mapping[int, Goodput]) -> list[int]:
-    """The numbers of agents that were at work long enough to say something."""
     return [w for w, goodput in numbers.items() if w <= MOST_AGENTS and _ended(goodput) >= SOME]
 
 

@@ -71,7 +71,6 @@ def expected_paths(task: TaskState) -> tuple[str, ...]:
 
 
 def drift_of(task: TaskState) -> Drift | None:
-    """Compare the last change of a task with its forecast; None if one of them is missing."""
     likely = expected_paths(task)
     if task.change.work is None or not likely:
         return None

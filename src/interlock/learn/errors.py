@@ -91,7 +91,6 @@ class Errors:
             read(self, fact, row.time)
 
     def _is_known(self, fact: f.Fact) -> bool:
-        """Return True if the fact is about a task of this log, or about no task."""
         task = getattr(fact, "task", None)
         return task is None or task in self.state.tasks
 

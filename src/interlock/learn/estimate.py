@@ -38,7 +38,6 @@ class _Figures:
         return min(found[0], task.timeout_seconds), min(found[1], task.timeout_seconds)
 
     def usd(self, value: Callable[[Spread], float]) -> float | None:
-        """Return this value of the cost, if it is known."""
         return self.usd_each * value(self.cost) if self.cost else None
 
 

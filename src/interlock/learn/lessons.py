@@ -137,7 +137,6 @@ def offer(
 
 
 def _fitting(state: State, task: TaskState) -> list[LessonState]:
-    """The lessons in whose scope the task is, the most promising first."""
     last = task.trouble.failures[-1] if task.trouble.failures else None
     seen = symptom(last.error, last.why, last.feedback).id if last else ""
     # What the attempt that has just failed was given did not help, and may be why.
@@ -153,7 +152,6 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
 
 
 def _was_misled(state: State, task: TaskState) -> bool:
-    """Return True if its last attempt failed with an unproven lesson."""
     if not task.trouble.failures or task.trouble.failures[-1].attempt != task.attempt:
         return False
     return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.session.offered)

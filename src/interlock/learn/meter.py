@@ -67,7 +67,6 @@ class Meter:
         return self.agent_seconds() / max(1e-9, self._slot_seconds)
 
     def waiting(self, share: float) -> float:
-        """Return the longest wait of this share of all attempts."""
         waits = sorted(self.waits) or [0.0]
         return waits[min(len(waits) - 1, int(len(waits) * share))]
 

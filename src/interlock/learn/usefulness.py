@@ -52,7 +52,6 @@ def _crowded_out(active: Mapping[str, LessonState], left: Iterable[str]) -> dict
 
 
 def useless(known: LessonState) -> Reason | None:
-    """Return the reason why a lesson should go; None while it should stay."""
     lost = known.with_tried - 2 * known.with_landed
     if lost >= LOST and _mean(_with(known)) < _mean(_without(known)):
         return Reason(Why.MISLEADS, figures(known))

@@ -56,10 +56,8 @@ class CanaryResult:
 
     @property
     def is_untried(self) -> bool:
-        """Tell if the checks took too long to be tried on code that is broken."""
         return self.given_up and not self.places
 
 
 def canary_key(commands: Sequence[str], environment: str) -> str:
-    """Return the key under which the result of a project's checks in an environment is kept."""
     return "\n".join((environment, *commands))

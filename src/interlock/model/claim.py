@@ -42,7 +42,6 @@ class Held:
 
     @property
     def lease_seconds(self) -> float:
-        """The length of the lease when it was last renewed."""
         return self.expires_in_seconds + self.renewed_seconds_ago
 
     @property

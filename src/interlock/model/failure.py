@@ -43,7 +43,6 @@ def _own_name(path: re.Match[str]) -> str:
 
 
 def normalised(text: str) -> str:
-    """The text without what differs between two runs that fail alike."""
     text = re.sub(ESCAPE, "", text)
     text = re.sub(TEMPORARY, _own_name, text)
     text = re.sub(TEMPORARY_NAME, "<tmp>", text)

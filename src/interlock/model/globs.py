@@ -26,7 +26,6 @@ _T = TypeVar("_T")
 
 
 def overlap(a: str, b: str) -> bool:
-    """Tell if one path can be meant by both globs."""
     # Most pairs live in different folders; they are told apart here and do not crowd the cache.
     if any(map(operator.ne, stem(a), stem(b))):
         return False

@@ -18,7 +18,6 @@ def nearest(word: str, names: Collection[str], likeness: float = 0.6) -> str:
 
 
 def suggest(word: str, names: Collection[str], otherwise: str) -> str:
-    """A hint: the name that was probably meant, or `otherwise`."""
     name = nearest(word, names)
     return f"did you mean `{name}`?" if name else otherwise
 

@@ -245,5 +245,4 @@ class Reason:
 
 
 def said(text: str) -> Reason:
-    """Return the reason that someone gave in words of their own."""
     return Reason(Why.SAID, {"text": text})

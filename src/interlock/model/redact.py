@@ -81,7 +81,6 @@ _PASSWORD = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:
-    """The values of variables whose names, or whose form, say that they are secret."""
     named = [
         value for name, value in environ.items() if _SECRET_NAME.search(name) and not _PLACE_NAME.search(name)
     ]
@@ -96,7 +95,6 @@ class Redactor:
         self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def clean(self, text: str) -> str:
-        """The text with `[redacted]` in place of every secret."""
         for form in self._known:
             if form in text:
                 text = text.replace(form, MARK)

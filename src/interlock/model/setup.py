@@ -17,7 +17,6 @@ class Setup:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders that it makes, as far as that is known beforehand."""
         return self.makes or tuple(dict.fromkeys(_made_by(self.run)))
 
 

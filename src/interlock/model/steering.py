@@ -47,7 +47,6 @@ _OPERATORS = ";|&()<>"
 
 
 def steering(touched: Iterable[str], commands: Sequence[str] = ()) -> tuple[str, ...]:
-    """Find those of the paths that decide how these commands run."""
     named = {word.removeprefix("./") for command in commands for word in _scripts(command)}
     return tuple(path for path in touched if _steers(path, named))
 

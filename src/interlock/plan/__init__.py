@@ -29,7 +29,7 @@ __all__ = [
 
 
 def parse(text: str | bytes, source: str, files: Collection[str] | None = None) -> Graph:
-    """The graph, or `GraphProblems` with all of them. With `files` it also warns of empty globs."""
+    """The graph, or `GraphProblems` with all of them. With `files`, warnings of missing folders."""
     from interlock.plan.accept import accept  # noqa: PLC0415 - YAML and schema libraries are slow to import
 
     return accept(text, source, files)

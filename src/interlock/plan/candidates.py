@@ -44,7 +44,6 @@ class Candidates:
         self._by_default = _wanted(self._defaults)
 
     def want(self, task: TaskSettings) -> Wanted:
-        """The task's requirements on its agent, with the defaults for the rest."""
         said = _SAID & task.model_fields_set
         if not said:
             return self._by_default

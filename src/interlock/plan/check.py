@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from interlock.model.globs import is_literal
+from interlock.model.globs import is_literal, stem
 from interlock.model.kinds import KINDS
 from interlock.model.nearest import suggest
 from interlock.plan.cycles import find_cycle
-from interlock.plan.files import FileIndex
 from interlock.plan.problem import Notes
 from interlock.plan.schema import GraphPart, TaskPart
 from interlock.plan.staffing import note_staff
@@ -20,23 +19,15 @@ GLOB_FIELDS = ("touches", "exclusive", "shared")
 
 
 def note_all(part: GraphPart, document: Document, notes: Notes, files: Collection[str] | None) -> None:
-    written = _Written(document)
-    note_staff(part, document.places, notes)
-    _note_kinds(part, written.places, notes)
-    _note_needs(part, written, notes)
-    _note_cycle(part, written, notes)
-    if not part.tasks and not written.tasks:
-        notes.warn(written.places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
+    places = document.places
+    note_staff(part, places, notes)
+    _note_kinds(part, places, notes)
+    _note_needs(part, places, notes)
+    _note_cycle(part, places, notes)
+    if not part.tasks and not places.inside("tasks"):
+        notes.warn(places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
     if files is not None:
-        _note_empty_globs(part, written.places, FileIndex(files), notes)
-
-
-class _Written:
-    """All names in the file, valid or not: a reference to an invalid task is not a second problem."""
-
-    def __init__(self, document: Document) -> None:
-        self.places = document.places
-        self.tasks = document.places.inside("tasks")
+        _note_missing_folders(part, places, _files_and_folders(files), notes)
 
 
 def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
@@ -56,12 +47,14 @@ def _note_kinds(part: GraphPart, places: Places, notes: Notes) -> None:
             notes.warn(place, f"`{name}` can read and send out the credentials of its login", LOGIN_HINT)
 
 
-def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:
+def _note_needs(part: GraphPart, places: Places, notes: Notes) -> None:
+    # Valid or not: a reference to an invalid task is not a second problem.
+    written = places.inside("tasks")
     suggestions = SUGGESTIONS
     for id, position, need in _needs(part.tasks.items()):
-        if need in written.tasks and need != id:
+        if need in written and need != id:
             continue
-        place = written.places.of(("tasks", id, "needs", position))
+        place = places.of(("tasks", id, "needs", position))
         if need == id:
             notes.add(place, f"`{id}` needs itself", "remove it from its own `needs`")
         elif ":" in need:
@@ -72,9 +65,7 @@ def _note_needs(part: GraphPart, written: _Written, notes: Notes) -> None:
             )
         else:
             hint = "`needs` names tasks of this file"
-            notes.add(
-                place, f"unknown task `{need}`", suggest(need, written.tasks, hint) if suggestions else hint
-            )
+            notes.add(place, f"unknown task `{need}`", suggest(need, written, hint) if suggestions else hint)
             suggestions = max(0, suggestions - 1)
 
 
@@ -82,10 +73,10 @@ def _needs(tasks: Iterable[tuple[str, TaskPart]]) -> Iterator[tuple[str, int, st
     return ((id, position, need) for id, task in tasks for position, need in enumerate(task.needs))
 
 
-def _note_cycle(part: GraphPart, written: _Written, notes: Notes) -> None:
+def _note_cycle(part: GraphPart, places: Places, notes: Notes) -> None:
     if cycle := find_cycle({id: task.needs for id, task in part.tasks.items()}):
         position = part.tasks[cycle[0]].needs.index(cycle[1])
-        place = written.places.of(("tasks", cycle[0], "needs", position))
+        place = places.of(("tasks", cycle[0], "needs", position))
         notes.add(place, f"the needs form a cycle: {_drawn(cycle)}", "remove one of these needs")
 
 
@@ -96,17 +87,21 @@ def _drawn(cycle: Sequence[str]) -> str:
     return f"{shown} -> ... {len(cycle) - CYCLE_SHOWN} more ... -> {cycle[-1]} -> {cycle[0]}"
 
 
-def _is_new_file(path: str, index: FileIndex) -> bool:
-    """A plain path in a folder that is there: most tasks make a file, and that is worth no warning."""
-    folder = path.rstrip("/").rpartition("/")[0]
-    return is_literal(path) and (not folder or not index.is_empty(folder))
+def _files_and_folders(files: Collection[str]) -> set[str]:
+    found = set(files)
+    for path in files:
+        while (path := path.rpartition("/")[0]) and path not in found:
+            found.add(path)
+    return found
 
 
-def _note_empty_globs(part: GraphPart, places: Places, index: FileIndex, notes: Notes) -> None:
+def _note_missing_folders(part: GraphPart, places: Places, there: set[str], notes: Notes) -> None:
+    """Warn of globs in a folder that does not exist. A new file in one that does is worth no warning."""
     hint = "fine if the task creates it; otherwise check the spelling"
     for id, task in part.tasks.items():
         for field in GLOB_FIELDS:
             for position, glob in enumerate(getattr(task, field)):
-                if index.is_empty(glob) and not _is_new_file(glob, index):
+                folders = stem(glob)[:-1] if is_literal(glob) else stem(glob)
+                if folders and "/".join(folders) not in there:
                     place = places.of(("tasks", id, field, position))
                     notes.warn(place, f"`{glob}` matches no file of the repository", hint)

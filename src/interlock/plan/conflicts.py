@@ -82,14 +82,12 @@ class _Holders:
         self._shared = {glob: _union(self._shared, index.near(glob)) for glob in every}
 
     def hard(self, task: Task) -> int:
-        """The tasks that may not run beside it."""
         found = _union(self._using, task.uses) | _union(self._exclusive, (*task.touches, *task.shared))
         for members in (self._exclusive, self._touching, self._shared):
             found |= _union(members, task.exclusive)
         return found
 
     def soft(self, task: Task) -> int:
-        """The tasks that may change what it works on or relies on."""
         return _union(self._touching, (*task.touches, *task.shared)) | _union(self._shared, task.touches)
 
 

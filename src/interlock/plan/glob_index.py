@@ -4,15 +4,26 @@ Two globs can overlap only if the folders that one names before its first wildca
 of the other. So a glob is compared with those filed under the folders it passes through, and no others.
 """
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from interlock.model.globs import overlap, stem
-from interlock.plan.files import plain_start
 
 EFFORT = 1_000_000
 """The limit on comparisons. Among thousands of globs that begin with wildcards some overlaps are missed."""
 OVERLAP_EFFORT = 30
 """Comparing two globs takes as long as so many looks at how they begin."""
+
+
+_WILDCARD = re.compile(r"[*?\[\]]")
+
+
+@lru_cache(maxsize=65536)
+def _plain_start(glob: str) -> str:
+    """The fixed start of every path that it matches, up to the first wildcard."""
+    text = "/".join(segment for segment in glob.split("/") if segment not in ("", "."))
+    return _WILDCARD.split(text, maxsplit=1)[0].rstrip("/")  # `a/**` also means `a`
 
 
 class GlobIndex:
@@ -42,12 +53,12 @@ class GlobIndex:
         self._filed.setdefault(folders, []).append(glob)
 
     def _compare(self, glob: str, others: Iterable[str]) -> None:
-        start = plain_start(glob)
+        start = _plain_start(glob)
         for other in others:
             if self._left < 0:
                 return
             self._left -= 1
-            other_start = plain_start(other)
+            other_start = _plain_start(other)
             if not (start.startswith(other_start) or other_start.startswith(start)):
                 continue
             self._left -= OVERLAP_EFFORT

@@ -74,11 +74,9 @@ class Notes:
         self._found.setdefault((severity, place), problem)
 
     def warn(self, place: Position, message: str, hint: str) -> None:
-        """Note something that is allowed and probably not meant."""
         self.add(place, message, hint, Severity.WARNING)
 
     def sorted(self, severity: Severity) -> tuple[Problem, ...]:
-        """All of one severity, from the top of the file to its end."""
         found = [key for key in self._found if key[0] is severity]
         return tuple(self._found[key] for key in sorted(found, key=lambda key: key[1]))
 

@@ -78,7 +78,6 @@ class Places(NamedTuple):
         return _place(at)
 
     def inside(self, *path: str) -> Collection[str]:
-        """The keys of the mapping that `path` leads to."""
         here: Places | int = self
         for step in path:
             if not isinstance(here, Places) or step not in here.keys:

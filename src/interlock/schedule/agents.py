@@ -84,13 +84,11 @@ def _place(options: Sequence[Option], agent: Agent) -> int:
 
 
 def _warm(state: State, task: TaskState, now: float) -> str:
-    """Return the agent that has just worked on the task's story; '' if none has."""
     warm = state.warm.get(task.spec.story)
     return warm.agent if warm and now - warm.time <= WARM_SECONDS else ""
 
 
 def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
-    """Return the time at which the agent's model opens again, as this task and others have seen it."""
     provider = state.providers.get(provider_of(agent)) if state.providers else None
     return max(task.trouble.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
 

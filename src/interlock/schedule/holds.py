@@ -59,7 +59,6 @@ _HARD = {
 
 
 def also_edited(task: TaskState, edited: tuple[str, ...]) -> list[Demand]:
-    """Return the paths that its change edits beyond the expected ones."""
     expected = (*held_paths(task), *task.spec.exclusive)
     return [(DemandKind.TOUCH, path) for path in edited if not any(matches(glob, path) for glob in expected)]
 
@@ -139,7 +138,6 @@ class Holds:
         return holders - {task} or None
 
     def soft(self, demand: Demand, task: TaskId) -> set[TaskId] | None:
-        """Return the tasks whose footprint overlaps `task`'s at this; None if none does."""
         kind, text = demand
         if kind is not DemandKind.TOUCH:
             return None

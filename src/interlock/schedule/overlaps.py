@@ -114,7 +114,6 @@ def overlapped(holds: Holds, task: TaskState) -> set[TaskId]:
 
 
 def _remaining_seconds(task: TaskState, now: float) -> float:
-    """Return the time that a task under way, or about to start, is expected to stay in the way."""
     checks = task.expected_seconds * CHECK_SHARE
     if task.phase.kind is not PhaseKind.AGENT:
         return checks

@@ -48,7 +48,6 @@ async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
 
 
 async def history(store: Store, task: TaskId) -> list[Recorded]:
-    """The facts that name a task, oldest first."""
     return [row for row in await store.about_task(task) if _is_about(row, task)]
 
 
@@ -58,7 +57,6 @@ def _is_about(row: Recorded, task: TaskId) -> bool:
 
 
 def open_permissions(task: TaskState) -> list[Permission]:
-    """The permissions that the running agent waits for."""
     if not task.has_agent:
         return []
     return [asked for asked in task.talk.permissions if asked.allow is None and asked.attempt == task.attempt]

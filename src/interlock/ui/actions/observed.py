@@ -42,7 +42,6 @@ async def record_lost_landings(store: Store, reading: Reading, common_dir: Path,
 
 
 async def import_log(store: Store, lines: AsyncIterator[str]) -> int:
-    """Fill an empty log from an exported one; the number of facts."""
     if await store.head():
         raise UsageError("the log is not empty", "import into a fresh clone; two logs are never merged")
     return await store.restore(lines)

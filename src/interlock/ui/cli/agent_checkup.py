@@ -28,7 +28,6 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 async def agent_findings(project: Project, agents: list[Agent], files: frozenset[str]) -> list[Finding]:
-    """A row for each agent of the graph, and one for the kinds that could be used as well."""
     rows = await asyncio.gather(*(_agent(project, agent, files) for agent in agents))
     return [*rows, *other_agents({agent.use for agent in agents})]
 
@@ -55,7 +54,6 @@ async def _known_program(project: Project, agent: Agent) -> Finding:
 
 
 def _with_key(name: str, agent: Agent, text: str) -> Finding:
-    """The row as far as it has come, with what is known of the credential."""
     if agent.login:
         text += "; it uses its own login, which agents can then read"
         return warning(name, text, "set key_env instead of login if you have a key")
@@ -66,7 +64,6 @@ def _with_key(name: str, agent: Agent, text: str) -> Finding:
 
 
 async def _version(project: Project, path: str) -> str:
-    """The version that the program prints, started as agents are."""
     folder = Path(tempfile.mkdtemp(prefix="interlock-doctor-"))
     log = folder / "log"
     try:

@@ -32,7 +32,6 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
-    """The attempts with the files that they name as a person can open them."""
     found = list(stories)
     for phase in (phase for story in found for phase in story.phases):
         phase.log, phase.notes = openable(state, phase.log), openable(state, phase.notes)

@@ -119,7 +119,6 @@ class Told:
 
     @property
     def is_green(self) -> bool:
-        """Everything landed, and every commit of main passes its checks."""
         return not self.red and self.metrics.landed == TASKS
 
     def lines(self, scratch: Path) -> list[str]:

@@ -46,7 +46,6 @@ class FoundAgent:
 
 
 def find_agents(environ: Mapping[str, str]) -> list[FoundAgent]:
-    """All that are here, the one to take first."""
     found = [*_programs(environ), *_ollama(environ)]
     return sorted(found, key=lambda agent: bool(agent.lacks))
 
@@ -63,7 +62,6 @@ def _programs(environ: Mapping[str, str]) -> list[FoundAgent]:
 
 
 def _ollama(environ: Mapping[str, str]) -> list[FoundAgent]:
-    """Interlock's own agent, if a local server has a model for it."""
     url = environ.get("OLLAMA_HOST") or OLLAMA
     url = url if "://" in url else f"http://{url}"
     try:

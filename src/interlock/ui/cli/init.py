@@ -152,7 +152,6 @@ def _tell_agents(agents: list[FoundAgent]) -> None:
 
 
 def _agent_lines(agents: list[FoundAgent]) -> str:
-    """The best agent that was found, or a place for one."""
     if not agents:
         return OWN_PROGRAM.rstrip("\n")
     first, *others = agents

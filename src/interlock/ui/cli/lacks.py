@@ -102,7 +102,6 @@ def commit_hook(place: Place) -> CommitHook | None:
 
 
 def unchecked_hook(project: Project, graph: Graph) -> CommitHook | None:
-    """The hook that no check of the graph seems to run."""
     hook = commit_hook(project.place)
     commands = [command for task in graph.tasks for command in (*task.verify, *task.done_when)]
     if hook is None or any("pre-commit" in command for command in commands):

@@ -3,8 +3,8 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from interlock.engine.engine import Engine
 from interlock.engine.project import Project
@@ -23,23 +23,7 @@ LOOK_SECONDS = 1.0
 """The interval between two looks for a late check."""
 
 
-class RunView(Protocol):
-    """One way of showing."""
-
-    def see(self, row: Recorded, state: State) -> None:
-        """A fact was folded."""
-        ...
-
-    def tell(self, text: str) -> None:
-        """Something that is no fact but worth knowing."""
-        ...
-
-    def on(self, engine: Engine) -> AbstractAsyncContextManager[None]:
-        """Show it while the block runs."""
-        ...
-
-
-async def run_view(invocation: Invocation, project: Project) -> RunView:
+async def run_view(invocation: Invocation, project: Project) -> "RunView":
     if invocation.json:
         return JsonLines()
     if sys.stdout.isatty() and not _is_dumb():
@@ -148,3 +132,7 @@ class Picture:
         self._engine = engine
         async with self._screen.on():
             yield
+
+
+RunView = JsonLines | PlainLines | Picture
+"""Each sees every fact after the fold, is told what else is worth knowing, and shows it while `on` runs."""

@@ -149,7 +149,6 @@ async def locate(path: Path) -> "Place":
 
 
 def state_folder(invocation: Invocation) -> Path:
-    """The state folder, made if it is not there."""
     place = run_async(locate(invocation.project))
     place.ensure_state()
     return place.state

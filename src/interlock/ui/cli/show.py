@@ -166,7 +166,6 @@ def _phase_lines(phase: PhaseStory) -> Iterator[str]:
 
 
 def check_line(check: CheckResult) -> str:
-    """One piece of evidence: the command, how it ended, and where its output is."""
     is_refused = not check.passed and not check.red_on_base
     how = one_line(inert(refusal(check))) if is_refused else f"exit {check.exit_code}"
     known = check.suite.failed_count if check.suite else 0

@@ -201,7 +201,6 @@ def _marked(name: str, text: str) -> str:
 
 
 def overview(invocation: Invocation) -> int:
-    """The status, and one command."""
     reading, first = run_async(_read(invocation))
     show(invocation, reading)
     _tell_next(invocation, reading, first)
@@ -237,7 +236,6 @@ def verdict(reading: Reading) -> ExitCode:
 
 
 def outcome(wanted: Iterable[TaskState]) -> ExitCode:
-    """The exit code for tasks that no agent works on."""
     left = [task for task in wanted if task.stage is not Stage.DONE]
     if not left:
         return ExitCode.OK

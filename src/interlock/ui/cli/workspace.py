@@ -123,7 +123,6 @@ async def _remove(invocation: Invocation, name: str, archive: bool, force: bool)
 
 
 def worktrees(project: Project) -> Worktrees:
-    """The workspaces of people, in the folder that the settings name."""
     common = project.place.common_dir
     root = common.parent if common.name == ".git" else common
     named = project.settings.workspace_folder

@@ -91,7 +91,6 @@ def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded])
 
 
 def waited_text(group: Sequence[AttemptStory]) -> str:
-    """Several attempts in a row that could not have the model, in one line."""
     first, last = group[0].phases[0], group[-1].phases[-1]
     took = lasting((last.ended or last.started) - first.started)
     which = f"attempts {group[0].attempt} to {group[-1].attempt}"
@@ -99,7 +98,6 @@ def waited_text(group: Sequence[AttemptStory]) -> str:
 
 
 def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
-    """One phase: its result, the reason for a failure, and the reason for its start."""
     took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
     what = phase.outcome if phase.outcome == "landed" else f"{phase.phase} {phase.outcome}"
     text = f"{clock(phase.started)} attempt {attempt}: {what}{took}"
@@ -165,7 +163,6 @@ def _root_command(reading: Reading, task: TaskState, reason: Reason) -> str:
 
 
 def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list[Cause]:
-    """Every fact that names the commit, and what became of the task it belongs to."""
     about = next((row.fact for row in reversed(found) if isinstance(row.fact, f.PhaseFact)), None)
     if about is None:
         return []
@@ -177,7 +174,6 @@ def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list
 
 
 def _fate(task: TaskState, found: list[Recorded], commit: str) -> str:
-    """The fate of a commit: on main itself, merged onto main as another, or not landed."""
     if task.change.landed is None:
         return f"the task has not landed, it is {task.stage.value}"
     if task.change.landed.commit.startswith(commit):

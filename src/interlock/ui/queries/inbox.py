@@ -27,7 +27,6 @@ class Item:
 
 
 def items(reading: Reading) -> list[Item]:
-    """Everything that waits for a person: questions of agents first, then failed and paused tasks."""
     # A task that was packed and has come back is the last of State, and stands where it was accepted.
     tasks = sorted(reading.state.tasks.values(), key=lambda task: task.accepted)
     return [

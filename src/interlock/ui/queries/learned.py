@@ -29,7 +29,6 @@ def find_lesson(lessons: dict[str, LessonState], name: str) -> LessonState:
 
 
 def _only(fitting: list[Meant], noun: str, name: str, command: str) -> Meant:
-    """The one that was meant by the start of its id."""
     if len(fitting) != 1:
         many = f"more than one {noun} begins" if fitting else f"no {noun} begins"
         raise UsageError(f"{many} with `{name}`", f"`interlock {command} --all` lists them")

@@ -4,7 +4,6 @@ Labels are bounded: stages, roles and quantiles are few; of providers the latest
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from interlock.engine.slots import Slots
 from interlock.events.lifecycle import Stage
@@ -18,27 +17,11 @@ Labels = Mapping[str, str]
 Sample = tuple[Labels, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """One metric with all its samples."""
-
-    name: str
-    kind: str
-    help: str
-    samples: tuple[Sample, ...]
-
-
 def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) -> str:
-    families = (
-        *_project(state, is_live),
-        *_slots(slots),
-        *_pool(figures),
-        *_providers(state),
-    )
-    return "".join(line for family in families for line in _lines(family))
+    return "".join((*_project(state, is_live), *_slots(slots), *_pool(figures), *_providers(state)))
 
 
-def _project(state: State, is_live: bool) -> Iterator[Family]:
+def _project(state: State, is_live: bool) -> Iterator[str]:
     stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
     yield _gauge("run_live", "1 while a run is active, else 0.", float(is_live))
     yield _family("tasks", "gauge", "Tasks by stage.", stages)
@@ -55,7 +38,7 @@ def _project(state: State, is_live: bool) -> Iterator[Family]:
     yield _counter("cost_usd_total", "Cost in USD that agents report.", state.used.cost_usd or 0.0)
 
 
-def _slots(slots: Slots) -> Iterator[Family]:
+def _slots(slots: Slots) -> Iterator[str]:
     parts = {"all": slots, **slots.roles}
     for name, text in (
         ("limit", "Agents that may work at once."),
@@ -67,7 +50,7 @@ def _slots(slots: Slots) -> Iterator[Family]:
     yield _gauge("queue_length", "Tasks that are ready and not started.", slots.queue)
 
 
-def _pool(figures: PoolFigures) -> Iterator[Family]:
+def _pool(figures: PoolFigures) -> Iterator[str]:
     waits = [
         ({"quantile": "0.5"}, figures.waiting_p50_seconds),
         ({"quantile": "0.99"}, figures.waiting_p99_seconds),
@@ -93,7 +76,7 @@ def _pool(figures: PoolFigures) -> Iterator[Family]:
         yield _counter(name, text, count)
 
 
-def _providers(state: State) -> Iterator[Family]:
+def _providers(state: State) -> Iterator[str]:
     newest = sorted(state.providers.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
     for name, kind, text in (
         ("limit", "gauge", "Concurrent calls that the brake allows a provider."),
@@ -104,26 +87,22 @@ def _providers(state: State) -> Iterator[Family]:
         yield _family(f"provider_{name}{'_total' if kind == 'counter' else ''}", kind, text, samples)
 
 
-def _gauge(name: str, text: str, value: float) -> Family:
+def _gauge(name: str, text: str, value: float) -> str:
     return _family(name, "gauge", text, [({}, value)])
 
 
-def _counter(name: str, text: str, value: float) -> Family:
+def _counter(name: str, text: str, value: float) -> str:
     return _family(name, "counter", text, [({}, value)])
 
 
-def _family(name: str, kind: str, text: str, samples: Iterable[Sample]) -> Family:
-    return Family(f"interlock_{name}", kind, text, tuple(samples))
-
-
-def _lines(family: Family) -> Iterator[str]:
-    if not family.samples:
-        return
-    yield f"# HELP {family.name} {family.help}\n"
-    yield f"# TYPE {family.name} {family.kind}\n"
-    for labels, value in family.samples:
-        inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
-        yield f"{family.name}{f'{{{inside}}}' if inside else ''} {value:.10g}\n"
+def _family(name: str, kind: str, text: str, samples: Iterable[Sample]) -> str:
+    """One metric with all its samples; empty if it has none."""
+    lines = []
+    for labels, value in samples:
+        inside = ",".join(f'{label}="{_escaped(said)}"' for label, said in labels.items())
+        lines.append(f"interlock_{name}{f'{{{inside}}}' if inside else ''} {value:.10g}\n")
+    head = f"# HELP interlock_{name} {text}\n# TYPE interlock_{name} {kind}\n"
+    return "".join([head, *lines]) if lines else ""
 
 
 def _escaped(text: str) -> str:

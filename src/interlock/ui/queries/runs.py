@@ -18,7 +18,6 @@ LAST = "last"
 
 
 def find_run(runs: list[PastRun], name: str) -> PastRun:
-    """Find a run by its number, by the beginning of its name, or as `last`."""
     if not runs:
         raise UsageError("no run in this repository yet", "interlock run")
     if name == LAST:
@@ -80,7 +79,6 @@ def _is_clock(text: str) -> bool:
 
 
 def _in_charge_then(state: State) -> Held | None:
-    """The loop that was at work at that moment."""
     run = state.run
     if run is None or run.ended is not None:
         return None
@@ -88,7 +86,6 @@ def _in_charge_then(state: State) -> Held | None:
 
 
 def reading_at(log: Sequence[Recorded], position: int) -> Reading:
-    """Every task as it stood right after a fact."""
     state = State()
     for row in log[:position]:
         apply(state, row)

@@ -59,7 +59,6 @@ def mend(check: CheckResult) -> str:
 
 
 def main_text(check: CheckResult) -> str:
-    """The result of a check on main, as the rest of a sentence about its command."""
     if check.unable:
         return f"cannot run on main: {inability(check)}"
     if check.passed:

@@ -100,7 +100,6 @@ def wrong_copy_fix(copy: "WrongCopy") -> str:
 
 
 def grades_text(found: Iterable[Evidence]) -> str:
-    """The number of verified and unverified changes; '' without any."""
     members = list(found)
     verified = sum(one.is_verified for one in members)
     rest = len(members) - verified

@@ -45,7 +45,6 @@ def clock(seconds: float) -> str:
 
 
 def describe(fact: Fact) -> str:
-    """The fact's name, its task, and the fields worth a glance."""
     if isinstance(fact, TaskAccepted):
         return f"TaskAccepted {fact.task.id}: {_short(fact.task.goal)}"
     if isinstance(fact, LessonLearned):
@@ -63,7 +62,6 @@ def describe(fact: Fact) -> str:
 
 
 def _details(fact: Fact) -> list[str]:
-    """The rest, as name=value, without what is empty."""
     shown = []
     for field in fields(fact):
         value = getattr(fact, field.name)

@@ -14,7 +14,6 @@ def kind_text(forecast: Forecast) -> str:
 
 
 def expected_text(forecast: Forecast) -> str:
-    """Time, money and success of one attempt, and how much stands behind that."""
     parts = [time_text(forecast)]
     if forecast.cost_usd is not None and forecast.cost_usd_p90 is not None:
         parts.append(f"${forecast.cost_usd:.2f}, 9 of 10 under ${forecast.cost_usd_p90:.2f}")

@@ -90,7 +90,6 @@ def reason_text(reason: Reason | None, depth: int = 1) -> str:
 
 
 def in_brief(reason: Reason | None) -> str:
-    """The sentence for a reason without the cause behind it."""
     return reason_text(replace(reason, fields={**reason.fields, "cause": ""})) if reason else ""
 
 
@@ -125,7 +124,6 @@ def with_reasons(value: object) -> object:
 
 
 def in_short(asked: list[Permission]) -> str:
-    """The first one, and how many there are besides."""
     first = one_line(inert(" ".join((asked[0].tool, asked[0].text)).strip()))
     return f"{first} (and {len(asked) - 1} more)" if len(asked) > 1 else first
 

@@ -49,7 +49,6 @@ def _about(event: Event) -> str:
 
 
 def tokens(usage: Usage | None) -> str:
-    """Tokens and money in a few words; '' if nothing is known."""
     if usage is None or not (usage.input_tokens or usage.output_tokens or usage.cost_usd):
         return ""
     cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.2f}"
