@@ -17,8 +17,6 @@ from interlock.events.facts.phases import *  # noqa: F403 - see above
 def kinds() -> dict[str, type[base.Fact]]:
     """Every concrete fact by its name in the log."""
     abstract = (base.Fact, base.PhaseFact, base.PhasePassed)
-    return {
-        name: kind
-        for name, kind in globals().items()
-        if isinstance(kind, type) and issubclass(kind, base.Fact) and kind not in abstract
-    }
+    types = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, base.Fact)]
+    ordered = sorted(types, key=lambda kind: (kind.__module__, kind.__name__))
+    return {kind.__name__: kind for kind in ordered if kind not in abstract}
