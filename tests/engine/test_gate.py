@@ -240,3 +240,21 @@ def test_a_run_whose_tasks_have_no_checks_tries_nothing(scratch: Scratch) -> Non
     scratch.graph("  t: {goal: x}\n")
     scratch.interlock("run")
     assert scratch.states() == {"t": "done"} and not scratch.facts("BaseChecked")
+
+
+def test_a_check_that_repairs_the_change_has_not_tested_what_would_land(scratch: Scratch) -> None:
+    """itsdangerous lets its linter repair files: it removed an unused import, passed, and the import landed.
+
+    A file that is not of the change may be written: inih's tests do.
+    """
+    lint = "sed -i s/unused// a.py; grep -q unused a.py && exit 1; date > report.txt; exit 0"
+    told = 'grep -q "keep the files as it leaves them" "$INTERLOCK_PROMPT_FILE"'
+    agent = f"{told} || echo unused >> a.py; echo x >> b.py"
+    scratch.write(a__py="x = 1\n", b__py="y = 1\n", report__txt="none\n")
+    scratch.graph("  t: {goal: t}\n", agent, verify=json.dumps([lint]))
+    said = scratch.interlock("run")
+    assert "passed only because it changed a.py itself on the change merged onto main" in said
+    assert scratch.git("show", "main:a.py") == "x = 1"
+    assert scratch.git("show", "main:b.py") == "y = 1\nx"
+    (failure,) = scratch.facts("PhaseFailed")
+    assert failure["fact"]["checks"][0]["edited"] == ["a.py"]

@@ -251,7 +251,7 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     touched = _there(turn.task.change.work).touched
     watched = tuple(path for path in touched if is_source(path))
     order = check_order(turn, name, tree, commands)
-    return await env.checker.check(replace(order, task=task, watched=watched))
+    return await env.checker.check(replace(order, task=task, watched=watched, changed=touched))
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:

@@ -118,12 +118,16 @@ def _red(turn: Turn, made: Work, verdict: Verdict) -> f.Fact:
     )
 
 
+EDITED = "Run that command, and keep the files as it leaves them: what it tests must be what lands.\n"
+
+
 def _told(red: CheckResult) -> str:
     what = f"`{red.command}` {refusal(red, in_full=True)}\n" if _is_compared(red) else ""
+    what += EDITED if red.edited else ""
     # For one that hung the time is given: the next attempt shall not wait for it.
     hung = f", which {red.how}" if red.usual_seconds else ""
     return what + quoted(f"Output of `{red.command}`{hung}", red.tail, FEEDBACK_CHARS)
 
 
 def _is_compared(red: CheckResult) -> bool:
-    return bool(red.newly_failing or red.vanished or red.fewer_passed or red.unlike_main)
+    return bool(red.newly_failing or red.vanished or red.fewer_passed or red.unlike_main or red.edited)

@@ -22,6 +22,8 @@ def failure_text(why: Reason | None, depth: int = 1) -> str:
 def check_ending(why: Reason) -> str:
     """Return how a red check ended, as the rest of a sentence about its command."""
     unable, how, flaw = why.text("unable"), _how(why), _after(why.text("flaw"))
+    if edited := why.names("edited"):
+        return f"passed only because it changed {', '.join(edited)} itself"
     if unable == Unable.NO_TESTS:
         return f"does not show that any test ran{flaw}" if flaw else "ran no tests"
     if why.fields.get("timed_out"):

@@ -233,10 +233,13 @@ class CheckResult:
     """Source files of the change of which it is known whether the command read them."""
     unread: tuple[str, ...] = ()
     """Those of these files that it did not read."""
+    edited: tuple[str, ...] = ()
+    """Files of the change that it edited: it did not test what would land."""
 
     @property
     def passed(self) -> bool:
-        return self.exit_code == 0 and not self.timed_out
+        """Tell if the command succeeded by itself, on the files as they were."""
+        return self.exit_code == 0 and not self.timed_out and not self.edited
 
     @property
     def how(self) -> str:

@@ -66,6 +66,8 @@ def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Resul
 
 def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> CheckResult:
     before = base.get(result.command)
+    if result.edited:
+        return _counted(result)
     if result.passed:
         return _shrunk(result, before or last.get(result.command))
     if before is None or before.passed or before.unable or result.command in task.done_when:
@@ -82,7 +84,8 @@ def _is_held(check: CheckResult, base: Results) -> bool:
     before = base.get(check.command)
     if before is None:
         return False
-    broke = check.unable or check.newly_failing or check.vanished or check.fewer_passed or check.unlike_main
+    missing = check.vanished or check.fewer_passed
+    broke = check.unable or check.newly_failing or missing or check.unlike_main or check.edited
     return before.passed or (before.unable is None and bool(broke))
 
 

@@ -25,6 +25,7 @@ def check_failed(check: CheckResult, others: int = 0, named: int | None = NAMED)
         "main_passed": check.main_passed,
         "unlike_main": check.unlike_main,
         "other_reason": check.other_reason,
+        "edited": check.edited[:named],
         "others": others,
     }
     known = {name: value for name, value in found.items() if value}

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import os
 import tempfile
 import uuid
@@ -87,13 +88,18 @@ class LocalChecker:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
                 written = _layer(room)
+                before = await asyncio.to_thread(_contents, written, order.changed)
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
                 reports = await asyncio.to_thread(watch, room, folder / "began")
                 ran = await self._run(order, command, number, self._command(order, name, room, folder))
                 unread = still_unread(written, marked)
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
-                return replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
+                result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
+                after = await asyncio.to_thread(_contents, written, before)
+                return replace(
+                    result, edited=tuple(path for path in before if before[path] != after.get(path))
+                )
             finally:
                 await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
 
@@ -149,6 +155,16 @@ def _layer(room: Room) -> Path:
     """Return the folder that gets the files of a change: the layer on top of the tree, or a copy of it."""
     overlays = room.grant.overlays if room.grant else ()
     return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
+
+
+def _contents(folder: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Digest those of these files that are there. Neither a link nor a pipe is followed."""
+    found = {}
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    for path in paths:
+        with suppress(OSError, ValueError), open(os.open(folder / path, flags), "rb") as file:  # noqa: PTH123 - a descriptor
+            found[path] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class CheckOrder:
     """The task whose change it is about, if there is one."""
     watched: tuple[str, ...] = ()
     """Files of which to say whether the commands read them."""
+    changed: tuple[str, ...] = ()
+    """Files of the change: a command that edits one has not passed."""
 
 
 @dataclass(frozen=True, slots=True)
