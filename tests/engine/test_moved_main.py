@@ -38,6 +38,22 @@ def test_status_says_that_main_was_moved_back_and_both_ways_out_work(landed: Scr
     assert landed.git("status", "--porcelain") == ""
 
 
+def test_a_rebase_of_main_by_hand_leaves_its_landings_done(landed: Scratch) -> None:
+    """The tasks were called failed, and `interlock retry`, as proposed, landed the same change twice."""
+    landed.git("checkout", "-q", "-b", "up", "HEAD~2")
+    said = ""
+    for command in ("status", "run"):
+        landed.git("commit", "-q", "--allow-empty", "-m", "upstream")
+        landed.git("rebase", "-q", "up", "main")
+        said = landed.interlock(command)
+        assert "no longer on main" not in said
+        assert landed.states() == {"a": "done", "b": "done", "c": "done"}
+        assert landed.git("rev-parse", "main") in landed.interlock("show", "c")
+        landed.git("checkout", "-q", "up")
+    assert f"b: found on main as {landed.git('rev-parse', '--short=12', 'main~1')}" in said
+    assert "+c" in landed.interlock("diff", "c")
+
+
 def test_run_says_it_and_a_main_that_is_brought_back_is_noticed_too(landed: Scratch) -> None:
     landed.git("commit", "-q", "--allow-empty", "-m", "a person goes on")
     tip = landed.git("rev-parse", "main")

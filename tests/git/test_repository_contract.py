@@ -220,3 +220,15 @@ def test_the_past_is_what_each_commit_changed_together_and_the_files_of_today(si
         (second, ("c.txt",)),
     ]
     assert {"a.txt", "c.txt", "src/b.txt"} <= past.files
+
+
+def test_a_commit_with_another_message_or_two_with_the_same_are_no_rebased_commit(side: Side) -> None:
+    start = run(side.repository.tip())
+    gone = run(side.repository.commit(start.tree, start.commit, "x\n\nInterlock-Task: x\n"))
+    side.push({"c.txt": "c\n"})
+    assert run(side.repository.rewritten([gone, Commit("0" * 40)])) == {}
+    for _ in range(2):
+        top = tip(side)
+        again = run(side.repository.commit(start.tree, top, "x\n\nInterlock-Task: x\n"))
+        assert land(side, again, top) is Move.MOVED
+    assert run(side.repository.rewritten([gone])) == {}

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from interlock.git.protocol import Divergence
+from interlock.git.protocol import Divergence, Rewritten
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Commit, Tree
@@ -112,6 +112,15 @@ class FakeRepository:
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
         return frozenset(commit for commit in commits if commit not in self.on_branch)
+
+    async def rewritten(self, gone: Collection[Commit]) -> Mapping[Commit, Rewritten]:
+        found = {}
+        for old in filter(self.commits.__contains__, gone):
+            message = self.commits[old].message
+            same = [self.commits[each] for each in self.on_branch if self.commits[each].message == message]
+            if len(same) == 1 and "Interlock-Task" in trailers(message):
+                found[old] = Rewritten(same[0].id, same[0].tree, same[0].parent or Commit(""))
+        return found
 
     async def landings(self) -> Mapping[str, Tip]:
         return {}

@@ -1,22 +1,27 @@
 """Compares what the log and main say of landings: main may be moved back, and the log may lose its end."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from interlock.events.facts import Fact, LandingLost, LandingSeen
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.git.place import ref_word
-from interlock.git.protocol import Repository
+from interlock.git.protocol import Repository, Rewritten
 from interlock.model.task import Commit
 
 
 class _Looks(Protocol):
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]: ...
 
+    async def rewritten(self, gone: Collection[Commit]) -> Mapping[Commit, Rewritten]: ...
+
 
 async def lost_landings(repository: _Looks, state: State, branch: str) -> list[Fact]:
-    """Tasks that are done although their commit is not on the branch any more."""
+    """Tasks that are done although their commit is not on the branch any more.
+
+    After a rebase, the same commit is there under a new id: such a task stays done.
+    """
     landed = {
         name: task.commit for name, task in state.finished.items() if task.commit and task.branch == branch
     }
@@ -24,7 +29,15 @@ async def lost_landings(repository: _Looks, state: State, branch: str) -> list[F
         if (found := state.tasks[name].change.landed) and found.branch == branch:
             landed[name] = found.commit
     gone = await repository.missing(set(landed.values()))
-    return [LandingLost(name, commit) for name, commit in landed.items() if commit in gone]
+    rewritten = await repository.rewritten(gone)
+    facts = list[Fact]()
+    for name, commit in landed.items():
+        if now := rewritten.get(commit):
+            facts.append(LandingLost(name, commit, now=now.commit))
+            facts.append(LandingSeen(name, now.commit, now.parent, now.tree))
+        elif commit in gone:
+            facts.append(LandingLost(name, commit))
+    return facts
 
 
 async def found_landings(repository: Repository, state: State) -> list[Fact]:

@@ -60,6 +60,15 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A commit that a rebase made from another one: the same author, time and message under a new id."""
+
+    commit: Commit
+    tree: Tree
+    parent: Commit
+
+
+@dataclass(frozen=True, slots=True)
 class Divergence:
     """The branch and its upstream each have commits that the other has not."""
 
@@ -122,6 +131,10 @@ class Repository(Protocol):
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
         """Find those of these commits that are not on the protected branch."""
+        ...
+
+    async def rewritten(self, gone: Collection[Commit]) -> Mapping[Commit, Rewritten]:
+        """Find on the branch what a rebase made of these commits, which are not on it any more."""
         ...
 
     async def landings(self) -> Mapping[str, Tip]:

@@ -13,9 +13,10 @@ from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import Git, Output
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
+from interlock.git.ignored import LANDED
 from interlock.git.lineage import read_lineage
 from interlock.git.place import Place, loose_ref, ref_word
-from interlock.git.protocol import DIFF_BYTES, Divergence
+from interlock.git.protocol import DIFF_BYTES, Divergence, Rewritten
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -121,6 +122,9 @@ class GitRepository:
 
     async def missing(self, commits: Collection[Commit]) -> frozenset[Commit]:
         return await missing(self.place, self.place.branch, commits)
+
+    async def rewritten(self, gone: Collection[Commit]) -> Mapping[Commit, Rewritten]:
+        return await rewritten(self.place, self.place.branch, gone)
 
     async def landings(self) -> Mapping[str, Tip]:
         found = await landings(self.place)
@@ -244,6 +248,42 @@ async def missing(place: Place, branch: str, commits: Collection[Commit]) -> fro
     feed = "".join(f"{word}\n" for word in (*there, f"^refs/heads/{branch}")).encode()
     said = await place.git.run("rev-list", "--stdin", feed=feed)
     return frozenset(names).difference(there) | frozenset(names).intersection(said.line.split())
+
+
+_SIGNS = "--format=%H %T %P%x00%an%x00%at%x00%B"
+"""A commit and its parents, and what a rebase leaves as it was: author, time and message."""
+
+
+async def rewritten(place: Place, branch: str, gone: Collection[Commit]) -> dict[Commit, Rewritten]:
+    """Find on the branch the one commit that has the author, time and message of each of these.
+
+    Only a commit that names a task is looked at, and none that was already there before the rebase.
+    """
+    known = await place.git.names(*gone) if gone else []
+    before = [commit for commit in known if commit]
+    if not before:
+        return {}
+    old = await _signs(place, ["--no-walk"], before)
+    new = await _signs(
+        place, [f"--grep={LANDED}"], [f"refs/heads/{branch}", *(f"^{each}" for each in before)]
+    )
+    pairs = ((one[0], new.get(sign, [])) for sign, one in old.items() if len(one) == 1)
+    return {was.commit: found[0] for was, found in pairs if len(found) == 1}
+
+
+async def _signs(
+    place: Place, words: Sequence[str], revisions: Sequence[str]
+) -> dict[bytes, list[Rewritten]]:
+    """List commits by what a rebase leaves as it was."""
+    feed = "".join(f"{revision}\n" for revision in revisions).encode()
+    said = await place.git.run("log", "-z", _SIGNS, *words, "--stdin", feed=feed)
+    found: dict[bytes, list[Rewritten]] = {}
+    fields = said.out.split(b"\0")
+    for at in range(0, len(fields) - 3, 4):
+        commit, tree, *parents = fields[at].decode().split()
+        each = Rewritten(Commit(commit), Tree(tree), Commit(parents[0] if parents else ""))
+        found.setdefault(b"\0".join(fields[at + 1 : at + 4]).rstrip(), []).append(each)
+    return found
 
 
 # Reads what `git merge-tree -z --name-only` says, and shows an agent where it clashed.

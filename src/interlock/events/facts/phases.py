@@ -147,6 +147,8 @@ class LandingLost(Fact):
 
     task: TaskId
     commit: Commit = Commit("")
+    now: Commit = Commit("")
+    """The id that a rebase gave it; a `LandingSeen` of that one follows."""
 
 
 @dataclass(frozen=True, slots=True)

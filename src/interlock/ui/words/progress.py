@@ -33,9 +33,13 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.LandingLost: lambda fact: (
-        "red",
-        f"{fact.task}: commit {fact.commit[:12]} is no longer on main. Next: interlock retry "
-        f"{fact.task} to do it again, or interlock cancel {fact.task} to accept that",
+        ("", "")
+        if fact.now
+        else (
+            "red",
+            f"{fact.task}: commit {fact.commit[:12]} is no longer on main. Next: interlock retry "
+            f"{fact.task} to do it again, or interlock cancel {fact.task} to accept that",
+        )
     ),
     f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
