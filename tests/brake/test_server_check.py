@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +31,12 @@ def test_a_refused_connection_is_told_also_of_a_name_with_several_addresses(host
 def test_a_name_that_cannot_be_looked_up_tells_nothing() -> None:
     with pytest.raises(TimeoutError):
         asyncio.run(problem_of("http://no-such-host.invalid:80/v1"))
+
+
+def test_a_run_without_a_server_of_its_own_does_not_wait_for_the_web_client_to_load() -> None:
+    look = (
+        "import asyncio, sys; from interlock.proxy.brake.server_check import ServerCheck; "
+        "asyncio.run(ServerCheck(None, {}).check({})); print('aiohttp' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

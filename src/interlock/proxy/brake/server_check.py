@@ -32,6 +32,8 @@ class ServerCheck:
     async def check(self, servers: Mapping[str, str]) -> None:
         """Try all of these at once: provider and address. A server that is down is closed for a while; one
         that was is open again."""
+        if not servers:
+            return
         from interlock.proxy.exchange import outer_proxy  # noqa: PLC0415 - aiohttp is slow to import
 
         self._servers = {name: url for name, url in servers.items() if not outer_proxy(url, self._environ)}

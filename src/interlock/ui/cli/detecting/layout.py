@@ -22,6 +22,7 @@ class Layout:
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self.root = root
         self.environ = environ
+        self._tables: dict[str, Table] = {}
 
     def has(self, *names: str) -> bool:
         return any((self.root / name).exists() for name in names)
@@ -39,7 +40,10 @@ class Layout:
         return _parsed(json.loads, self.text(name))
 
     def yaml(self, name: str) -> Table:
-        return _parsed(yaml.safe_load, self.text(name))
+        """Read it once: several rules ask about the same workflow, and PyYAML is slow."""
+        if name not in self._tables:
+            self._tables[name] = _parsed(yaml.safe_load, self.text(name))
+        return self._tables[name]
 
     def is_on_path(self, program: str) -> bool:
         return shutil.which(program, path=self.environ.get("PATH")) is not None
