@@ -22,6 +22,8 @@ from typing import TypeAlias
 INTERLOCK = (sys.executable, "-m", "interlock")
 IS_COLD = bool(os.environ.pop("INTERLOCK_COLD_TESTS", "")) or not hasattr(os, "pidfd_open")
 GIVE_UP_SECONDS = 120
+ENVIRONMENT = dict(os.environ)
+"""Of the server, which outlives the test that starts it: what that test sets must not be found there."""
 
 
 class Warm:
@@ -136,6 +138,7 @@ def _server() -> socket.socket:
         server = subprocess.Popen(
             [sys.executable, "-m", "tests.warm_server", str(theirs.fileno())],
             cwd=Path(__file__).parent.parent,
+            env=ENVIRONMENT,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

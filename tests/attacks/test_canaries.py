@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -84,7 +84,7 @@ def places(machine: Host) -> Iterator[tuple[str, bytes]]:
     for path in machine.repository.rglob("*"):
         if path.is_file() and ".git" not in path.relative_to(machine.repository).parts[:1]:
             yield str(path), path.read_bytes()
-    with sqlite3.connect(machine.repository / ".git/interlock" / "log.db") as log:
+    with closing(sqlite3.connect(machine.repository / ".git/interlock" / "log.db")) as log:
         yield "the log", "\n".join(log.iterdump()).encode()
     yield (
         "history",
