@@ -1,4 +1,4 @@
-"""A thousand hostile sessions for every adapter: recorded lines with values that no program means."""
+"""Hostile sessions for every adapter: recorded lines with values that no program means."""
 
 import json
 import random
@@ -13,10 +13,12 @@ from interlock.model.process import Ended, Exit
 from interlock.model.task import TaskId
 from interlock.run.session import SessionRecord
 from tests.adapters.test_contract import RECORDINGS, context
+from tests.tiers import EXAMPLES
 
-pytestmark = [pytest.mark.contract, pytest.mark.slow]
+pytestmark = [pytest.mark.contract, pytest.mark.property, pytest.mark.slow]
 
-SESSIONS = 1_000
+SESSIONS = 8 * EXAMPLES
+"""Of each adapter: 200 by day, 8,000 at night."""
 HOSTILE: tuple[object, ...] = (
     *(-1, -5_000, 0, 2**63, 10**30, 1e308, -1e308, float("nan"), float("inf"), True, None, "", "7", [], {}),
     *(

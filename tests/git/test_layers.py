@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,25 @@ from tests.git.world import World, git, make_world, run, write
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
+@cache
+def local_processes() -> LocalProcesses:
+    return LocalProcesses()
+
+
+@cache
+def why_no_overlays(folder: Path) -> str:
+    """Try them once for all tests: that takes longer than most of these agents."""
+    return local_processes().why_no_overlays(folder)
+
+
 class Layered:
     """One repository whose workspaces are layers."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.processes = LocalProcesses()
-        self.workspaces = GitWorkspaces(
-            world.place, why_copies=lambda: self.processes.why_no_overlays(world.place.state)
-        )
+        self.processes = local_processes()
+        shared = world.root.parents[1]  # the folder of all tests, on the same disk
+        self.workspaces = GitWorkspaces(world.place, why_copies=lambda: why_no_overlays(shared))
         if self.workspaces.why_copies:
             pytest.skip(f"no overlays here: {self.workspaces.why_copies}")
 

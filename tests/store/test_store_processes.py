@@ -93,7 +93,7 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged_and_leaves_nothing_
     disk_log: Log,
 ) -> None:
     acknowledged = 0
-    for number in range(6):
+    for number in range(0, 6, 2):
         with contender("write", disk_log, f"w{number}") as process:
             begin(process)
             assert process.stdout is not None
