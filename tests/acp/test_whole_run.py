@@ -51,6 +51,7 @@ def test_a_person_allows_what_the_agent_asks_and_the_work_lands(scratch: Scratch
     ]
 
 
+@pytest.mark.thorough
 def test_what_a_person_denies_fails_the_task_with_that_reason(scratch: Scratch) -> None:
     run = scratch.start("run")
     asked(scratch, run)

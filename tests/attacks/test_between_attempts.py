@@ -11,6 +11,7 @@ import pytest
 
 from tests.attacks.places import IPC, identities
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_thorough
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
@@ -28,7 +29,7 @@ tasks:
 """
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+@pytest.fixture(params=rest_thorough(["bubblewrap", "landlock"], always=["bubblewrap"]))
 def scratch(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Scratch]:

@@ -96,10 +96,12 @@ def test_its_own_count_and_that_of_the_proxy_are_the_same(desk: Desk, model: Run
     ("scenario", "error"),
     [
         ("f401", ErrorClass.AUTH),
-        ("f429", ErrorClass.RATE_LIMIT),
-        ("hangmid", ErrorClass.NETWORK),
         *(
-            pytest.param(*cell, marks=pytest.mark.night)  # by day of the agent alone, in test_builtin_agent
+            pytest.param(*cell, marks=pytest.mark.thorough)  # of the agent alone always: test_builtin_agent
+            for cell in (("f429", ErrorClass.RATE_LIMIT), ("hangmid", ErrorClass.NETWORK))
+        ),
+        *(
+            pytest.param(*cell, marks=pytest.mark.night)
             for cell in (
                 ("f500", ErrorClass.OVERLOADED),
                 ("drop", ErrorClass.NETWORK),

@@ -1,7 +1,8 @@
 """kill -9 of the real process before and after each step: the next start ends in the same state (W5, D4, R5).
 
 Real git, real agents, a real database; 21 boundaries, before and after, on both stores. The usual run of the
-tests takes one boundary of each hand on one side on SQLite, and one on Postgres; the night takes all.
+tests takes the agent and the landing on SQLite and a claim on Postgres, `make test-all` one boundary of each
+hand, and the night all.
 """
 
 import asyncio
@@ -74,6 +75,8 @@ BY_DAY = (
     "store.release:5",
 )
 """Of each hand the one with the most to lose; all others only at night."""
+ALWAYS = ("executor.carry_out:1", "repository.land:1")
+"""Of these, where the work of an agent and a landing could be lost; the others are thorough."""
 ON_POSTGRES = ("store.claim:4",)
 """Where a database of its own makes a difference; all others only at night."""
 
@@ -82,7 +85,8 @@ def kills() -> Iterator[ParameterSet]:
     for number, boundary in enumerate(BOUNDARIES):
         for place, side in enumerate(("before", "after")):
             is_usual = boundary in BY_DAY and (number % 2 == place or boundary == "repository.land:1")
-            yield pytest.param("sqlite", boundary, side, marks=() if is_usual else pytest.mark.night)
+            tier = () if boundary in ALWAYS else pytest.mark.thorough
+            yield pytest.param("sqlite", boundary, side, marks=tier if is_usual else pytest.mark.night)
             night = () if is_usual and boundary in ON_POSTGRES else (pytest.mark.night,)
             yield pytest.param("postgres", boundary, side, marks=(pytest.mark.postgres, *night))
 

@@ -147,12 +147,19 @@ def _rounds() -> Iterator[tuple[str, str, int]]:
         yield layout, "postgres" if number % 3 == 2 else "sqlite", MOST_IN_ONE
 
 
+def _marks(layout: str, store: str) -> list[pytest.MarkDecorator]:
+    """Leave what changes the least to `make test-all`: another checkout, another store."""
+    is_usual = layout != "elsewhere" and store == "sqlite"
+    thorough = [] if is_usual or KILLS else [pytest.mark.thorough]
+    return thorough + ([pytest.mark.postgres] if store == "postgres" else [])
+
+
 @pytest.mark.crash
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "store", "kills", "seed"),
     [
-        pytest.param(*chosen, SEED + number, marks=[pytest.mark.postgres] * (chosen[1] == "postgres"))
+        pytest.param(*chosen, SEED + number, marks=_marks(*chosen[:2]))
         for number, chosen in enumerate(_rounds())
     ],
 )

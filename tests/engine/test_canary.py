@@ -37,6 +37,7 @@ def test_the_first_run_says_that_the_checks_noticed_and_the_second_asks_no_more(
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
     scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify=VERIFY)
     said = scratch.interlock("run")
+    assert_no_trace(scratch)
     assert "canary: broke shapes.area on purpose; `python3 -m unittest -q` failed as it should, in " in said
     assert scratch.states() == {"a": "done", "b": "done"}
     (tried,) = scratch.facts("CanaryTried")
@@ -123,6 +124,7 @@ def test_a_test_program_that_an_agent_has_landed_is_not_what_is_broken(scratch: 
     assert (found["spoil"]["grade"], found["spoil"]["gap"]) == ("observed", "canary-not-noticed")
 
 
+@pytest.mark.thorough
 def test_a_module_that_landed_with_another_check_script_is_not_what_is_broken(scratch: Scratch) -> None:
     test = "import shapes\nassert shapes.area(2) == 4\n"
     scratch.write(shapes__py=SHAPES, test_shapes__py=test, ci__sh="python3 test_shapes.py\n")
@@ -138,10 +140,8 @@ def test_a_module_that_landed_with_another_check_script_is_not_what_is_broken(sc
     assert (spoiled["evidence"]["grade"], spoiled["evidence"]["gap"]) == ("observed", "canary-not-noticed")
 
 
-def test_a_canary_is_in_no_ref_and_no_working_tree(scratch: Scratch) -> None:
-    scratch.write(shapes__py=SHAPES, test_shapes__py=TEST)
-    scratch.graph("  a: {goal: a}\n", verify=VERIFY)
-    scratch.interlock("run")
+def assert_no_trace(scratch: Scratch) -> None:
+    """The broken code is in no ref and no working tree."""
     assert scratch.git("log", "--all", "-S", "interlock canary", "--format=%H") == ""
     assert scratch.git("status", "--porcelain") == ""
     assert "canary" not in (scratch.root / "shapes.py").read_text()
@@ -283,6 +283,7 @@ def test_a_build_that_fails_does_not_show_that_the_code_is_tested(
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+@pytest.mark.thorough
 def test_a_check_in_c_must_run_the_code_and_not_only_compile_it(scratch: Scratch) -> None:
     scratch.write(
         area__c="int area(int side)\n{\n    return side * side;\n}\n",

@@ -66,6 +66,7 @@ def test_an_unknown_kind_of_work_starts_with_one_agent_and_opens_as_it_lands(scr
     assert view["categories"][0]["limit"]["why"].keys() > {"code", "text"}
 
 
+@pytest.mark.thorough
 def test_a_number_that_a_person_gives_is_theirs_and_without_one_history_decides(scratch: Scratch) -> None:
     pages(scratch, *"abcd")
     scratch.interlock("run")

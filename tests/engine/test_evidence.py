@@ -117,6 +117,7 @@ REMOVALS = {
 }
 
 
+@pytest.mark.thorough
 def test_a_change_that_removes_tests_which_no_report_counts_is_not_verified(scratch: Scratch) -> None:
     """A plain shell script prints nothing that could be counted: the files of the tests are compared."""
     (scratch.root / "tests").mkdir()

@@ -141,6 +141,7 @@ def test_a_stamp_does_not_hide_that_the_change_removes_a_file(scratch: Scratch) 
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.thorough
 def test_a_product_does_not_hide_that_a_link_leads_elsewhere(scratch: Scratch) -> None:
     """What the link leads to is older than the product, and no file was written."""
     scratch.write(
@@ -162,6 +163,7 @@ def test_a_product_does_not_hide_that_a_link_leads_elsewhere(scratch: Scratch) -
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.thorough
 def test_what_the_person_built_before_she_took_an_edit_back_is_built_again(scratch: Scratch) -> None:
     """In her own shell the file is newer than the product. The tree that an earlier run made is older."""
     scratch.write(

@@ -48,6 +48,7 @@ def test_the_second_run_expects_what_the_first_took_and_starts_the_longer_work_f
     assert started.index("slow-4") < started.index("another")
 
 
+@pytest.mark.thorough
 def test_a_written_estimate_stands_and_without_one_such_work_takes_what_it_took(
     scratch: Scratch, gate: Path
 ) -> None:

@@ -40,6 +40,7 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
 @pytest.mark.parametrize(
     "size", [32 << 20, pytest.param(10**9, marks=pytest.mark.night)], ids=["32 MB", "1 GB"]
 )
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_what_an_agent_prints(scratch: Scratch, size: int) -> None:
     gate, asked = scratch.gates / "gate", scratch.gates / "asked"
     os.mkfifo(gate)

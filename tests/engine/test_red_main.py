@@ -131,6 +131,7 @@ def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
     assert "test_known.py::test_0" in failed["fact"]["feedback"]
 
 
+@pytest.mark.thorough
 def test_a_moved_test_file_is_no_removal_and_exchanged_tests_verify_nothing(red: Scratch) -> None:
     red.write(test_known__py="def test_k(): pass\n")
     red.graph("  t: {goal: t}\n", "mv test_shapes.py test_forms.py; touch done", verify=TAP)

@@ -63,6 +63,7 @@ def red(scratch: Scratch) -> Scratch:
     return scratch
 
 
+@pytest.mark.thorough
 def test_a_red_main_is_judged_by_the_files_that_the_check_wrote(red: Scratch) -> None:
     red.graph(
         "  good: {goal: g, agent: good}\n  bad: {goal: b, agent: shell, retries: 0, needs: [good]}\n",

@@ -86,7 +86,10 @@ def test_what_is_pushed_during_a_run_is_merged_during_it(scratch: Scratch, gate:
 
 @pytest.mark.parametrize(
     ("theirs", "why"),
-    [({"a__txt": "theirs\n"}, "conflict in a.txt"), ({"bad__txt": "1\n"}, "`test ! -e bad.txt` fails")],
+    [
+        ({"a__txt": "theirs\n"}, "conflict in a.txt"),
+        pytest.param({"bad__txt": "1\n"}, "`test ! -e bad.txt` fails", marks=pytest.mark.thorough),
+    ],
 )
 def test_an_upstream_that_does_not_fit_is_said_and_the_run_goes_on(
     scratch: Scratch, theirs: dict[str, str], why: str

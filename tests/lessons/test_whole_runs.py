@@ -83,6 +83,7 @@ def test_a_lesson_that_helps_stays_and_one_that_misleads_is_retired_by_its_figur
     assert set(scratch.states().values()) == {"done"}
 
 
+@pytest.mark.thorough
 def test_whoever_wants_no_lessons_has_none(family: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a setting, or by a template without a place for them; the log does not say that they were given."""
     monkeypatch.setenv("INTERLOCK_LESSONS_HELD_OUT_PERCENT", "100")

@@ -122,7 +122,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(params=rest_thorough(BROKEN, always=["no bubblewrap", "AppArmor"]))
+@pytest.fixture(params=rest_thorough(BROKEN, always=["AppArmor"]))
 def broken(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Machine, tuple[str, ...]]:
     furnished(tmp_path, "bubblewrap")  # otherwise nothing here would be broken by us
     make, words = BROKEN[request.param]
@@ -143,6 +143,7 @@ def test_no_agent_starts_and_the_message_names_the_fix(
     assert not (scratch.root / ".git/interlock" / "workspaces").exists()
 
 
+@pytest.mark.thorough
 def test_a_program_is_told_the_code_of_the_error(scratch: Scratch, tmp_path: Path) -> None:
     furnished(tmp_path, "bubblewrap")
     said = json.loads(under_apparmor(tmp_path).interlock(scratch.root, "run", "--json").stdout)
@@ -153,7 +154,7 @@ def test_a_program_is_told_the_code_of_the_error(scratch: Scratch, tmp_path: Pat
     "kind",
     [
         "no bubblewrap",
-        "AppArmor",
+        pytest.param("AppArmor", marks=pytest.mark.thorough),
         *(
             pytest.param(kind, marks=pytest.mark.night)  # the same reasons, which `run` shows by day
             for kind in BROKEN

@@ -7,6 +7,7 @@ import pytest
 
 from tests.sim.bugs import BUGS, Bug
 from tests.sim.world import Outcome, run_seed
+from tests.tiers import rest_thorough
 
 pytestmark = [
     pytest.mark.sim,
@@ -47,6 +48,9 @@ CAUGHT = {
 A change of the engine changes what happens with each seed. The figures at the end of a run name the new ones.
 """
 
+USUAL = [bug for bug in BUGS if bug.name != "a lost landing is implemented again"]
+"""That one is noticed only when a project has come to no rest for hours: ten seconds of processor time."""
+
 
 def first_caught(bug: Bug) -> Outcome | None:
     likely = dict.fromkeys((CAUGHT.get(bug.name, 2), 2, *CAUGHT.values(), *range(MOST_SEEDS)))
@@ -55,7 +59,7 @@ def first_caught(bug: Bug) -> Outcome | None:
         return next((outcome for outcome in outcomes if outcome.violations), None)
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
+@pytest.mark.parametrize("bug", rest_thorough(BUGS, always=USUAL), ids=lambda bug: bug.name.replace(" ", "-"))
 def test_a_planted_bug_is_caught(bug: Bug, record_property: Callable[[str, object], None]) -> None:
     caught = first_caught(bug)
     assert caught is not None, f"{MOST_SEEDS} seeds do not notice: {bug.name}"

@@ -25,7 +25,7 @@ pytestmark = [
 
 SEEDS = int(os.environ.get("INTERLOCK_SIM_SEEDS", "100"))
 ONE = os.environ.get("INTERLOCK_SIM_SEED")
-CHUNK = 50
+CHUNK = 25
 LAST_LINES = 60
 REGRESSIONS = Path(__file__).with_name("regression_seeds.txt")
 

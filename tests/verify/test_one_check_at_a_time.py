@@ -243,6 +243,7 @@ def test_what_a_dead_controller_left_running_ends_before_the_folder_is_used(benc
 
 
 @pytest.mark.crash
+@pytest.mark.thorough
 def test_a_check_whose_controller_is_stopped_ends_with_its_lease(bench: Bench) -> None:
     with bench.old_controller(LITTER, lease_seconds=6.0) as old:
         wait_until(bench.litters())
@@ -276,6 +277,7 @@ def test_a_lease_that_is_renewed_goes_on_also_for_a_check_that_waits(bench: Benc
     assert asyncio.run(story()) == [True] * 4
 
 
+@pytest.mark.thorough
 def test_a_running_check_outlives_its_first_lease_when_that_is_renewed(bench: Bench) -> None:
     async def story() -> list[bool]:
         now = asyncio.get_running_loop().time()
