@@ -126,9 +126,10 @@ def _tell_detected(detected: Detected, tried: set[str]) -> None:
         )
     if not detected.checks:
         note("no test command found: set `verify` in it, or changes land without a check")
+    more = ": another works; add it to `verify` if changes must pass it" if tried else ""
     for found in detected.checks[:MOST_CHECKS]:
         if found.command not in tried:
-            note(f"found, but not tried: `{found.command}` ({found.source})")
+            note(f"found, but not tried: `{found.command}` ({found.source}){more}")
     for found in detected.unchecked:
         note(f"CI also runs `{found.command}` ({found.source}): add it to `verify` if changes must pass it")
     if detected.setup:
