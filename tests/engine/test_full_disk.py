@@ -72,3 +72,21 @@ def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratc
     assert [task["attempts"] for task in scratch.status()["tasks"]] == [1, 1], "no agent worked twice"
     assert scratch.facts("PhaseFailed", "PhaseLost", "TaskFailed") == []
     scratch.interlock("events", "--verify")
+
+
+def test_an_agent_that_fails_on_a_full_disk_uses_up_no_retry(scratch: Scratch) -> None:
+    """The task failed for good, and stayed failed after the space was back."""
+    gate, ballast = scratch.gates / "gate", scratch.root / ".git/interlock" / "ballast"
+    agent = AGENT.format(gate=gate) + 'echo more > "more-$INTERLOCK_TASK_ID.txt" || exit 2\n'
+    scratch.graph("  a: {goal: x, retries: 0}\n", agent, verify="'true'")
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.wait_for_output("a", "written")
+    fill(ballast)
+    gate.touch()
+    run.wait_for_line("No space left on device")
+    ballast.unlink()
+    assert run.wait() == 0, run.output
+    assert "a: implement postponed: the disk is full, so this does not count" in run.output
+    assert scratch.git("show", "main:more-a.txt") == "more"
+    assert scratch.facts("PhaseFailed", "TaskFailed") == []

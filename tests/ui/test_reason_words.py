@@ -164,6 +164,10 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.WROTE_NOTHING, seconds=60.0), "stopped: it wrote nothing for 60 s"),
     (of(Why.TOO_MUCH_OUTPUT, bytes=2097152), "stopped: it wrote more than 2 MiB of output"),
     (of(Why.MEMORY_LIMIT), "killed: it took more memory than memory_limit_bytes allows"),
+    (
+        of(Why.DISK_FULL, cause=said("the agent exited 2")),
+        "the disk is full, so this does not count: the agent exited 2; free some disk space",
+    ),
     (of(Why.DISK_LIMIT), "stopped: it has more on the disk than disk_limit_bytes allows"),
     (of(Why.LEASE_ENDED), "stopped: its lease was not renewed in time"),
     (

@@ -100,6 +100,7 @@ class Why(StrEnum):
     TOO_MUCH_OUTPUT = "too-much-output"
     MEMORY_LIMIT = "memory-limit"
     DISK_LIMIT = "disk-limit"
+    DISK_FULL = "disk-full"
     LEASE_ENDED = "lease-ended"
     MODEL_SILENT = "model-silent"
     NO_CHANGE = "no-change"

@@ -28,7 +28,7 @@ from interlock.run.homes import Homes
 from interlock.run.launch_context import PID_FILE
 from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
-from interlock.run.outcome import kept, not_run, noted, say, with_work
+from interlock.run.outcome import kept, not_run, noted, outside_if_disk_full, say, with_work
 from interlock.run.session_driver import SessionDriver
 from interlock.train import retry
 from interlock.train.sessions import afresh
@@ -101,6 +101,7 @@ class LocalExecutor:
             if again := afresh(order, report.error, has_begun=self._talks[order.key].has_begun):
                 self._options.tell(f"{order.task}: cannot resume its session; starting a new one")
                 report = await self._work(again, workspace, news)
+            report = outside_if_disk_full(report, workspace.home)
             await news.exited()
             report = await self._bring_home(report, workspace)
         except (UserError, OSError) as problem:

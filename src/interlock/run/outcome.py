@@ -2,10 +2,13 @@
 
 1. A limit of ours that ended the agent comes first, then its own word, then the model's trouble as the proxy
    saw it: that explains a failure, and contradicts a success.
-2. Where the program and the proxy count differently, the proxy is believed: it saw the wire.
+2. A program that fails on a full disk is not to blame.
+3. Where the program and the proxy count differently, the proxy is believed: it saw the wire.
 """
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 from interlock.agents.adapter import SessionVerdict
 from interlock.git.protocol import Collected
@@ -31,6 +34,9 @@ UNEXPLAINED = (ErrorClass.TIMEOUT, ErrorClass.IDLE)
 """Limits that a model without answers runs a program into."""
 OUR_LIMITS = frozenset({ErrorClass.OUTPUT, ErrorClass.OUTSIDE, ErrorClass.LIMIT})
 """Limits that no model runs a program into."""
+
+FULL_BYTES = 1 << 20
+"""A disk with less free space than this is full."""
 
 OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT})
 """Errors that the program knows better than the proxy, whatever its last call came to."""
@@ -112,6 +118,14 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
             fields = {"agent": agent.name, "relative": agent.run[0].startswith(".")}
         return noted(replace(report, error=ErrorClass.MISSING), Reason(Why.CHECK_PROGRAM, fields))
     return report
+
+
+def outside_if_disk_full(report: Report, home: Path) -> Report:
+    """Excuse a program that failed while the disk of its workspace is full: any program would have."""
+    if report.error is not ErrorClass.EXIT or shutil.disk_usage(home).free >= FULL_BYTES:
+        return report
+    why = Reason(Why.DISK_FULL, {"cause": report.reason})
+    return replace(report, error=ErrorClass.OUTSIDE, why=why)
 
 
 def with_work(report: Report, collected: Collected) -> Report:

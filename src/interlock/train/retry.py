@@ -10,8 +10,8 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 4. A controller that dies is not the fault of its tasks, so a lost phase fails none. But a task may be what
    ends the controller: from the fifth loss in a row without any result it waits 5 s, up to 10 min, and others
    get on meanwhile. After the twentieth, some two hours later, it waits for a person.
-5. Trouble outside the task (a full disk, a locked repository) defers it for 2 s, up to 30 s. After twenty
-   deferrals in a row, some nine minutes, the trouble counts as a failure of the task.
+5. Trouble outside the task (a full disk, even if an agent failed on it; a locked repository) defers it for
+   2 s, up to 30 s. After twenty deferrals in a row, some nine minutes, it counts as a failure of the task.
 6. A landing that is held up looks again after 2 s (0.5 s if the repository is only busy), up to 5 min. After
    24 failed looks, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
 7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
