@@ -66,6 +66,25 @@ def test_run_says_it_and_a_main_that_is_brought_back_is_noticed_too(landed: Scra
     assert landed.states()["c"] == "done"
 
 
+def test_a_branch_that_is_renamed_in_a_run_is_told_with_the_command_that_restores_it(
+    scratch: Scratch,
+) -> None:
+    gate = scratch.gates / "gate"
+    agent = f'echo a > a.txt; while ! test -e "{gate}"; do sleep 0.05; done'
+    scratch.graph("  a: {goal: x}\n", agent, verify="'true'")
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.git("branch", "-m", "main", "trunk")
+    restore = f"git branch -- main {scratch.git('rev-parse', '--short=12', 'trunk')}"
+    gate.touch()
+    run.wait_for_line(f"postponed: the branch 'main' is gone; restore it with `{restore}`")
+    assert "main is gone" in scratch.interlock("status")
+    assert scratch.status()["main"]["commit"] is None
+    scratch.git(*restore.split()[1:])
+    assert run.wait() == 0, run.output
+    assert scratch.git("show", "main:a.txt") == "a"
+
+
 def test_a_log_that_lost_its_end_lands_nothing_twice(scratch: Scratch) -> None:
     """R6: half of the write-ahead log was lost, and main still had the commit."""
     scratch.graph("  a: {goal: x}\n")

@@ -2,6 +2,7 @@
 
 EnvironmentProblem
   GitFailed          a git command failed; carries its error text
+  BranchGone         the protected branch was deleted or renamed
 InterlockError
   UnsafeLanding      a landing would do what no landing may; nothing was moved, and it must not be retried
 """
@@ -29,6 +30,19 @@ class GitFailed(EnvironmentProblem):
         self.said = said.strip()
         hint = next((hint for sign, hint in _HINTS.items() if sign in said), "")
         super().__init__(f"git {command} failed: {self.said or 'it printed no error'}", hint)
+
+
+class BranchGone(EnvironmentProblem):
+    """The protected branch does not exist any more."""
+
+    code = "branch-gone"
+
+    def __init__(self, branch: str, last: str = "") -> None:
+        command = f"git branch -- {branch} {last or '<commit>'}"
+        super().__init__(
+            f"the branch {branch!r} is gone; restore it with `{command}`",
+            f"if it was renamed: git branch -m NEW-NAME {branch}",
+        )
 
 
 _OUTSIDE = (

@@ -11,7 +11,7 @@ from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import Git, Output
-from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.errors import BranchGone, GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.ignored import LANDED
 from interlock.git.lineage import read_lineage
@@ -50,9 +50,7 @@ class GitRepository:
     async def _ask_tip(self) -> Tip:
         commit, tree = await self._git.names(self.place.ref, f"{self.place.ref}^{{tree}}")
         if commit is None or tree is None:
-            raise EnvironmentProblem(
-                f"the branch {self.place.branch!r} is gone", f"git branch -- {self.place.branch} <commit>"
-            )
+            raise BranchGone(self.place.branch, self._tip.commit[:12] if self._tip else "")
         return Tip(self.place.branch, Commit(commit), Tree(tree))
 
     async def fetch(self) -> str:

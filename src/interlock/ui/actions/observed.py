@@ -7,6 +7,7 @@ from pathlib import Path
 from interlock.engine.loading import catch_up
 from interlock.events.facts import CanaryTried
 from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.task import Commit
 from interlock.store.protocol import Store
 from interlock.ui.reading import Reading
 
@@ -23,9 +24,10 @@ async def record_lost_landings(store: Store, reading: Reading, common_dir: Path,
     """
     state = reading.state
     # A branch with a NUL in its name is none: the log of another program, or a damaged one, may hold that.
-    if reading.is_live or not state.branch or "\0" in state.branch:
+    if not state.branch or "\0" in state.branch:
         return
     from interlock.engine.landings import lost_landings
+    from interlock.git.errors import BranchGone
     from interlock.git.place import Place, loose_ref
     from interlock.git.repository import GitRepository
 
@@ -34,7 +36,13 @@ async def record_lost_landings(store: Store, reading: Reading, common_dir: Path,
         return
     with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
         repository = GitRepository(place)
-        tip = await repository.tip()
+        try:
+            tip = await repository.tip()
+        except BranchGone:
+            state.main = Commit("")
+            return
+        if reading.is_live:
+            return
         if lost := await lost_landings(repository, state, state.branch):
             await store.append(lost, actor)
             await catch_up(store, state)

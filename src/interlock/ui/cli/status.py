@@ -137,7 +137,7 @@ def headline(reading: Reading) -> str:
     if state.paused:  # early in the line: a narrow terminal cuts its end
         parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
     if state.branch:
-        parts.append(f"{state.branch} at {state.main[:12]}")
+        parts.append(f"{state.branch} at {state.main[:12]}" if state.main else f"{state.branch} is gone")
     if red := red_main_text(state):
         parts.append(paint(red, "yellow"))
     if run and reading.is_live:
