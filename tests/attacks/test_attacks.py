@@ -8,6 +8,7 @@ import pytest
 
 from tests.agents.model_server import running_model
 from tests.attacks.host import NOBODY, OUTSIDE_TMP, Host, Outcome, can_be, host
+from tests.tiers import rest_thorough
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
@@ -52,6 +53,12 @@ tasks:
 """
 
 Record = Callable[[str, object], None]
+
+
+root_always = pytest.mark.parametrize(
+    "machine", rest_thorough(["0", NOBODY], always=["0"]), ids=["root", "not-root"], indirect=True
+)
+"""For what shows that the attacks are real, and how far the lesser sandbox goes."""
 
 
 @pytest.fixture(params=["0", NOBODY], ids=["root", "not-root"])
@@ -107,6 +114,7 @@ def test_what_an_agent_leaves_at_the_paths_of_the_checkout_is_not_there_outside(
     assert not (common / "hooks" / "post-commit").exists()
 
 
+@root_always
 def test_the_reduced_sandbox_leaves_an_agent_its_own_git_dir_and_no_more(
     machine: Host, record_property: Record
 ) -> None:
@@ -117,6 +125,7 @@ def test_the_reduced_sandbox_leaves_an_agent_its_own_git_dir_and_no_more(
     assert outcome.harm == ()
 
 
+@root_always
 def test_without_a_sandbox_most_attacks_succeed(machine: Host, record_property: Record) -> None:
     outcome = machine.attacked("--unsafe-no-sandbox", MODEL_KEY=machine.secret)
     told(record_property, "no sandbox", machine, outcome)

@@ -116,6 +116,7 @@ EXPECTED = {
 
 @pytest.mark.crash
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_run_without_a_kill_ends_in_the_same_state(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "repository", "")
     done = drive(root)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.scratch import WAIT, Scratch
+from tests.tiers import rest_thorough
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def test_a_critic_that_changes_nothing_is_done_and_that_is_only_claimed(scratch:
     assert "nothing to change" in scratch.interlock("status")
 
 
-@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("depth", rest_thorough([1, 2], always=[2]))
 def test_an_edit_that_another_task_has_landed_is_done_without_an_empty_commit(
     scratch: Scratch, gate: Path, depth: int
 ) -> None:

@@ -100,20 +100,18 @@ def test_a_command_that_fails_hangs_or_chatters_stops_nothing(desk: Desk, comman
     assert [line["blocks"] for line in desk.log()] == [False]
 
 
-def test_what_a_command_leaves_running_ends_with_it(desk: Desk, tmp_path: Path) -> None:
-    hooks = desk.hooks({"SessionStart": f"sleep 600 & echo $! > '{tmp_path}/pid'; wait"}, seconds=3.0)
-    asyncio.run(hooks.begin("x", resumed=False))
-    with suppress(psutil.NoSuchProcess):
-        psutil.Process(int((tmp_path / "pid").read_text())).wait(60)
-
-
-def test_what_left_its_group_keeps_no_pipe_of_ours_open(desk: Desk, tmp_path: Path) -> None:
-    """It may write there as long as it likes. (An open pipe is a warning, and so an error.)"""
-    up = tmp_path / "up"
-    hooks = desk.hooks({"SessionStart": f"setsid sh -c 'echo $$ > {up}; exec sleep 600' & wait"}, seconds=3.0)
+def test_what_a_command_leaves_running_ends_with_it_or_keeps_no_pipe_of_ours_open(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """What left its group may write as long as it likes. (An open pipe is a warning, and so an error.)"""
+    left, up = tmp_path / "left", tmp_path / "up"
+    leaves = f"sleep 600 & echo $! > '{left}'; setsid sh -c 'echo $$ > {up}; exec sleep 600' & wait"
+    hooks = desk.hooks({"SessionStart": leaves}, seconds=3.0)
     try:
         asyncio.run(hooks.begin("x", resumed=False))
         gc.collect()
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(int(left.read_text())).wait(60)
     finally:
         psutil.Process(int(up.read_text())).kill()
 

@@ -29,7 +29,7 @@ ARGUMENTS = {
     "completion": ["show", "bash"],
     "config": ["show"],
 }
-BY_DAY = {"doctor", "gc", "init", "plan", "retry", "status"}
+BY_DAY = {"doctor", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""
 REFUSE = {"add", "init", "retry", "reset", "cancel", "answer", "say", "unpause"}
 """Commands that have nothing to do in a project whose only task has landed, and say so."""

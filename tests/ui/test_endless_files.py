@@ -40,10 +40,7 @@ def test_settings_of_tools_that_cannot_be_read_stop_no_command(scratch: Scratch,
         elif name != "pyproject.toml":  # settings of Interlock may be there, so that one is an error
             (scratch.root / name).symlink_to("/dev/zero")
     scratch.graph("  t: {goal: x}\n")
-    assert {argv: bounded(scratch, *argv.split())[0] for argv in ("doctor --no-checks", "plan")} == {
-        "doctor --no-checks": 0,
-        "plan": 0,
-    }
+    assert bounded(scratch, "doctor", "--no-checks")[0] == 0
     (scratch.root / "task-graph.yaml").unlink()
     assert bounded(scratch, "init")[0] == 0
 

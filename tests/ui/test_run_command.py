@@ -13,7 +13,7 @@ import pytest
 from interlock.ui.cli.exits import ExitCode
 from tests.engine.scratch import Background
 from tests.ui.conftest import git, interlock
-from tests.warm import INTERLOCK, pieces, start_on_terminal
+from tests.warm import INTERLOCK, pieces, start, start_on_terminal
 
 pytestmark = pytest.mark.slow
 
@@ -170,20 +170,15 @@ def test_a_reader_who_leaves_does_not_end_the_run(repository: Path) -> None:
     """`interlock run | head -1`"""
     root = project(repository, "one", "two one", "three two")
     for words in ([], ["--json"]):
-        process = subprocess.Popen(
-            [*INTERLOCK, "run", *words],
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout
-        assert process.stderr
-        assert process.stdout.readline()
-        process.stdout.close()
-        with process.stderr as complaints:
-            told = complaints.read().splitlines()
+        printed, out = os.pipe()
+        complaints, err = os.pipe()
+        process = start([*INTERLOCK, "run", *words], root, out=out, err=err)
+        os.close(out)
+        os.close(err)
+        with os.fdopen(printed) as reader:
+            assert reader.readline()
+        with os.fdopen(complaints) as reader:
+            told = reader.read().splitlines()
         assert all(line.startswith("trying ") for line in told), told
         assert process.wait() == 0
     states = {row["id"]: row["state"] for row in interlock("status", "--json", cwd=root).json["tasks"]}
