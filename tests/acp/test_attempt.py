@@ -3,17 +3,18 @@
 import asyncio
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
-from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
+from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
+from interlock.run.executor import NO_NEWS
 from interlock.sandbox.confinement import Unconfined
 from tests.acp.bench import FAKE
 
@@ -59,9 +60,8 @@ class Desk:
 
     async def _work(self, agent: Agent, prompt: str, person: Person) -> Report:
         order = Order(TASK, 1, 1, self.base, agent, prompt, "minted", 60.0, 30.0)
-        return await self.executor.carry_out(
-            order, AttemptCallbacks(person.opened, person.exited, person.hear)
-        )
+        listening = replace(NO_NEWS, opened=person.opened, exited=person.exited, asked=person.hear)
+        return await self.executor.carry_out(order, listening)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from interlock.events.fold import apply
 from interlock.events.record import Recorded, decode, encode
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
-from interlock.learn.drift import drifts
+from interlock.learn.drift import drift_of
 from interlock.learn.errors import Errors, alike
 from interlock.learn.estimate import Estimator, differs
 from interlock.learn.lessons import offer
@@ -56,7 +56,7 @@ def worked_out(state: State, rows: list[Recorded], now: float) -> None:
     list(category_views(state))
     remaining_seconds(state, now)
     foresee(planned(state, []), Terms(now, 2))
-    drifts(state.tasks.values())
+    list(map(drift_of, state.tasks.values()))
     alike(state)
     _looked_back(state, rows)
     assert unpack(pack(state), state.hash) == state

@@ -2,7 +2,7 @@
 
 from interlock.events.state import TaskState
 from interlock.events.task_parts import Work
-from interlock.learn.drift import Drift, drift_of, drifts
+from interlock.learn.drift import drift_of
 from interlock.model.forecast import Chance, Forecast
 from interlock.model.task import Agent, Commit, Task, TaskId
 
@@ -45,13 +45,3 @@ def test_without_a_forecast_what_is_declared_is_what_was_expected() -> None:
 def test_a_task_of_which_nothing_was_expected_cannot_drift() -> None:
     assert drift_of(task("a.py")) is None
     assert drift_of(task(forecast=FORECAST)) is None
-
-
-def test_a_run_adds_up_and_is_worth_a_word_only_when_much_was_unforeseen() -> None:
-    small = drift_of(task("src/a.py", "x.py", forecast=FORECAST)) or Drift()
-    large = drift_of(task("x.py", "y.py", "z.py", forecast=FORECAST)) or Drift()
-    assert not small.is_large
-    assert (small + large).is_large
-    assert (small + large).surprises == ("x.py", "y.py", "z.py")
-    assert (small + large).recall == 1 / 5
-    assert drifts([task("src/a.py", forecast=FORECAST), task("a.py")]).keys() == {"t"}

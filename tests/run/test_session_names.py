@@ -1,12 +1,13 @@
 """Facts about a session do not grow with what its program prints."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from interlock.model.outcome import AttemptCallbacks
 from interlock.model.task import Commit
 from interlock.run.conversation import NAMES_MOST
+from interlock.run.executor import NO_NEWS
 from tests.run.test_lent_accounts import Desk, desk
 from tests.run.tree import linux
 
@@ -22,9 +23,7 @@ def test_a_program_that_names_its_session_without_end_is_heard_a_few_times(desk:
     async def opened(session: str, _sandbox: str, _base: Commit) -> None:
         names.append(session)
 
-    async def exited() -> None:
-        """Nothing to do about it."""
-
-    report = asyncio.run(desk.executor.carry_out(desk.codex(PRINTS), AttemptCallbacks(opened, exited)))
+    listening = replace(NO_NEWS, opened=opened)
+    report = asyncio.run(desk.executor.carry_out(desk.codex(PRINTS), listening))
     assert names == ["s", *(f"n{number}" for number in range(1, NAMES_MOST + 1))]
     assert report.session == "n500"

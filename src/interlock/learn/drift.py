@@ -1,23 +1,18 @@
 """Compares the files that tasks edited with those expected of them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interlock.events.state import TaskState
 from interlock.model.forecast import Chance
 from interlock.model.globs import matches
-from interlock.model.task import TaskId
 
 EXPECTED = 0.3
 """Least probability at which a path that the task does not declare counts as expected."""
-LARGE = 0.7
-FILES_LEAST = 3
-"""The least unexpected files that are worth a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Forecast and fact, of one task or of several together."""
+    """Forecast and fact of one task."""
 
     expected: int = 0
     """Paths that were expected, and how many of them were edited."""
@@ -39,21 +34,6 @@ class Drift:
     def recall(self) -> float | None:
         """The share of the edited files that were expected."""
         return self.foreseen / self.touched if self.touched else None
-
-    @property
-    def is_large(self) -> bool:
-        """True if it is worth telling a person who did not ask."""
-        return len(self.surprises) >= FILES_LEAST and self.recall is not None and self.recall < LARGE
-
-    def __add__(self, other: "Drift") -> "Drift":
-        return Drift(
-            self.expected + other.expected,
-            self.edited + other.edited,
-            self.touched + other.touched,
-            self.foreseen + other.foreseen,
-            tuple(dict.fromkeys((*self.surprises, *other.surprises))),
-            tuple(dict.fromkeys((*self.idle, *other.idle))),
-        )
 
 
 def chances_of(task: TaskState) -> tuple[Chance, ...]:
@@ -87,8 +67,3 @@ def drift_of(task: TaskState) -> Drift | None:
         tuple(surprises),
         tuple(idle),
     )
-
-
-def drifts(tasks: Iterable[TaskState]) -> dict[TaskId, Drift]:
-    found = ((task.spec.id, drift_of(task)) for task in tasks)
-    return {name: drift for name, drift in found if drift}

@@ -115,14 +115,6 @@ class Order:
         return AttemptKey(self.task, self.attempt)
 
 
-async def _no_question(_call: str, _tool: str, _text: str) -> None:
-    """Ignore the question."""
-
-
-async def _no_scope(_paths: tuple[str, ...], _why: str) -> None:
-    """Ignore the request."""
-
-
 @dataclass(frozen=True, slots=True)
 class AttemptCallbacks:
     """Callbacks to the engine while an attempt runs."""
@@ -132,9 +124,9 @@ class AttemptCallbacks:
     has an id of its own."""
     exited: Callable[[], Awaitable[None]]
     """The agent's process tree has ended: its slot is free."""
-    asked: Callable[[str, str, str], Awaitable[None]] = _no_question
+    asked: Callable[[str, str, str], Awaitable[None]]
     """The agent asks a person for leave: the call it is about, the tool, and what it wants to do."""
-    scope: Callable[[tuple[str, ...], str], Awaitable[None]] = _no_scope
+    scope: Callable[[tuple[str, ...], str], Awaitable[None]]
     """The agent wants to edit unexpected paths, and says why. `Executor.widen` has the answer."""
 
 

@@ -12,8 +12,8 @@ from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.plan import Graph
 from interlock.ui.cli.findings import Finding, bad, good, warning
-from interlock.ui.plain import counted
-from interlock.ui.words.checks import inability, last_lines, main_text, mend
+from interlock.ui.cli.trying import in_words
+from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
 
 Keep = Callable[[CanaryTried], Awaitable[None]]
@@ -48,25 +48,20 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
 
 def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
     """One check on main, in words. `is_promise`: it is a task's `done_when`, which may be red until then."""
-    took = f"in {check.seconds:.1f} s"
+    tried = in_words(check)
     if check.passed:
-        ran = check.suite.ran if check.suite else 0
-        tests = (
-            f", {counted(ran, 'test')}" if ran else "; its output names no tests, so removed ones go unseen"
-        )
-        return good("check", f"`{check.command}` passed {took}{tests}")
-    lines = tuple(last_lines(check))
+        unseen = "" if tried.tests else ", so removed ones go unseen"
+        return good("check", f"`{check.command}` {tried.text}{unseen}")
     if check.unable:
-        return bad("check", f"`{check.command}`: {inability(check)}", mend(check), lines)
+        return bad("check", f"`{check.command}`: {tried.text}", tried.fix, tried.lines)
     if is_promise:
-        text = f"`{check.command}` runs, and fails {took} until its task is done"
+        text = f"`{check.command}` runs, and fails in {check.seconds:.1f} s until its task is done"
         return good("check", text)
-    if check.suite and check.suite.names_failures:
-        failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
-        text = f"`{check.command}`: {failing} fail on main; changes are judged by the others"
-        return warning("check", text, detail=check.suite.failed[:8])
-    text = f"`{check.command}` {main_text(check)}"
-    return bad("check", text, "fix main, or name single tests", lines)
+    if check.suite and tried.is_usable:
+        return warning("check", f"`{check.command}`: {tried.text}", detail=check.suite.failed[:8])
+    return bad(
+        "check", f"`{check.command}` {main_text(check)}", "fix main, or name single tests", tried.lines
+    )
 
 
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:

@@ -76,15 +76,15 @@ async def _sweep(
         removed = await _finished(project, dry_run) if is_free else []
         removed += await project.workspaces.gc(seconds, dry_run=dry_run)
         if is_free:
-            removed += await _homes(project, seconds, dry_run)
             removed += await _setups(project, seconds, dry_run)
         evidence = [left for left in project.workspaces.listing() if left.state is LeftState.EVIDENCE]
         refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
-        for left in evidence:
-            if left not in refused:
-                removed.append(left)
-                if not dry_run:
-                    await asyncio.to_thread(remove_tree, left.path)
+        folders = await _homes(project, seconds) if is_free else []
+        folders += [left for left in evidence if left not in refused]
+        if not dry_run:
+            for left in folders:
+                await asyncio.to_thread(remove_tree, left.path)
+        removed += folders
         in_use = [left for left in project.workspaces.listing() if left.state is LeftState.OPEN]
     return Swept(removed, refused, in_use)
 
@@ -99,7 +99,7 @@ async def _finished(project: Project, dry_run: bool) -> list[Left]:
     return found
 
 
-async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> list[Left]:
+async def _homes(project: Project, older_than_seconds: float) -> list[Left]:
     """Session files that agent programs kept, of tasks that are over. Other tasks may still need theirs."""
     tasks = (await load_state(project.store)).tasks
     found = []
@@ -108,9 +108,6 @@ async def _homes(project: Project, older_than_seconds: float, dry_run: bool) -> 
         age = time.time() - max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
         if (task is None or task.is_over) and age >= older_than_seconds:
             found.append(Left(folder, LeftState.HOME, age))
-    if not dry_run:
-        for left in found:
-            await asyncio.to_thread(remove_tree, left.path)
     return found
 
 

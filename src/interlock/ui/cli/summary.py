@@ -6,7 +6,6 @@ from interlock.engine.project import Project
 from interlock.events.finished import recall_all
 from interlock.events.state import State
 from interlock.learn import Metrics, measure
-from interlock.learn.drift import Drift, drifts
 from interlock.model.durations import lasting
 from interlock.model.reason import Why
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, paint, say, say_line
@@ -17,7 +16,6 @@ from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.evidence import grades_text
-from interlock.ui.words.footprints import drift_line
 from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.remedies import HELPS
 
@@ -45,8 +43,6 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
         say(paint(red, "yellow"))
     for line in _left_out(reading.state, began):
         say(line)
-    if drift := _drift(reading.state, began):
-        say(f"footprints: {drift_line(drift)}. More: interlock show TASK")
     say(f"logs: {project.state_dir / 'logs'}")
     say(f"next: {paint(_next(found, project), 'cyan')}")
 
@@ -89,13 +85,6 @@ def _left_out(state: State, began: int) -> Iterator[str]:
         yield f"{paint('left out', 'yellow')} of {name}: {one_line(out.text)}"
     if len(short) > LISTED:
         yield f"  ... and {len(short) - LISTED} more: interlock show {short[LISTED][0]}"
-
-
-def _drift(state: State, began: int) -> Drift | None:
-    """The difference between expected and edited paths in this run, if it is large."""
-    worked_on = [task for task in state.tasks.values() if task.change.work and task.change.work.seq > began]
-    drift = sum(drifts(worked_on).values(), Drift())
-    return drift if drift.is_large else None
 
 
 def _next(found: list[TaskRow], project: Project) -> str:

@@ -50,7 +50,9 @@ def in_words(check: CheckResult) -> Tried:
         return Tried(check.command, False, inability(check), mend(check), tuple(last_lines(check)))
     if check.suite and check.suite.names_failures:
         failing = f"{check.suite.failed_count} of {counted(check.suite.ran, 'test')}"
-        return Tried(check.command, True, f"{failing} fail on main; they are known from now on", tests=tests)
+        return Tried(
+            check.command, True, f"{failing} fail on main; changes are judged by the others", tests=tests
+        )
     lines = tuple(last_lines(check))
     return Tried(check.command, False, f"it {main_text(check)}", "run it in your shell, and fix main", lines)
 
