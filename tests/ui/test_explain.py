@@ -4,12 +4,21 @@ from typing import Any
 
 import pytest
 
-from interlock.events.facts import CandidateStale, RunStarted, TaskCancelled, TaskRetried, WorkspaceArchived
-from interlock.model.outcome import CheckResult
-from interlock.model.reason import Reason, Why
+from interlock.events.facts import (
+    CandidateStale,
+    PhaseFailed,
+    RunStarted,
+    TaskCancelled,
+    TaskRetried,
+    WorkFinished,
+    WorkspaceArchived,
+)
+from interlock.model.claim import task_resource
+from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import Reason, Why, said
 from interlock.model.suite import Unable
 from interlock.model.task import Commit, TaskId
-from tests.ui.conftest import Lab, task
+from tests.ui.conftest import RED, Lab, task
 
 
 def explain(lab: Lab, name: str) -> str:
@@ -52,6 +61,26 @@ def test_a_failed_task_shows_the_red_check_and_where_its_output_is(lab: Lab) -> 
     text = explain(lab, "api")
     assert "attempt 1: implement failed" in text
     assert f"`make test` exited 2; output: {lab.root}/.git/interlock/logs/checks/2.log" in text
+
+
+def test_a_change_that_is_red_only_with_another_names_the_cause_and_the_other(lab: Lab) -> None:
+    """Only `interlock errors` had the line that says it."""
+    lab.accept(task("old"), task("user"), task("renames"))
+    lab.land("old", "c0")
+    name, epoch = TaskId("user"), lab.start("user").epoch
+    lab.write(WorkFinished(name, 1, "implement", epoch, commit=Commit("u1")))
+    lab.release(task_resource("user"))
+    lab.land("renames", "c1")
+    epoch = lab.start("user", phase="verify").epoch
+    why = said("`pytest` cannot run any more (exited 2)")
+    output = "collecting\nImportError: cannot import name 'area' from 'shapes'\n1 error\n"
+    failed = PhaseFailed(
+        name, 1, "verify", epoch, ErrorClass.CHECK, why, "f1", feedback=output, checks=(RED,)
+    )
+    lab.write(failed)
+    text = explain(lab, "user")
+    assert "\n    cause: ImportError: cannot import name 'area' from 'shapes'\n" in text
+    assert "\n    landed after the agent started: renames\n" in text
 
 
 def test_paths_of_evidence_open_from_where_the_person_is(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

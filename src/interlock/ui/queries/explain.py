@@ -8,6 +8,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
+from interlock.model.failure import symptom
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -55,7 +56,7 @@ def explain(
     reason = _reason(reading, board, task)
     return [
         _stand(reading, task, reason, 0),
-        *_past(task, stories, history),
+        *_past(reading, task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
         *_expectation(reading, task),
         Cause(0, task.spec.id, f"next: {_root_command(reading, task, reason)}"),
@@ -72,7 +73,9 @@ def _stand(reading: Reading, task: TaskState, reason: Reason, depth: int) -> Cau
     return Cause(depth, task.spec.id, f"{task.spec.id} {stands}{text}", reason_object(reason, text))
 
 
-def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded]) -> Iterator[Cause]:
+def _past(
+    reading: Reading, task: TaskState, stories: list[AttemptStory], history: list[Recorded]
+) -> Iterator[Cause]:
     """The task's own history, newest first: that is the order in which one event causes the other."""
     name = task.spec.id
     told = [*_acts_of_people(name, history)[:WIDTH]]
@@ -82,7 +85,12 @@ def _past(task: TaskState, stories: list[AttemptStory], history: list[Recorded])
             told.append((group[-1].phases[0].started, [Cause(1, name, waited_text(group))]))
             continue
         (story,) = group
-        told += [(phase.started, _phase(name, story.attempt, phase)) for phase in reversed(story.phases)]
+        for phase in reversed(story.phases):
+            is_red = any(not check.passed for check in phase.checks)
+            below = (
+                [*_told(story, phase, history), *_landed_meanwhile(reading, story, phase)] if is_red else []
+            )
+            told.append((phase.started, _phase(name, story.attempt, phase, below)))
     for _, causes in sorted(told, key=lambda pair: pair[0], reverse=True):
         yield from causes
     if len(groups) > WIDTH:
@@ -97,11 +105,38 @@ def waited_text(group: Sequence[AttemptStory]) -> str:
     return f"{clock(first.started)} {which} waited {took} for the model; last: {last.text}"
 
 
-def _phase(name: TaskId, attempt: int, phase: PhaseStory) -> list[Cause]:
+def _told(story: AttemptStory, phase: PhaseStory, history: list[Recorded]) -> Iterator[str]:
+    """The line of the output that names the error, as `interlock errors` shows it."""
+    key = (story.attempt, phase.phase, phase.epoch)
+    for row in history:
+        fact = row.fact
+        if isinstance(fact, f.PhaseFailed) and (fact.attempt, fact.phase, fact.epoch) == key:
+            line = symptom(fact.error, fact.why, fact.feedback).example
+            if line not in phase.text:
+                yield f"cause: {line}"
+            return
+
+
+def _landed_meanwhile(reading: Reading, story: AttemptStory, phase: PhaseStory) -> Iterator[str]:
+    """The changes that a red check saw and the agent did not."""
+    if phase is story.phases[0]:
+        return
+    began = story.phases[0].started
+    others = [
+        name
+        for name, task in reading.state.tasks.items()
+        if task.stage is Stage.DONE and task.change.landed and began < task.since < phase.started
+    ]
+    if others:
+        more = f" and {len(others) - WIDTH} more" if len(others) > WIDTH else ""
+        yield f"landed after the agent started: {', '.join(others[:WIDTH])}{more}"
+
+
+def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> list[Cause]:
     took = f" in {lasting(phase.ended - phase.started)}" if phase.ended is not None else ""
     what = phase.outcome if phase.outcome == "landed" else f"{phase.phase} {phase.outcome}"
     text = f"{clock(phase.started)} attempt {attempt}: {what}{took}"
-    below = [
+    below += [
         f"`{check.command}` {refusal(check)}; output: {check.log or 'not kept'}"
         for check in phase.checks
         if not check.passed
