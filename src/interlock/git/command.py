@@ -41,7 +41,8 @@ _GUARDS = (
     "fetch.recurseSubmodules=false",
     "i18n.commitEncoding=UTF-8",
 )
-COMMITTER = ("Interlock", "interlock@localhost")
+LONG_AGO = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
+"""For commits that no branch gets: the same input gives the same object."""
 
 _OPTIONS = tuple(word for guard in _GUARDS for word in ("-c", guard))
 
@@ -112,8 +113,8 @@ def sealed_environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_AUTHOR_NAME": "Interlock",
         "GIT_AUTHOR_EMAIL": "interlock@localhost",
-        "GIT_COMMITTER_NAME": COMMITTER[0],
-        "GIT_COMMITTER_EMAIL": COMMITTER[1],
+        "GIT_COMMITTER_NAME": "Interlock",
+        "GIT_COMMITTER_EMAIL": "interlock@localhost",
     }
 
 

@@ -103,7 +103,9 @@ class Place:
     def author(self) -> tuple[str, str]:
         """The author of what agents make: the user, if git knows a name and an address."""
         name, email = self.settings.get("user.name", ""), self.settings.get("user.email", "")
-        return (name, email) if name and email else ("Interlock", "interlock@localhost")
+        # Git takes no name that is signs alone.
+        has_name = any(sign.isalnum() for sign in name)
+        return (name, email) if has_name and email else ("Interlock", "interlock@localhost")
 
     @property
     def git(self) -> Git:

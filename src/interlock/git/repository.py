@@ -10,7 +10,7 @@ from typing import BinaryIO
 from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import CheckoutStatus
-from interlock.git.command import Git, Output
+from interlock.git.command import LONG_AGO, Git, Output
 from interlock.git.errors import BranchGone, GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.ignored import LANDED
@@ -25,9 +25,6 @@ from interlock.model.task import Commit, Tree
 _MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
 _CONFLICTS = 1
 """The exit status of `merge-tree` when it could not merge everything."""
-_LONG_AGO = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
-"""Commits made only to tell git the merge base: the same input gives the same object."""
-
 _DIFF = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 
@@ -204,7 +201,7 @@ class GitRepository:
 
     async def _on(self, base: str, commit: str) -> str:
         """The commit's tree as a child of `base`, so that `base` is what git merges from."""
-        dated = self._git.having(**_LONG_AGO)
+        dated = self._git.having(**LONG_AGO)
         return (await dated.run("commit-tree", f"{commit}^{{tree}}", "-p", base, feed=b"merge base\n")).line
 
     async def _refuse_rewind(self, landing: Landing) -> None:

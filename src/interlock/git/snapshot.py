@@ -24,7 +24,7 @@ from interlock.git.bounds import REFS
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, refused
 from interlock.git.files import make_readable, read_beneath, walk
-from interlock.git.making import commit_text, write_commit, write_trusted
+from interlock.git.making import write_trusted
 from interlock.git.place import Place
 from interlock.git.tree_size import check_history
 from interlock.git.written import (
@@ -87,7 +87,7 @@ async def take(folder: AttemptFolder, place: Place, base: str, message: str) -> 
         written = await asyncio.to_thread(look_at, folder.tree)
         put_pipes_away(folder.tree, written, layered=False)
         tree, leftovers = await _stage(git, folder, written, lambda: _fresh_index(git, folder, committed))
-    commit = _commit(folder, place, history, tree, message)
+    commit = await _commit(git, history, tree, message)
     lost = await _lost(git, history, base, commit)
     odd = () if plain else ("commits of the agent, whose object store is gone or has links in it",)
     return Snapshot(commit, lost, (*leftovers, *history.leftovers, *odd))
@@ -115,13 +115,13 @@ async def _history(git: Git, folder: AttemptFolder, place: Place, base: str) -> 
     return _History(base, base_tree, found[0], head_tree, ancestry.code == 0, commits, more)
 
 
-def _commit(folder: AttemptFolder, place: Place, history: _History, tree: str, message: str) -> str:
+async def _commit(git: Git, history: _History, tree: str, message: str) -> str:
     parent, parent_tree = history.base, history.base_tree
     if history.head and history.builds_on_base:
         parent, parent_tree = history.head, history.head_tree or ""
     if tree == parent_tree:
         return parent
-    return write_commit(folder.trusted / "objects", place, commit_text(place, tree, [parent], message))
+    return (await git.run("commit-tree", tree, "-p", parent, feed=message.encode())).line
 
 
 async def _lost(git: Git, history: _History, base: str, commit: str) -> str | None:

@@ -187,7 +187,7 @@ class GitWorkspaces:
         """
         folder = AttemptFolder(home)
         furnished = await self._furnish(folder, tree, bare=bare)
-        await asyncio.to_thread(dedicate_to_check, self._place, folder, tree)
+        await dedicate_to_check(folder, tree)
         return CheckRoom(furnished.path, furnished.grant)
 
     async def clear(self, home: Path) -> None:
