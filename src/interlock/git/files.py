@@ -8,7 +8,7 @@ import errno
 import os
 import shutil
 import stat
-import uuid
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import AnyStr
@@ -16,8 +16,6 @@ from typing import AnyStr
 from interlock.git import bounds
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_LONG = 1000
-"""Characters of a path; the kernel takes 4,095 bytes."""
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -116,52 +114,17 @@ def strip_special_modes(root: Path) -> None:
 
 def remove_tree(root: Path) -> None:
     """Remove a folder and all below it, however deep, also folders that were made read-only."""
-    if root.is_symlink() or not root.is_dir():
-        root.unlink(missing_ok=True)
+    if not os.path.lexists(root) or not _removal_problem(root):
         return
-    _unshut(str(root), root.stat().st_mode)
-    top = os.open(root, _FOLDER)
-    try:
-        _empty(top)
-    finally:
-        os.close(top)
-    root.rmdir()
+    # A folder that is shut can be neither read nor emptied. No link is followed.
+    subprocess.run(("chmod", "-R", "u+rwx", "--", root), capture_output=True, check=False)
+    if problem := _removal_problem(root):
+        raise OSError(errno.EIO, problem, str(root))
 
 
-def _empty(top: int) -> None:
-    """Files first, then folders from the last to the first. One with a long path is moved to the top."""
-    unused, folders = uuid.uuid4().hex, _clear(top)
-    for number, path in enumerate(folders):
-        if len(path) > _LONG:
-            folders[number] = f"{unused}-{number}"
-            os.rename(path, folders[number], src_dir_fd=top, dst_dir_fd=top)
-        folder = os.open(folders[number], _FOLDER, dir_fd=top)
-        try:
-            folders += [f"{folders[number]}/{name}" for name in _clear(folder)]
-        finally:
-            os.close(folder)
-    for path in reversed(folders):
-        os.rmdir(path, dir_fd=top)
-
-
-def _clear(folder: int) -> list[str]:
-    """Remove the files of a folder; the names of the folders in it."""
-    with os.scandir(folder) as entries:
-        listed = list(entries)
-    folders = []
-    for entry in listed:
-        if entry.is_dir(follow_symlinks=False):
-            _unshut(entry.name, entry.stat(follow_symlinks=False).st_mode, folder)
-            folders.append(entry.name)
-        else:
-            os.unlink(entry.name, dir_fd=folder)
-    return folders
-
-
-def _unshut(name: str, mode: int, above: int | None = None) -> None:
-    """One that is shut can be neither read nor moved."""
-    if mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(name, mode | stat.S_IRWXU, dir_fd=above)
+def _removal_problem(root: Path) -> str:
+    said = subprocess.run(("rm", "-rf", "--", root), capture_output=True, check=False)
+    return said.stderr.decode(errors="replace").strip() if said.returncode else ""
 
 
 def open_folder(root: Path, relative: str, *, make: bool = False) -> int:
