@@ -17,6 +17,7 @@ from interlock.run import LocalExecutor
 from interlock.run.executor import NO_NEWS
 from interlock.sandbox.confinement import Unconfined
 from tests.acp.bench import FAKE
+from tests.run.network import ALONE
 
 pytestmark = pytest.mark.slow
 TASK = TaskId("a")
@@ -75,7 +76,9 @@ def desk(tmp_path: Path) -> Desk:
     place = asyncio.run(discover(tmp_path))
     # Not in a sandbox: the agent is a script of these tests, and needs their folder and library.
     processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
-    return Desk(Commit(found.stdout.strip()), LocalExecutor(GitWorkspaces(place), processes, place.state))
+    return Desk(
+        Commit(found.stdout.strip()), LocalExecutor(GitWorkspaces(place), processes, place.state, ALONE)
+    )
 
 
 def test_what_the_agent_asks_reaches_a_person_and_the_answer_the_agent(desk: Desk) -> None:

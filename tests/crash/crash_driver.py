@@ -19,6 +19,7 @@ from interlock.engine.engine import Engine
 from interlock.engine.options import Options
 from interlock.engine.project import open_project
 from interlock.run.executor import LocalExecutor
+from tests.run.network import ALONE
 
 
 class Kill:
@@ -71,7 +72,9 @@ async def main(root: Path, boundary: str) -> None:
             env,
             store=kill.around(env.store, "store"),
             repository=kill.around(env.repository, "repository"),
-            executor=kill.around(LocalExecutor(workspaces, project.processes, project.state_dir), "executor"),
+            executor=kill.around(
+                LocalExecutor(workspaces, project.processes, project.state_dir, ALONE), "executor"
+            ),
             checker=kill.around(env.checker, "checker"),
         )
         await Engine(env, Options(environment="this machine", max_parallel=2, fetch_seconds=0)).run()

@@ -12,6 +12,7 @@ from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
 from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import Desk, git
+from tests.run.network import ALONE
 from tests.run.tree import Marked, marked
 
 
@@ -28,7 +29,7 @@ def desk(tmp_path: Path) -> Desk:
     # Not in a sandbox: these agents show by their traces outside of it that they ran, and that they ended.
     processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
     processes.lease.renew(60.0)
-    executor = LocalExecutor(workspaces, processes, place.state)
+    executor = LocalExecutor(workspaces, processes, place.state, ALONE)
     return Desk(
         folder, place, Commit(git(folder, "rev-parse", "HEAD")), workspaces, executor, processes.lease
     )

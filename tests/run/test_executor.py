@@ -1,6 +1,7 @@
 """One attempt from order to report, with real git, real processes and a real workspace (W5, D10)."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,9 @@ from interlock.model.outcome import ErrorClass, Report
 from interlock.model.task import AttemptKey, Commit
 from interlock.process import LocalProcesses
 from interlock.run import LocalExecutor
-from interlock.run.options import ExecutorOptions
 from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import FIRST, TASK, Desk
+from tests.run.network import ALONE
 from tests.run.tree import DAEMON, linux, marked, until
 
 pytestmark = [linux, pytest.mark.slow]
@@ -50,9 +51,9 @@ def test_secrets_of_the_host_reach_the_agent_only_by_name(
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hidden")
     monkeypatch.setenv("NAMED_KEY", "given")
-    desk.executor = LocalExecutor(
-        desk.workspaces, LocalProcesses(choose=Unconfined), desk.place.state, ExecutorOptions(("NAMED_*",))
-    )
+    options = replace(ALONE, pass_env=("NAMED_*",))
+    processes = LocalProcesses(choose=Unconfined)
+    desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state, options)
     report = desk.carry_out('echo "$SOME_API_KEY-$NAMED_KEY-$OWN"', agent_env={"OWN": "own"})
     assert report.tail == "-given-own"
 
@@ -105,7 +106,7 @@ def test_an_attempt_whose_lease_ends_says_so_and_its_work_is_kept(desk: Desk) ->
 
 def test_too_much_output_is_its_own_failure(desk: Desk) -> None:
     processes = LocalProcesses(grace_seconds=0.1, log_limit_bytes=2 * 1024**2, choose=Unconfined)
-    desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state)
+    desk.executor = LocalExecutor(desk.workspaces, processes, desk.place.state, ALONE)
     report = desk.carry_out("yes")
     assert (report.error, report.text) == (
         ErrorClass.OUTPUT,

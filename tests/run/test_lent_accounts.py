@@ -16,6 +16,7 @@ from interlock.run import LocalExecutor
 from interlock.run.homes import Homes
 from interlock.sandbox.confinement import Unconfined
 from tests.run.desk import git
+from tests.run.network import ALONE
 from tests.run.tree import linux, marked
 
 pytestmark = [linux, pytest.mark.slow]
@@ -48,7 +49,7 @@ class Desk:
     def executor(self) -> LocalExecutor:
         # Not in a sandbox: the program shows by a trace outside of it that it had the account.
         processes = LocalProcesses(grace_seconds=0.3, choose=Unconfined)
-        return LocalExecutor(GitWorkspaces(self.place), processes, self.place.state)
+        return LocalExecutor(GitWorkspaces(self.place), processes, self.place.state, ALONE)
 
     def copies(self) -> list[str]:
         folder = self.place.state / "homes"

@@ -214,8 +214,8 @@ class Project(Calls):
     def env(self, tell: Tell = lambda _text: None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
         options = ExecutorOptions(
-            self.settings.pass_env,
             self.network,
+            self.settings.pass_env,
             self.processes.sandbox.kind,
             self.clean,
             tell,

@@ -82,9 +82,9 @@ class LocalExecutor:
         workspaces: GitWorkspaces,
         processes: Processes,
         state_dir: Path,
-        options: ExecutorOptions | None = None,
+        options: ExecutorOptions,
     ) -> None:
-        self._options = options or ExecutorOptions()
+        self._options = options
         self._workspaces = workspaces
         self._processes = processes
         self._state_dir = state_dir

@@ -1,7 +1,7 @@
 """The Protocol of an attempt's network: a way to its model, and to the hosts that it may reach."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -48,19 +48,3 @@ class AttemptNetwork(Protocol):
     def to_hooks(self, respond: Callable[[bytes], Awaitable[bytes]]) -> AbstractAsyncContextManager[Way]:
         """Open the way to the user's hooks, which answer what a program asks them."""
         ...
-
-
-class NoNetwork:
-    """A network without connections of ours."""
-
-    @asynccontextmanager
-    async def to_model(self, _order: Order, _wire: Wire) -> AsyncIterator[Way]:
-        yield Way()
-
-    @asynccontextmanager
-    async def to_hosts(self, _order: Order, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
-        yield Way()
-
-    @asynccontextmanager
-    async def to_hooks(self, _respond: Callable[[bytes], Awaitable[bytes]]) -> AsyncIterator[Way]:
-        yield Way()

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from interlock.model.sandbox import Sandbox
 from interlock.proxy.brake import ProviderBrake
 from interlock.run.hooks import Hooks
-from interlock.run.network import AttemptNetwork, NoNetwork
+from interlock.run.network import AttemptNetwork
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorOptions:
-    """All of it has a default that does nothing, so that a test names only what it is about."""
+    """All but the network has a default that does nothing."""
 
+    network: AttemptNetwork
     pass_env: tuple[str, ...] = ()
-    network: AttemptNetwork = field(default_factory=NoNetwork)
     sandbox: Sandbox = Sandbox.NONE
     """The sandbox of its processes, for the record and for what depends on it."""
     clean: Callable[[str], str] = str

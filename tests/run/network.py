@@ -1,0 +1,28 @@
+"""A network for attempts that have no model and reach no host."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from interlock.model.kinds import Wire
+from interlock.model.outcome import Order
+from interlock.run.network import Way
+from interlock.run.options import ExecutorOptions
+
+
+class NoNetwork:
+    """A network without connections."""
+
+    @asynccontextmanager
+    async def to_model(self, _order: Order, _wire: Wire) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_hosts(self, _order: Order, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_hooks(self, _respond: Callable[[bytes], Awaitable[bytes]]) -> AsyncIterator[Way]:
+        yield Way()
+
+
+ALONE = ExecutorOptions(NoNetwork())
