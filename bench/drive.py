@@ -30,7 +30,7 @@ class Drive:
     ) -> None:
         """`learned` is what earlier runs have counted, and goes on counting here."""
         self.state = State()
-        self.state.overlaps = learned or self.state.overlaps
+        self.state.learned.overlaps = learned or self.state.learned.overlaps
         self.slots = slots
         self.now = 0.0
         self.work = 0.0

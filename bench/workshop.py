@@ -102,7 +102,7 @@ class Workshop:
             for fact in clutch.ask(self.state, self.now):
                 self._tell(fact, board)
             limit = max(1, int(self._window)) if additive else options.max_parallel
-            for choice in board.choose(limit - len(self.state.running), self.now):
+            for choice in board.choose(limit - len(self.state.index.running), self.now):
                 self._start(choice.task, board)
                 result.attempts += 1
                 left[choice.task] = SECONDS * self._dice.lognormvariate(0.0, 0.5) / 1.133  # its mean is 1
@@ -129,7 +129,7 @@ class Workshop:
             (task.session.shift.since, task.session.shift.area) if task.session.shift else (0.0, 0.0)
         )
         self._tell(f.WorkFinished(*_key(task), commit=Commit(name), seconds=self.now - task.since), board)
-        gauge = self.state.tallies.gauges[CATEGORY]
+        gauge = self.state.learned.tallies.gauges[CATEGORY]
         beside = (gauge.area - area) / max(1e-9, self.now - since)
         self._start(name, board)
         if self._dice.random() < self._curve.lands(max(1.0, beside)):

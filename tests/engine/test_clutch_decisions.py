@@ -51,7 +51,7 @@ class Story:
 
     @property
     def limit(self) -> int:
-        return self.journal.state.clutch["docs"].limit
+        return self.journal.state.limits.categories["docs"].limit
 
 
 def _conflict(journal: Journal, name: TaskId) -> f.PhaseFailed:

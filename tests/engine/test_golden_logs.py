@@ -12,6 +12,7 @@ import pytest
 
 from interlock.events.snapshot import pack
 from interlock.events.state import State
+from interlock.events.state_parts import DoneTasks
 from interlock.store import open_store
 from interlock.store.statements import SCHEMA
 from tests.engine.scratch import Scratch
@@ -151,7 +152,7 @@ async def _keep_none(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM snapshot")
     store = open_store(str(path), "")
-    await store.save_snapshot(0, pack(State(kept=0)))
+    await store.save_snapshot(0, pack(State(done=DoneTasks(kept=0))))
     await store.close()
 
 

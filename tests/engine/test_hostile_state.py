@@ -19,6 +19,7 @@ from interlock.events.fold import apply
 from interlock.events.record import Recorded, decode, encode
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
+from interlock.events.state_parts import DoneTasks
 from interlock.learn.drift import drift_of
 from interlock.learn.errors import Errors, alike
 from interlock.learn.estimate import Estimator, differs
@@ -71,7 +72,7 @@ def _forecasts(state: State) -> list[tuple[TaskId, Forecast]]:
 
 def _looked_back(state: State, rows: list[Recorded]) -> None:
     past_runs(rows)
-    errors, meter, again = Errors(state), Meter(0.0), State(kept=state.kept)
+    errors, meter, again = Errors(state), Meter(0.0), State(done=DoneTasks(kept=state.done.kept))
     for row in rows:
         errors.add(row)
         meter = meter.after(row, again, apply(again, row))

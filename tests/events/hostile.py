@@ -20,6 +20,7 @@ from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import DoneTasks
 
 NAMES = (*"abcdef", "unknown", "")
 PHASES = ("implement", "verify", "land", "review", "")
@@ -58,7 +59,7 @@ class Villain:
     def __init__(self, seed: int, kept: int = 100) -> None:
         """`kept`: the number of tasks that stay in State when they are done; 0: each is packed at once."""
         self.dice = random.Random(seed)
-        self.state = State(kept=kept)
+        self.state = State(done=DoneTasks(kept=kept))
         self._seq, self._time, self._careless = 0, 1_000.0, False
 
     def tell(self) -> Recorded:

@@ -107,7 +107,7 @@ def test_a_promise_holds_its_task_back_only_if_no_change_could_mend_it(
 
 def test_a_fact_of_an_older_version_folds_and_counts_for_nothing() -> None:
     state = state_of(f.BaseChecked(T0, "make", 1, "red"))
-    assert not state.baselines and unseen(state, TASK) == ["make", "make a"]
+    assert not state.checks.baselines and unseen(state, TASK) == ["make", "make a"]
 
 
 def test_a_landing_carries_over_to_main_what_its_checks_showed() -> None:

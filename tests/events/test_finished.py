@@ -14,6 +14,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.limits import REASONS, within_limits
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State
+from interlock.events.state_parts import DoneTasks
 from interlock.model.numbers import MOST
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, Task, TaskId, Tree
@@ -26,7 +27,7 @@ A, B, C = map(TaskId, "abc")
 @pytest.mark.property
 @given(moves)
 def test_a_state_that_keeps_few_done_tasks_decides_like_one_that_keeps_all(steps: list[Move]) -> None:
-    journal, whole, small = Journal(), State(), State(kept=1)
+    journal, whole, small = Journal(), State(), State(done=DoneTasks(kept=1))
     board, small_board = Board(whole), Board(small)
     told = 0
     journal.tell(*(f.TaskAccepted(spec(name, 4 + at)) for at, name in enumerate(NAMES)))
@@ -58,30 +59,35 @@ def _tell(journal: Journal, move: Move) -> None:
 
 
 def _comparable(state: State) -> State:
-    needed_by = {name: sorted(names) for name, names in state.dependents.items()}
+    needed_by = {name: sorted(names) for name, names in state.index.dependents.items()}
     # A run drops old results of checks that no task in `tasks` asks for.
-    return replace(state, kept=1, sample=b"", recent={}, dependents=needed_by, baselines={})
+    return replace(
+        state,
+        done=DoneTasks(state.done.packed, kept=1),
+        index=replace(state.index, dependents=needed_by),
+        checks=replace(state.checks, baselines={}),
+    )
 
 
 def test_the_current_run_keeps_ten_times_as_many_of_its_own() -> None:
     journal = Journal(*(Task(TaskId(f"t{n}"), "", AGENT) for n in range(12)))
-    journal.state.kept = 1
+    journal.state.done.kept = 1
     journal.run()
     for n in range(12):
         journal.work(f"t{n}")
-    assert list(journal.state.finished) == ["t0", "t1"]
+    assert list(journal.state.done.packed) == ["t0", "t1"]
     journal.run()
     journal.tell(f.MainSeen("main", Commit("m"), Tree("t")))
-    assert list(journal.state.recent) == ["t11"]
-    assert len(journal.state.finished) == 11
-    assert journal.state.counts[Stage.DONE] == 12
+    assert list(journal.state.done.recent) == ["t11"]
+    assert len(journal.state.done.packed) == 11
+    assert journal.state.index.counts[Stage.DONE] == 12
 
 
 def test_a_landing_that_is_lost_brings_a_finished_task_back_and_holds_up_what_needs_it() -> None:
     journal = Journal(
         Task(A, "make a", AGENT), Task(B, "", AGENT, needs=(A,)), Task(C, "", AGENT, needs=(A,))
     )
-    journal.state.kept = 0
+    journal.state.done.kept = 0
     journal.run()
     whole = deepcopy(fold(journal.rows))
     for _ in range(2):
@@ -91,9 +97,9 @@ def test_a_landing_that_is_lost_brings_a_finished_task_back_and_holds_up_what_ne
     assert journal.carry_on("a") == {A, B, C}
     assert A in journal.tell(f.MainSeen("main", Commit("a-1"), Tree("t")))
     assert A not in journal.state.tasks
-    assert (journal.task("b").queue.unmet, journal.state.finished[A].commit) == (0, "a-1")
+    assert (journal.task("b").queue.unmet, journal.state.done.packed[A].commit) == (0, "a-1")
     assert journal.tell(f.LandingLost(A, Commit("a-1"))) == {A, B, C}
-    assert not journal.state.finished
+    assert not journal.state.done.packed
     assert (journal.task("a").stage, journal.task("a").spec.goal) == (Stage.FAILED, "make a")
     assert (journal.task("b").queue.unmet, journal.task("c").queue.unmet) == (1, 1)
     whole = fold(journal.rows[whole.seq :], whole)
@@ -103,13 +109,13 @@ def test_a_landing_that_is_lost_brings_a_finished_task_back_and_holds_up_what_ne
 def test_a_late_message_about_a_finished_task_is_seen_by_the_schedule() -> None:
     """It brings the task back, so an index of all tasks has to know."""
     journal = Journal(Task(A, "", AGENT), Task(B, "", AGENT), Task(C, "", AGENT, needs=(A,)))
-    journal.state.kept = 1
+    journal.state.done.kept = 1
     journal.run()
     for name in "ab":
         journal.work(name)
     journal.run()
     journal.tell(f.MainSeen("main", Commit("m"), Tree("t")))
-    assert A in journal.state.finished
+    assert A in journal.state.done.packed
     board = Board(journal.state)
     board.update(journal.tell(f.MessageSaid(A, "hello")))
     board.update(journal.tell(f.TaskAccepted(Task(C, "", AGENT, needs=(A,), estimate_seconds=9.0))))

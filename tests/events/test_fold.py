@@ -40,7 +40,7 @@ def test_going_on_from_a_snapshot_equals_never_having_stopped(steps: list[Move],
     assert restored == part
     resumed = fold(journal.rows[cut:], restored)
     assert resumed == journal.state
-    assert list(resumed.train) == list(journal.state.train)
+    assert list(resumed.index.train) == list(journal.state.index.train)
 
 
 @pytest.mark.property
@@ -54,21 +54,21 @@ def test_the_indexes_equal_what_a_look_at_every_task_finds(steps: list[Move]) ->
 
 def assert_indexes(state: State) -> None:
     tasks = state.tasks
-    assert state.running == {name for name, task in tasks.items() if task.stage is Stage.RUNNING}
-    assert state.reconcile == {name for name, task in tasks.items() if task.must_reconcile}
-    assert state.train == {
+    assert state.index.running == {name for name, task in tasks.items() if task.stage is Stage.RUNNING}
+    assert state.index.reconcile == {name for name, task in tasks.items() if task.must_reconcile}
+    assert state.index.train == {
         name: task.change.work.seq
         for name, task in tasks.items()
         if in_train(state, name) and task.change.work
     }
-    assert list(state.train.values()) == sorted(state.train.values())  # the order of the queue
+    assert list(state.index.train.values()) == sorted(state.index.train.values())  # the order of the queue
     for stage in Stage:
-        assert state.counts.get(stage, 0) == sum(task.stage is stage for task in tasks.values())
+        assert state.index.counts.get(stage, 0) == sum(task.stage is stage for task in tasks.values())
     for name, task in tasks.items():
         assert task.queue.unmet == sum(
             n not in tasks or tasks[n].stage is not Stage.DONE for n in task.spec.needs
         )
-        assert sorted(state.dependents.get(name, [])) == sorted(
+        assert sorted(state.index.dependents.get(name, [])) == sorted(
             d for d in tasks if name in tasks[d].spec.needs
         )
 
@@ -143,7 +143,7 @@ def test_a_failure_goes_back_with_what_was_learned_and_waits_its_time() -> None:
         journal.time + 10,
         "red",
     )
-    assert journal.state.train == {}
+    assert journal.state.index.train == {}
 
 
 def test_a_retry_by_a_person_keeps_the_lesson_but_not_the_strike() -> None:
@@ -174,7 +174,7 @@ def test_work_that_is_redone_joins_the_queue_again_at_its_end() -> None:
     journal.tell(failed(journal.task("a")))
     journal.start("a")
     journal.tell(passed(journal.task("a")))
-    assert list(journal.state.train) == [B, A]
+    assert list(journal.state.index.train) == [B, A]
 
 
 def test_a_change_on_its_way_to_main_cannot_be_dropped_by_an_old_lookup() -> None:
@@ -243,9 +243,9 @@ def test_an_agent_that_starts_just_after_its_task_was_given_up_holds_its_place_u
     journal.tell(given_up(A))
     journal.tell(f.PhaseStarted(A, 1, "implement", 1, "x"))
     task = journal.task("a")
-    assert (task.is_over, task.session.leftover, A in journal.state.leftovers) == (True, 1, True)
+    assert (task.is_over, task.session.leftover, A in journal.state.index.leftovers) == (True, 1, True)
     journal.tell(f.WorkspaceArchived(A, 1, "refs/x"))
-    assert (task.session.leftover, A in journal.state.leftovers) == (0, False)
+    assert (task.session.leftover, A in journal.state.index.leftovers) == (0, False)
 
 
 def test_an_answer_counts_for_the_attempt_that_asked_and_says_why_the_task_goes_on() -> None:

@@ -12,6 +12,7 @@ from interlock.events.fold import fold
 from interlock.events.limits import within_limits
 from interlock.events.record import Recorded, Unreadable, decode, encode
 from interlock.events.state import State
+from interlock.events.state_parts import DoneTasks
 from interlock.model.numbers import MOST, amount, bounded, exponential, logarithm, whole
 from interlock.model.task import Commit, Task, TaskId
 from interlock.model.usage import Usage
@@ -30,7 +31,7 @@ def test_no_fact_makes_the_fold_raise(seed: int) -> None:
     kept = seed % 2 * 100
     villain = Villain(seed, kept)
     rows = [villain.tell() for _ in range(120)]
-    assert fold(rows, State(kept=kept)) == villain.state
+    assert fold(rows, State(done=DoneTasks(kept=kept))) == villain.state
 
 
 def as_old_log(fact: f.Fact, **changed: object) -> Recorded:

@@ -36,11 +36,11 @@ def journal_of(*names: str) -> Journal:
 
 
 def tally(journal: Journal) -> Tally:
-    return journal.state.tallies.of("docs", "bot", "small")
+    return journal.state.learned.tallies.of("docs", "bot", "small")
 
 
 def goodput(journal: Journal, agents: int) -> Goodput:
-    return journal.state.tallies.at("docs", agents)
+    return journal.state.learned.tallies.at("docs", agents)
 
 
 def finish(
@@ -184,7 +184,7 @@ def test_the_gauges_equal_what_a_look_at_every_task_finds(steps: list[Move]) -> 
     for move in steps:
         journal.tell(fact(journal, move), after=float(move[2]))
         state = journal.state
-        for name, gauge in state.tallies.gauges.items():
+        for name, gauge in state.learned.tallies.gauges.items():
             at_work = [
                 t
                 for t in state.tasks.values()
@@ -192,7 +192,7 @@ def test_the_gauges_equal_what_a_look_at_every_task_finds(steps: list[Move]) -> 
             ]
             assert gauge.at_work == len(at_work)
             assert gauge.queued == sum(task.queue.counted_as == name for task in state.tasks.values())
-    assert journal.state.tallies == fold(journal.rows).tallies
+    assert journal.state.learned.tallies == fold(journal.rows).learned.tallies
 
 
 @pytest.mark.slow
@@ -207,7 +207,7 @@ def test_nothing_is_counted_more_often_than_it_happened(steps: list[Move]) -> No
         counted = isinstance(told, f.PhaseFact) and told.task in changed
         landed += counted and isinstance(told, f.Landed)
         attempts += counted and isinstance(told, f.PhaseStarted) and told.phase == "implement"
-    kinds = journal.state.tallies.kinds.values()
+    kinds = journal.state.learned.tallies.kinds.values()
     faded = any(isinstance(row.fact, f.RunStarted) for row in journal.rows)
     total = sum(each.landed for each in kinds)
     assert total <= landed if faded else total == landed

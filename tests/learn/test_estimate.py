@@ -64,7 +64,7 @@ def test_what_nothing_is_known_of_is_a_guess_until_anything_has_run() -> None:
     state = State()
     assert forecast(state).is_guess
     assert not forecast(state, has_estimate=True).is_guess
-    state.tallies.of("docs", "cheap", "").seconds.add(2.0)
+    state.learned.tallies.of("docs", "cheap", "").seconds.add(2.0)
     found = forecast(state)
     assert not found.is_guess
     assert found.seconds == pytest.approx(2.0)
@@ -74,7 +74,7 @@ def test_the_agent_that_lands_for_the_least_comes_first() -> None:
     """Twice as dear, but it lands and the other does not."""
     state = State()
     for agent, usd, landed, failed in (("cheap", 1.0, 2, 18), ("strong", 2.0, 18, 2)):
-        tally = state.tallies.of("backend", agent, "")
+        tally = state.learned.tallies.of("backend", agent, "")
         tally.landed, tally.failed = landed, failed
         tally.cost_usd.add(usd)
     found = forecast(state, agents=(CHEAP, STRONG))

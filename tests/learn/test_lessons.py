@@ -10,7 +10,7 @@ from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
-from interlock.events.state_parts import LessonState
+from interlock.events.state_parts import Learned, LessonState
 from interlock.learn.fixes import Fix
 from interlock.learn.lessons import FIRST_TRIALS, MOST_OFFERED, lesson_of, offer, worth_learning
 from interlock.learn.usefulness import ENOUGH, MOST_ACTIVE, is_better, is_worse, retirements, useless
@@ -79,14 +79,14 @@ def taught(*specs: Task, lesson: Lesson = LESSON) -> Journal:
 
 def test_a_red_check_and_the_landing_after_it_make_a_lesson_with_scope_and_provenance() -> None:
     journal = overcame()
-    assert journal.state.to_learn_from == {A}
+    assert journal.state.index.to_learn_from == {A}
     lesson = learned(journal.task("a"))
     assert lesson.mechanism == "`make test` fails without the right change of conf/a.cfg, top.cfg"
     assert (lesson.category, lesson.command, lesson.paths) == ("config", CHECK, ("conf/**", "top.cfg"))
     assert (lesson.task, lesson.failed_attempt, lesson.attempt, lesson.commit) == ("a", 1, 2, "a-2")
     assert lesson.symptom == "error: option strict must be set"
     journal.tell(f.LessonLearned(lesson))
-    assert journal.state.to_learn_from == set()
+    assert journal.state.index.to_learn_from == set()
 
 
 def test_words_from_outside_are_never_among_our_own() -> None:
@@ -110,7 +110,7 @@ def test_a_failure_without_a_red_check_teaches_nothing(error: ErrorClass) -> Non
     )
     journal.work("a")
     assert worth_learning(journal.task("a")) == []
-    assert journal.state.to_learn_from == set()
+    assert journal.state.index.to_learn_from == set()
 
 
 def test_a_check_that_is_no_longer_one_of_the_task_s_was_not_seen_green() -> None:
@@ -119,19 +119,19 @@ def test_a_check_that_is_no_longer_one_of_the_task_s_was_not_seen_green() -> Non
     journal.start("a")
     red(journal, "a", command="make other")
     journal.work("a")
-    assert journal.state.to_learn_from == {A}
+    assert journal.state.index.to_learn_from == {A}
     assert worth_learning(journal.task("a")) == []
     journal.tell(f.NothingLearned(A, 2, Reason(Why.CHECK_GONE)))
-    assert journal.state.to_learn_from == set()
+    assert journal.state.index.to_learn_from == set()
 
 
 def test_the_same_lesson_again_gains_weight_and_is_not_doubled() -> None:
     journal = taught()
-    before = is_better(journal.state.lessons[LESSON.id])
+    before = is_better(journal.state.learned.lessons[LESSON.id])
     again = replace(LESSON, task=TaskId("b"), commit=Commit("b-2"), paths=("other/**",))
     journal.tell(f.LessonLearned(again), f.LessonLearned(again))
-    known = journal.state.lessons[LESSON.id]
-    assert (len(journal.state.lessons), known.learned) == (1, 2)
+    known = journal.state.learned.lessons[LESSON.id]
+    assert (len(journal.state.learned.lessons), known.learned) == (1, 2)
     assert known.lesson.paths == ("conf/**", "top.cfg", "other/**")
     assert is_better(known) > before
 
@@ -166,7 +166,7 @@ def test_what_did_not_help_an_attempt_is_not_given_to_the_next_one() -> None:
     journal.start("b")
     red(journal, "b")
     assert offer(journal.state, journal.task("b"), 2, hold_out=0.0).given == ()
-    assert journal.state.lessons[LESSON.id].with_tried == 1
+    assert journal.state.learned.lessons[LESSON.id].with_tried == 1
 
 
 def test_some_are_held_out_and_always_the_same_ones() -> None:
@@ -181,7 +181,7 @@ def test_some_are_held_out_and_always_the_same_ones() -> None:
 
 def test_the_better_it_is_known_to_help_the_fewer_are_held_out_but_never_none() -> None:
     journal = taught(*(spec(f"t{n}") for n in range(400)))
-    known = journal.state.lessons[LESSON.id]
+    known = journal.state.learned.lessons[LESSON.id]
     known.with_tried = known.with_landed = known.without_tried = 20.0
     held = sum(bool(offer(journal.state, journal.task(f"t{n}"), 1).held_out) for n in range(400))
     assert 0.14 < held / 400 < 0.26
@@ -195,7 +195,9 @@ def test_a_new_lesson_reaches_few_attempts_at_a_time() -> None:
         name = TaskId(f"t{n}")
         starting[name] = offer(journal.state, journal.task(name), 1, 0.0, starting).ids
     assert sum(map(len, starting.values())) == FIRST_TRIALS
-    journal.state.lessons[LESSON.id].with_tried = journal.state.lessons[LESSON.id].with_landed = 4.0
+    journal.state.learned.lessons[LESSON.id].with_tried = journal.state.learned.lessons[
+        LESSON.id
+    ].with_landed = 4.0
     assert offer(journal.state, journal.task("t9"), 1, 0.0, starting).given
 
 
@@ -206,7 +208,7 @@ def test_at_most_a_few_are_given_and_what_a_person_wrote_comes_first() -> None:
     journal.tell(f.LessonLearned(Lesson("mine", "", "Use make.", "", author="ada@host")))
     given = offer(journal.state, journal.task("b"), 1).given
     assert given[0].id == "mine"
-    for known in journal.state.lessons.values():
+    for known in journal.state.learned.lessons.values():
         known.with_tried = known.with_landed = 3.0
     assert len(offer(journal.state, journal.task("b"), 1, 0.0).given) == MOST_OFFERED
 
@@ -222,7 +224,7 @@ def test_the_outcome_counts_for_what_was_given_and_what_was_held_out() -> None:
     journal.carry_on("c")
     journal.start("c")
     red(journal, "c")
-    known = journal.state.lessons[LESSON.id]
+    known = journal.state.learned.lessons[LESSON.id]
     assert (known.with_tried, known.with_landed) == (1, 1)
     assert (known.without_tried, known.without_landed) == (1, 0)
     again = unpack(pack(journal.state), journal.state.hash)
@@ -235,7 +237,7 @@ def test_what_an_attempt_cannot_help_says_nothing_about_its_lessons(error: Error
     journal.start("b")
     journal.tell(f.LessonsOffered(TaskId("b"), 1, "implement", 1, offered=(LESSON.id,)))
     red(journal, "b", error)
-    assert journal.state.lessons[LESSON.id].with_tried == 0
+    assert journal.state.learned.lessons[LESSON.id].with_tried == 0
 
 
 def known(with_tried: int, with_landed: int, without_tried: int, without_landed: int) -> LessonState:
@@ -246,7 +248,7 @@ def test_a_lesson_that_misleads_is_retired_after_a_few_attempts_with_its_figures
     bad = known(2, 0, 2, 2)
     figures = {"with_landed": 0, "with_tried": 2, "without_landed": 2, "without_tried": 2}
     assert useless(bad) == Reason(Why.MISLEADS, figures)
-    state = State(lessons={LESSON.id: bad})
+    state = State(learned=Learned(lessons={LESSON.id: bad}))
     assert [fact.lesson for fact in retirements(state)] == [LESSON.id]
     bad.retired = said("gone")
     assert retirements(state) == []
@@ -261,12 +263,12 @@ def test_a_lesson_that_makes_no_difference_is_retired_and_one_that_helps_stays()
 def test_what_a_person_wrote_is_not_retired_by_figures() -> None:
     mine = known(9, 0, 0, 0)
     mine.lesson = replace(LESSON, author="ada@host")
-    assert retirements(State(lessons={"l": mine})) == []
+    assert retirements(State(learned=Learned(lessons={"l": mine}))) == []
 
 
 def test_more_lessons_than_anybody_could_use_are_cut_back_to_the_best() -> None:
     lessons = {f"l{n:03}": known(3, 3 if n < MOST_ACTIVE else 2, 1, 0) for n in range(MOST_ACTIVE + 5)}
-    gone = {fact.lesson for fact in retirements(State(lessons=lessons))}
+    gone = {fact.lesson for fact in retirements(State(learned=Learned(lessons=lessons)))}
     assert gone == {f"l{n:03}" for n in range(MOST_ACTIVE, MOST_ACTIVE + 5)}
 
 
@@ -302,7 +304,7 @@ def test_no_attempt_is_given_two_lessons_that_have_not_proven_themselves() -> No
     journal = taught(spec("b"), lesson=other(1))
     journal.tell(f.LessonLearned(other(2)))
     assert len(offer(journal.state, journal.task("b"), 1, 0.0).given) == 1
-    for known in journal.state.lessons.values():
+    for known in journal.state.learned.lessons.values():
         known.with_tried = known.with_landed = 1.0
     assert len(offer(journal.state, journal.task("b"), 1, 0.0).given) == 2
 
@@ -314,7 +316,7 @@ def test_what_another_unproven_lesson_did_is_counted_for_neither_side() -> None:
     journal.start("b")
     journal.tell(f.LessonsOffered(TaskId("b"), 1, "implement", 1, ("l1",), ("l2",)))
     red(journal, "b")
-    known = journal.state.lessons
+    known = journal.state.learned.lessons
     assert (known["l1"].with_tried, known["l2"].without_tried) == (1, 0)
     known["l1"].with_tried, known["l1"].with_landed = 3, 3
     journal.start("b")
@@ -376,7 +378,7 @@ def story(seed: int, workers: int, bad: int) -> tuple[int, float]:
             end = give_up(task, failure)
             journal.tell(failure, *([end] if end else []))
             given_up += end is not None
-    return given_up, max(known.with_tried for known in journal.state.lessons.values())
+    return given_up, max(known.with_tried for known in journal.state.learned.lessons.values())
 
 
 @pytest.mark.parametrize(("workers", "bad"), [(1, 2), (3, 2), (3, 3)])

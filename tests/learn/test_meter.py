@@ -145,8 +145,8 @@ def test_what_was_measured_last_is_part_of_state() -> None:
     log.begin(A)
     measured = f.PoolMeasured("run", log.figures)
     log.tell(measured)
-    assert log.state.pool and log.state.pool.figures == measured.figures
+    assert log.state.learned.pool and log.state.learned.pool.figures == measured.figures
     again = Journal().state
     for row in log.rows:
         apply(again, row)
-    assert again.pool == log.state.pool
+    assert again.learned.pool == log.state.learned.pool

@@ -22,7 +22,7 @@ def forecast(*tallies: Tally, estimate: float | None = None) -> Forecast:
     """Of a task of this kind, with or without an estimate."""
     state = State()
     for each in tallies:
-        state.tallies.kinds[f"{each.category}\n{each.agent}\n{each.model}"] = each
+        state.learned.tallies.kinds[f"{each.category}\n{each.agent}\n{each.model}"] = each
     agent = Agent(API.agent, "command", ("x",), model=API.model)
     seconds, has_estimate = (600.0, False) if estimate is None else (estimate, True)
     task = Task(TaskId("a"), "", agent, category=API.category, estimate_seconds=seconds)

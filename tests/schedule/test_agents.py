@@ -189,4 +189,4 @@ def test_only_so_many_stories_are_remembered() -> None:
     for name in names:
         floor.start(name)
         floor.carry_on(name)
-    assert list(floor.journal.state.warm) == names[3:]
+    assert list(floor.journal.state.learned.warm) == names[3:]

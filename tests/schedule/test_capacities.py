@@ -81,7 +81,7 @@ def test_places_are_not_kept_free_for_a_task_that_waits_for_a_lease() -> None:
     )
     floor.tell(limit("docs", 2))
     floor.start("a")
-    floor.tell(f.MainSeen("main", floor.journal.state.main, Tree("")), after=10_000)
+    floor.tell(f.MainSeen("main", floor.journal.state.main.commit, Tree("")), after=10_000)
     assert floor.choice() == ["c"]
 
 

@@ -60,7 +60,7 @@ def side_by_side() -> Journal:
 
 
 def told(state: State) -> Regime:
-    return state.overlaps.regimes.get("other", Regime())
+    return state.learned.overlaps.regimes.get("other", Regime())
 
 
 def test_a_start_beside_another_names_it_and_says_what_is_at_stake() -> None:
@@ -74,14 +74,16 @@ def test_a_start_beside_another_names_it_and_says_what_is_at_stake() -> None:
 
 def test_what_was_learned_is_said_with_its_count() -> None:
     floor = pair()
-    floor.journal.state.overlaps.regimes["other"] = Regime(overlaps=31, conflicts=3, exposure=30)
+    floor.journal.state.learned.overlaps.regimes["other"] = Regime(overlaps=31, conflicts=3, exposure=30)
     floor.start("a")
     assert choice(floor).why.number("overlaps") == 31
 
 
 def test_where_overlaps_mostly_conflict_a_slot_idles_instead() -> None:
     floor = pair()
-    floor.journal.state.overlaps.regimes["other"] = Regime(overlaps=30, conflicts=25, exposure=15, redone=25)
+    floor.journal.state.learned.overlaps.regimes["other"] = Regime(
+        overlaps=30, conflicts=25, exposure=15, redone=25
+    )
     floor.start("a")
     assert floor.choice() == []
     assert floor.board.reason(B, floor.journal.time).code == Why.OVERLAP
@@ -89,21 +91,21 @@ def test_where_overlaps_mostly_conflict_a_slot_idles_instead() -> None:
 
 def test_where_a_conflict_is_soon_repaired_overlaps_start_though_they_mostly_conflict() -> None:
     floor = pair()
-    floor.journal.state.overlaps.regimes["other"] = Regime(30, 25, 15, redone=25, rework=25 * -1.6)
+    floor.journal.state.learned.overlaps.regimes["other"] = Regime(30, 25, 15, redone=25, rework=25 * -1.6)
     floor.start("a")
     assert choice(floor).task == B
 
 
 def test_one_conflict_by_chance_does_not_end_all_overlaps() -> None:
     floor = pair()
-    floor.journal.state.overlaps.regimes["other"] = Regime(overlaps=1, conflicts=1, exposure=0.5)
+    floor.journal.state.learned.overlaps.regimes["other"] = Regime(overlaps=1, conflicts=1, exposure=0.5)
     floor.start("a")
     assert choice(floor).task == B
 
 
 def test_another_kind_of_work_counts_as_a_hint_and_the_same_kind_as_evidence() -> None:
     state = State()
-    state.overlaps.regimes["backend"] = Regime(overlaps=40, conflicts=36, exposure=22)
+    state.learned.overlaps.regimes["backend"] = Regime(overlaps=40, conflicts=36, exposure=22)
     assert outlook(State(), "docs").rate < outlook(state, "docs").rate < outlook(state, "backend").rate
 
 
@@ -113,7 +115,7 @@ def test_a_pair_of_which_both_land_was_clean() -> None:
     assert told(journal.state).overlaps == 0
     land(journal, "b")
     assert told(journal.state) == Regime(overlaps=1, exposure=1.0)
-    assert not journal.state.overlaps.pairs
+    assert not journal.state.learned.overlaps.pairs
 
 
 @pytest.mark.parametrize(("first", "loser"), [("a", "b"), ("b", "a")])
@@ -135,8 +137,8 @@ def test_what_a_person_takes_away_tells_nothing(end: f.Fact) -> None:
     journal = side_by_side()
     journal.tell(end)
     land(journal, "a")
-    assert journal.state.overlaps.pairs == []
-    assert journal.state.overlaps.regimes == {}
+    assert journal.state.learned.overlaps.pairs == []
+    assert journal.state.learned.overlaps.regimes == {}
 
 
 def test_one_conflict_of_a_task_beside_two_others_is_one_conflict() -> None:
@@ -202,10 +204,10 @@ def test_no_experience_makes_the_board_break_a_hard_lease(
     specs: list[Task], slots: int, seed: int, regime: Regime
 ) -> None:
     drive = Drive(specs, slots, seed)
-    drive.state.overlaps.regimes["other"] = regime
+    drive.state.learned.overlaps.regimes["other"] = regime
     for _ in range(30 * len(specs)):
         drive.start_all()
         assert_no_conflicts(drive.state)
-        if not drive.state.running:
+        if not drive.state.index.running:
             return
         drive.end_one()

@@ -60,7 +60,9 @@ def conflict(one: Task, other: Task) -> bool:
 
 def agents(state: State) -> list[Task]:
     return [
-        state.tasks[n].spec for n in sorted(state.running) if state.tasks[n].phase.kind is PhaseKind.AGENT
+        state.tasks[n].spec
+        for n in sorted(state.index.running)
+        if state.tasks[n].phase.kind is PhaseKind.AGENT
     ]
 
 
@@ -120,7 +122,7 @@ class Drive:
         return self.journal.state
 
     def start_all(self) -> None:
-        for name in list(self.state.reconcile):
+        for name in list(self.state.index.reconcile):
             candidate = self.state.tasks[name].change.candidate
             assert candidate is not None
             self.board.update(self.journal.tell(f.CandidateDropped(name, candidate.commit)))
@@ -130,7 +132,7 @@ class Drive:
             self.board.update(self.journal.start(move.task))
 
     def end_one(self) -> None:
-        name = self.dice.choice(sorted(self.state.running))
+        name = self.dice.choice(sorted(self.state.index.running))
         found = self.state.tasks[name]
         if self.dice.random() < 0.2 and len(found.trouble.failures) < 3:
             self.board.update(self.journal.tell(failed(found), after=self.dice.random() * 300))
@@ -149,15 +151,15 @@ def test_a_run_lands_everything_and_never_breaks_a_lease_or_wastes_a_slot(
         drive.start_all()
         assert_no_conflicts(drive.state)
         assert_no_slot_wasted(drive.state, slots)
-        if not drive.state.running:
+        if not drive.state.index.running:
             break
         drive.end_one()
-    assert drive.state.counts[Stage.DONE] == len(specs)
+    assert drive.state.index.counts[Stage.DONE] == len(specs)
 
 
 def assert_no_conflicts(state: State) -> None:
     working = agents(state)
-    in_train = [paths_only(state.tasks[name].spec) for name in state.train]
+    in_train = [paths_only(state.tasks[name].spec) for name in state.index.train]
     for at, one in enumerate(working):
         others = [*working[at + 1 :], *in_train]
         assert not [
@@ -170,7 +172,7 @@ def assert_no_slot_wasted(state: State, slots: int) -> None:
     working = agents(state)
     if len(working) >= slots:
         return
-    under_way = [*working, *(paths_only(state.tasks[name].spec) for name in state.train)]
+    under_way = [*working, *(paths_only(state.tasks[name].spec) for name in state.index.train)]
     for found in state.tasks.values():
         ready = (
             found.stage is Stage.WAITING and found.phase.kind is PhaseKind.AGENT and found.queue.unmet == 0
@@ -195,11 +197,11 @@ def test_a_stream_of_critical_arrivals_passes_a_task_for_two_days_at_most(
         urgent = f.TaskAccepted(task(f"urgent-{number}", priority=0, estimate_seconds=9_000, **wants))
         drive.board.update(drive.journal.tell(urgent, after=3_600))
         drive.start_all()
-        if "last" in drive.state.running:
+        if "last" in drive.state.index.running:
             assert drive.journal.time - arrived <= 2 * DAY_SECONDS + 7_200
             return
-        while drive.state.running:
-            drive.board.update(drive.journal.carry_on(min(drive.state.running)))
+        while drive.state.index.running:
+            drive.board.update(drive.journal.carry_on(min(drive.state.index.running)))
             for move in lane_moves(drive.state, drive.journal.time):
                 drive.board.update(drive.journal.start(move.task))
     raise AssertionError("it never started")
@@ -215,10 +217,10 @@ def test_small_tasks_that_hand_a_lease_to_each_other_cannot_keep_a_big_one_waiti
         drive.board.update(drive.journal.tell(small, after=600))
         drive.start_all()
         previous = TaskId(f"small-{number - 1}")
-        if previous in drive.state.running:
+        if previous in drive.state.index.running:
             drive.board.update(drive.journal.carry_on(previous))
             drive.start_all()
-        if "big" in drive.state.running:
+        if "big" in drive.state.index.running:
             assert number >= 6  # not before its hour was over
             return
     raise AssertionError("it never started")

@@ -175,7 +175,9 @@ class Invariants:
             if unknown := unseen(self.state, task.spec):
                 self.violate("preflight", f"{fact.task} started, and {unknown[0]} was not tried on main")
             self._clutch_allows(task)
-            others = [self.state.tasks[name] for name in sorted(self.state.running) if name != fact.task]
+            others = [
+                self.state.tasks[name] for name in sorted(self.state.index.running) if name != fact.task
+            ]
             self._hard_leases(
                 task.spec, [self._held_by(t) for t in others if t.phase.kind is PhaseKind.AGENT]
             )
@@ -184,14 +186,14 @@ class Invariants:
         """K3: as many agents as the clutch says, in all, on the kind of work and for the provider."""
         others = [t for t in self.state.tasks.values() if t is not task and _is_at_work(t)]
         alike = [other for other in others if other.category == task.category]
-        limit, run = self.state.clutch.get(task.category), self.state.run
+        limit, run = self.state.limits.categories.get(task.category), self.state.run
         if run is None or len(others) >= run.limit:
             self.violate(
                 "clutch", f"{task.spec.id} started beside {len(others)}; {run and run.limit} may work"
             )
         if limit and len(alike) >= limit.limit:
             self.violate("clutch", f"{task.spec.id} started beside {len(alike)} of its kind; {limit}")
-        provider = self.state.provider_limits.get(PROVIDER)
+        provider = self.state.limits.providers.get(PROVIDER)
         is_open = provider and provider.until and provider.until <= self.state.time
         if provider and not is_open and len(others) >= provider.limit:
             self.violate("clutch", f"{task.spec.id} started beside {len(others)} of its provider; {provider}")
@@ -252,7 +254,7 @@ class Invariants:
         assert parent is not None
         before, after = self.repository.files(parent), self.repository.files(id)
         edited = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
-        for other in sorted(self.state.running - {name}):
+        for other in sorted(self.state.index.running - {name}):
             task = self.state.tasks[other]
             alone = [path for path in edited for glob in task.spec.exclusive if matches(glob, path)]
             if alone and task.phase.kind is PhaseKind.AGENT:

@@ -178,7 +178,7 @@ class People:
 
     def _busy_task(self, dice: Random) -> TaskId:
         """Mostly one that something is being done about: that is where people interfere."""
-        busy = sorted({*self._state.running, *self._state.train})
+        busy = sorted({*self._state.index.running, *self._state.index.train})
         return dice.choice(busy) if busy and dice.random() < 0.8 else self._any_task(dice)
 
     def _any_task(self, dice: Random) -> TaskId:

@@ -5,6 +5,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded, verify_chain
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import DoneTasks
 from interlock.model.usage import Usage
 from tests.sim.invariants import Invariants
 
@@ -77,12 +78,12 @@ def _every_fold_is_equal(seen: Invariants, engine: State) -> None:
     afresh = fold(seen.rows)
     if afresh != seen.state:
         seen.violate("I9", "folding at once and fact by fact differ")
-    if engine != fold(seen.rows[: engine.seq], State(kept=KEPT)):
+    if engine != fold(seen.rows[: engine.seq], State(done=DoneTasks(kept=KEPT))):
         seen.violate("I9", "the engine's state is not what its log adds up to")
     half = len(seen.rows) // 2
-    part = fold(seen.rows[:half], State(kept=KEPT))
+    part = fold(seen.rows[:half], State(done=DoneTasks(kept=KEPT)))
     back = unpack(pack(part), part.hash)
-    if back is None or fold(seen.rows[half:], back) != fold(seen.rows, State(kept=KEPT)):
+    if back is None or fold(seen.rows[half:], back) != fold(seen.rows, State(done=DoneTasks(kept=KEPT))):
         seen.violate("I9", f"folding on from a snapshot at fact {half} differs")
 
 
@@ -91,6 +92,6 @@ def _snapshot_fits(seen: Invariants, snapshot: Snapshot) -> None:
         return
     seq, hash, data = snapshot
     saved = unpack(data, hash)
-    whole = fold(seen.rows, State(kept=KEPT))
+    whole = fold(seen.rows, State(done=DoneTasks(kept=KEPT)))
     if saved is None or saved.seq != seq or fold(seen.rows[seq:], saved) != whole:
         seen.violate("I9", f"the snapshot the engine saved at fact {seq} does not fit the log")

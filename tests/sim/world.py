@@ -16,6 +16,7 @@ from interlock.engine.options import Options
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.events.state_parts import DoneTasks
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
 from interlock.store.protocol import Store
@@ -82,7 +83,7 @@ class World:
         self.invariants = Invariants(simulation, self.graph, self.repository, self.machine)
         self.clock = DatabaseClock(simulation)
         self.watched = WatchedStore(
-            MemoryStore(self.clock, simulation.now, State(kept=KEPT)),
+            MemoryStore(self.clock, simulation.now, State(done=DoneTasks(kept=KEPT))),
             self.clock,
             self.invariants,
             self._is_dead,
@@ -247,7 +248,7 @@ class World:
             patience = STALE_SECONDS + 4 * LEASE_SECONDS + GRACE_SECONDS
             if not self.is_calm or self.simulation.now() - self.last_trouble < patience:
                 continue
-            for name in sorted(self.invariants.state.running):
+            for name in sorted(self.invariants.state.index.running):
                 overdue = self.watched.overdue_seconds(task_resource(name))
                 if overdue > GRACE_SECONDS:
                     self.invariants.violate("I5", f"{name} runs, and its lease ended {overdue:.0f} s ago")
@@ -268,7 +269,7 @@ class World:
             tuple(self.simulation.lines),
             len(self.invariants.rows),
             len(self.graph.tasks),
-            self.invariants.state.counts.get(Stage.DONE, 0),
+            self.invariants.state.index.counts.get(Stage.DONE, 0),
             self.troubles,
             self.simulation.now(),
         )

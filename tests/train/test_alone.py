@@ -88,7 +88,7 @@ def test_tasks_that_each_edited_what_another_holds_come_to_rest_first_come_first
     for name in order:
         finish(journal, name, touched[name])
     assert landings(journal)[0] == order[0]
-    assert not journal.state.train
+    assert not journal.state.index.train
 
 
 def test_the_holder_goes_first_even_if_it_came_later() -> None:

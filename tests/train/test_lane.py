@@ -106,7 +106,7 @@ def test_a_change_that_may_have_landed_is_left_to_be_looked_up() -> None:
     journal.work("a", phases=1)
     journal.start("a")
     journal.tell(failed(journal.task("a")))  # back to verify, but its tested commit may be on main
-    assert journal.state.reconcile == {A}
+    assert journal.state.index.reconcile == {A}
     assert step(journal) is None
 
 
@@ -121,7 +121,7 @@ def test_in_any_history_the_lane_takes_one_change_that_is_its_turn(steps: list[M
     assert len(starts) <= 1
     for start in starts:
         task = state.tasks[start.task]
-        assert start.task in state.train and not state.running & state.train.keys()
+        assert start.task in state.index.train and not state.index.running & state.index.train.keys()
         assert (start.attempt, start.phase) == (task.attempt, task.phase.name)
         assert (
             not task.queue.paused and task.queue.not_before <= journal.time and state.is_selected(start.task)
@@ -136,19 +136,19 @@ def test_from_any_history_the_lane_empties_without_anybody_being_passed_for_ever
     play(journal, steps)
     journal.run()
     journal.tell(*map(f.Unpaused, journal.state.tasks))
-    for name in list(journal.state.reconcile):
+    for name in list(journal.state.index.reconcile):
         candidate = journal.state.tasks[name].change.candidate
         assert candidate is not None
         journal.tell(f.CandidateDropped(name, candidate.commit))
-    for name in sorted(journal.state.running & journal.state.train.keys()):
+    for name in sorted(journal.state.index.running & journal.state.index.train.keys()):
         journal.carry_on(name)
-    waiting = len(journal.state.train)
+    waiting = len(journal.state.index.train)
     journal.time += 1e6
     for _ in range(2 * waiting):
         if start := step(journal):
             journal.start(start[0])
             journal.carry_on(start[0])
-    assert journal.state.train == {}
+    assert journal.state.index.train == {}
 
 
 def in_lane(*names: str, depth: int = 2) -> Journal:
@@ -303,7 +303,7 @@ def test_in_any_history_of_a_deep_lane_one_change_lands_and_the_next_is_on_top_o
     journal.tell(f.RunStarted("run", "holder", 1, 3, lane_depth=depth))
     state = journal.state
     starts = moves(state, journal.time)
-    landing = [name for name in state.running if state.tasks[name].phase.kind is PhaseKind.LAND]
+    landing = [name for name in state.index.running if state.tasks[name].phase.kind is PhaseKind.LAND]
     landing += [
         start.task for start in starts if start.phase == "land" and state.tasks[start.task].change.candidate
     ]
@@ -311,4 +311,4 @@ def test_in_any_history_of_a_deep_lane_one_change_lands_and_the_next_is_on_top_o
     assert len(landing) <= 1 or not starts
     for start in starts:
         assert bool(start.onto) == bool(start.ahead)
-        assert not start.ahead or (start.ahead in state.train and depth > 1 and start.phase == "verify")
+        assert not start.ahead or (start.ahead in state.index.train and depth > 1 and start.phase == "verify")

@@ -121,8 +121,8 @@ def test_a_port_that_somebody_else_has_is_said_before_anything_starts(scratch: S
 
 def test_labels_are_bounded_and_written_so_that_they_can_be_read() -> None:
     state = State()
-    state.providers = {f"host{n}": Provider(2.0, None, 0.0, 0.0, calls=n) for n in range(MOST_LABELS + 5)}
-    state.providers['a"b\\c\nd'] = Provider(1.0, None, 0.0, 1.0, calls=1_000)
+    state.limits.brakes = {f"host{n}": Provider(2.0, None, 0.0, 0.0, calls=n) for n in range(MOST_LABELS + 5)}
+    state.limits.brakes['a"b\\c\nd'] = Provider(1.0, None, 0.0, 1.0, calls=1_000)
     roles = {"critic": RoleSlots(1, 0, 1)}
     found = exposition_text.read(exposition(state, Slots(3, 1, 2, 0, roles), PoolFigures(), is_live=False))
     calls = found["interlock_provider_calls_total"]

@@ -15,7 +15,7 @@ from interlock.proxy.brake import ProviderBrake, ProviderNews
 async def pass_on_news(env: Env, brakes: ProviderBrake, ledger: Ledger, claim: Claim) -> None:
     """Record every change of a brake, until cancelled."""
     for name in _in_use(ledger.state):
-        known = ledger.state.providers.get(name)
+        known = ledger.state.limits.brakes.get(name)
         brakes.look(name, known.limit if known and known.refused else 0.0)
     while True:
         await ledger.append(await _facts(env, await brakes.wait()), claim)
@@ -29,9 +29,9 @@ async def found_servers(env: Env, state: State) -> list[ProviderBraked]:
         await env.reach.check(servers)
     facts = await last_news(env)
     now, told = await env.store.now(), {fact.provider for fact in facts}
-    for name in servers.keys() & state.providers.keys() - told:
-        if state.providers[name].until > now:
-            facts.append(ProviderBraked(name, state.providers[name].limit, Reason(Why.REACHED)))
+    for name in servers.keys() & state.limits.brakes.keys() - told:
+        if state.limits.brakes[name].until > now:
+            facts.append(ProviderBraked(name, state.limits.brakes[name].limit, Reason(Why.REACHED)))
     return facts
 
 

@@ -55,7 +55,7 @@ class Clutch:
         ]
 
     def _for_categories(self, state: State) -> Iterator[f.ClutchDecided]:
-        for category, gauge in state.tallies.gauges.items():
+        for category, gauge in state.learned.tallies.gauges.items():
             if not gauge.queued and not gauge.at_work:
                 continue
             question = _question(state, category)
@@ -72,23 +72,23 @@ _Question = tuple[int, int, int, int, bool, float]
 
 
 def _question(state: State, category: str) -> _Question:
-    limit, gauge = state.clutch.get(category), state.tallies.gauges[category]
+    limit, gauge = state.limits.categories.get(category), state.learned.tallies.gauges[category]
     if limit is None:
         return 0, 0, 0, 0, gauge.queued > 0, 0.0
-    numbers = state.tallies.goodput.get(category, {}).get(limit.goodput, Goodput())
+    numbers = state.learned.tallies.goodput.get(category, {}).get(limit.goodput, Goodput())
     return limit.limit, limit.goodput, limit.landed, limit.troubled, gauge.queued > 0, numbers.failed
 
 
 def past_of(state: State, category: str) -> Past:
     """Return the results of a kind of work, and of the others."""
-    goodput = state.tallies.goodput
+    goodput = state.learned.tallies.goodput
     others = [numbers for name, numbers in goodput.items() if name != category]
     return Past(category, goodput.get(category, {}), others)
 
 
 def standing_of(state: State, category: str, limit: Limit, most: int) -> CurrentLimit:
     """Return the number in force for a kind of work, and its results."""
-    gauge = state.tallies.gauges.get(category)
+    gauge = state.learned.tallies.gauges.get(category)
     return CurrentLimit(limit.goodput, limit.landed, limit.troubled, bool(gauge and gauge.queued), most)
 
 
@@ -108,8 +108,8 @@ class CategoryView:
 def category_views(state: State) -> Iterator[CategoryView]:
     """Every kind of work that the clutch has decided about."""
     most = state.run.limit if state.run else 1
-    for category, limit in sorted(state.clutch.items()):
-        gauge = state.tallies.gauges.get(category)
+    for category, limit in sorted(state.limits.categories.items()):
+        gauge = state.learned.tallies.gauges.get(category)
         at_work, queued = (gauge.at_work, gauge.queued) if gauge else (0, 0)
         past, tried = past_of(state, category), max(1, limit.goodput)
         around = [arm for w, arm in arms(past, tried + 1).items() if abs(w - tried) <= 1]
@@ -126,9 +126,9 @@ def _for_all(state: State, reading: HostReading, options: Options, now: float) -
 
 
 def _for_providers(state: State, most: int, now: float) -> Iterator[f.ClutchDecided]:
-    for name, provider in state.providers.items():
+    for name, provider in state.limits.brakes.items():
         places, until = provider_places(name, provider, most, now)
-        before = state.provider_limits.get(name)
+        before = state.limits.providers.get(name)
         if (before.limit, before.until) == (places, until) if before else places == most:
             continue
         figures = {"calls_at_once": provider.limit, "calls": provider.calls, "refused": provider.refused}
@@ -148,7 +148,7 @@ def provider_places(name: str, provider: Provider, most: int, now: float) -> tup
 
 
 def _for_category(state: State, category: str, options: Options) -> f.ClutchDecided | None:
-    limit, past = state.clutch.get(category), past_of(state, category)
+    limit, past = state.limits.categories.get(category), past_of(state, category)
     if limit is None or not limit.goodput:
         first = beginning(past, options.max_parallel, options.cold_start)
         return _decided(past, first, options)
@@ -178,7 +178,7 @@ def _decided(past: Past, step: Advice, options: Options) -> f.ClutchDecided:
 
 def _lifted(state: State, options: Options) -> Iterator[f.ClutchDecided]:
     """A person's number holds for every kind of work; what was learned is kept for later."""
-    for category, limit in state.clutch.items():
+    for category, limit in state.limits.categories.items():
         if limit.limit != options.max_parallel:
             why = Reason(Why.GOODPUT_OFF, {"cause": options.limit_why} if options.limit_why else {})
             brake = Brake.MAX_PARALLEL

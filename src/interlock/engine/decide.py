@@ -76,7 +76,7 @@ def succession(row: Held, is_dead: bool) -> TakeCharge | Refuse | Watch:
 def is_held_by_pause(state: State) -> bool:
     """Tell whether a task that could go on waits only because a person paused it."""
     return any(
-        (state.paused or task.queue.paused) and _could_go_on(task)
+        (state.limits.paused or task.queue.paused) and _could_go_on(task)
         for name, task in state.tasks.items()
         if state.is_selected(name)
     )
@@ -171,7 +171,7 @@ def _one_a_task(steps: list[Step]) -> list[Step]:
 
 
 def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
-    lost = [state.tasks[name] for name in sorted(state.running) if name not in busy]
+    lost = [state.tasks[name] for name in sorted(state.index.running) if name not in busy]
     return [
         Recover(
             task.spec.id,
@@ -187,7 +187,7 @@ def _recoveries(state: State, busy: Collection[TaskId]) -> list[Step]:
 def _archives(state: State, busy: Collection[TaskId]) -> list[Step]:
     return [
         Archive(name, state.tasks[name].session.leftover)
-        for name in sorted(state.leftovers)
+        for name in sorted(state.index.leftovers)
         if name not in busy
     ]
 
@@ -195,7 +195,7 @@ def _archives(state: State, busy: Collection[TaskId]) -> list[Step]:
 def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
     return [
         Reconcile(name, candidate.commit)
-        for name in sorted(state.reconcile)
+        for name in sorted(state.index.reconcile)
         if name not in busy and (candidate := state.tasks[name].change.candidate)
     ]
 

@@ -67,7 +67,7 @@ class Estimates:
             return BranchHistory()  # the rest of the forecast is worth having
 
     def _due(self, state: State) -> Collection[TaskId]:
-        known = sum(tally.attempts for tally in state.tallies.kinds.values())
+        known = sum(tally.attempts for tally in state.learned.tallies.kinds.values())
         accepted, self._accepted = self._accepted, set()
         if self._known is not None and known < max(FIRST_AGAIN, AGAIN_AFTER * self._known):
             return sorted(accepted & state.tasks.keys())

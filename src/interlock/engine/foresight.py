@@ -62,7 +62,7 @@ def foresee(state: State, terms: Terms) -> Foreseen:
     outlooks = [
         rehearse(copies.next(), terms, drawn(state, f"{terms.seed}/{number}")) for number in range(count)
     ]
-    known = [prospect(task, state.tallies) for task in todo]
+    known = [prospect(task, state.learned.tallies) for task in todo]
     seconds = sorted(outlook.seconds for outlook in outlooks)
     costs = sorted(outlook.cost_usd for outlook in outlooks)
     is_priced = any(each.cost_usd for each in known)
@@ -120,7 +120,7 @@ def remaining_seconds(state: State, now: float) -> float | None:
 
 def _expected(state: State) -> Script:
     def fate(task: TaskState, _attempt: int) -> Fate:
-        known = prospect(task, state.tallies)
+        known = prospect(task, state.learned.tallies)
         return Fate(known.seconds.median / max(known.success, 0.1), True, known.check_seconds.median)
 
     return fate
@@ -134,7 +134,7 @@ def drawn(state: State, seed: str) -> Script:
     def fate(task: TaskState, attempt: int) -> Fate:
         name = task.spec.id
         if name not in prospects:
-            prospects[name] = prospect(task, state.tallies)
+            prospects[name] = prospect(task, state.learned.tallies)
         known, dice = prospects[name], _dice(seed, f"{name}/{attempt}")
 
         def amount(spread: Amount | None, what: str) -> float:

@@ -58,7 +58,7 @@ class GraphWatch:
         if not text or text != last:
             return
         digest = sha256(text).hexdigest()
-        if digest in (self._settled, self._ledger.state.digest):
+        if digest in (self._settled, self._ledger.state.graph.digest):
             return
         self._settled = digest
         try:

@@ -23,9 +23,9 @@ async def lost_landings(repository: _Looks, state: State, branch: str) -> list[F
     After a rebase, the same commit is there under a new id: such a task stays done.
     """
     landed = {
-        name: task.commit for name, task in state.finished.items() if task.commit and task.branch == branch
+        name: task.commit for name, task in state.done.packed.items() if task.commit and task.branch == branch
     }
-    for name in state.recent:
+    for name in state.done.recent:
         if (found := state.tasks[name].change.landed) and found.branch == branch:
             landed[name] = found.commit
     gone = await repository.missing(set(landed.values()))

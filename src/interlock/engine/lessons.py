@@ -30,7 +30,7 @@ MOST_LESSONS = 2
 async def lessons_due(env: Env, state: State) -> list[f.Fact]:
     """Facts about lessons that follow from State and are not in it yet."""
     facts: list[f.Fact] = [*retirements(state)]
-    for name in sorted(state.to_learn_from):
+    for name in sorted(state.index.to_learn_from):
         facts += await _learned(env, state.tasks[name])
     return facts
 

@@ -32,7 +32,7 @@ class Mainline:
         async with self._lock:
             tip = await self._env.repository.tip()
             state = self._ledger.state
-            if (tip.commit, tip.branch) != (state.main, state.branch):
+            if (tip.commit, tip.branch) != (state.main.commit, state.main.branch):
                 lost = await lost_landings(self._env.repository, state, tip.branch)
                 await self._ledger.append(
                     [MainSeen(tip.branch, tip.commit, tip.tree, why or Reason(Why.MAIN_FOUND)), *lost],

@@ -31,7 +31,7 @@ def parallel(said: int | Literal["auto"], origin: str, known: State, reading: Ho
     auto = Reason(Why.AUTO, {"origin": origin, "room": most})
     if said == AUTO:
         return Parallel(most, True, auto)
-    if origin == DEFAULT and _has_history(known.tallies):
+    if origin == DEFAULT and _has_history(known.learned.tallies):
         return Parallel(max(most, said), True, auto, said)
     return Parallel(said, False, Reason(Why.MAX_PARALLEL, {"limit": said, "origin": origin}))
 

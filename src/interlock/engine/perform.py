@@ -103,7 +103,7 @@ class Performer:
             agent=task.spec.agent_named(step.agent),
             neighbours=neighbours(self.ledger.state, task.spec.id),
             lessons=offer.given,
-            branch=self.ledger.state.branch,
+            branch=self.ledger.state.main.branch,
             generation=self.controller.epoch,
             see_main=self.main.see,
             on_main=lambda tree, command: on_main(self.ledger.state, task.spec, command, tree),
@@ -111,9 +111,11 @@ class Performer:
             below=lambda: self._below(step),
             check_environment=self._environment,
             canary=lambda: canary_for(self.ledger.state, task.spec),
-            steered=lambda: self.ledger.state.steered,
-            trusted_tree=lambda: self.ledger.state.trusted_tree,
-            pace=lambda command: pace_of(self.ledger.state.check_seconds.get(command, ()), self.env.patience),
+            steered=lambda: self.ledger.state.checks.steered,
+            trusted_tree=lambda: self.ledger.state.checks.trusted_tree,
+            pace=lambda command: pace_of(
+                self.ledger.state.checks.seconds.get(command, ()), self.env.patience
+            ),
             run=run.run if run else "",
             note=self._note,
             mention=self._mention,
@@ -265,7 +267,7 @@ class Performer:
         await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
 
     def _on_main_last(self, command: str) -> CheckResult | None:
-        found = self.ledger.state.baselines.get(command)
+        found = self.ledger.state.checks.baselines.get(command)
         return found.result if found else None
 
     def _below(self, step: Start) -> Mapping[str, CheckResult] | None:

@@ -63,7 +63,7 @@ async def brief(repository: Repository, template: str, scene: Scene) -> str:
 def neighbours(state: State, task: TaskId) -> tuple[Task, ...]:
     """The other tasks that are under way, those first that may touch the same files."""
     spec = state.tasks[task].spec
-    others = [state.tasks[name].spec for name in sorted(state.running) if name != task]
+    others = [state.tasks[name].spec for name in sorted(state.index.running) if name != task]
     return tuple(sorted(others, key=lambda other: not _meet(spec, other)))
 
 

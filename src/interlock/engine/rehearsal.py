@@ -88,14 +88,14 @@ class Copies:
 
     def __init__(self, state: State) -> None:
         self._hash = state.hash
-        self._packed = pack(replace(state, finished={}))
-        self._finished = state.finished.copy()  # a packed one never changes
+        self._packed = pack(replace(state, done=replace(state.done, packed={})))
+        self._finished = state.done.packed.copy()  # a packed one never changes
 
     def next(self) -> State:
         """Another one."""
         copy = unpack(self._packed, self._hash)
         assert copy is not None  # noqa: S101 - packed by the same version, with the same hash
-        copy.finished = self._finished.copy()
+        copy.done.packed = self._finished.copy()
         return copy
 
 
@@ -103,16 +103,17 @@ def unfinished(state: State) -> State:
     """Return a copy without the tasks that are over: no task waits for them. Limits and tallies stay."""
     copy = copied(state)
     copy.tasks = {name: task for name, task in copy.tasks.items() if not task.is_over}
-    copy.finished, copy.recent = {}, {}
-    copy.dependents = {
+    copy.done.packed, copy.done.recent = {}, {}
+    copy.checks.baselines = {}
+    index = copy.index
+    index.dependents = {
         name: [other for other in others if other in copy.tasks]
-        for name, others in copy.dependents.items()
+        for name, others in index.dependents.items()
         if name in copy.tasks
     }
-    copy.baselines = {}
-    copy.leftovers &= copy.tasks.keys()
-    copy.reconcile &= copy.tasks.keys()
-    copy.exclusive &= copy.tasks.keys()
+    index.leftovers &= copy.tasks.keys()
+    index.reconcile &= copy.tasks.keys()
+    index.exclusive &= copy.tasks.keys()
     return copy
 
 
@@ -132,8 +133,8 @@ class Rehearsal:
         self._last = now
         if state.run:  # how checks end on main is for the real run to find out
             state.run.environment = ""
-        state.baselines = {}
-        state.kept = len(state.tasks)  # to pack tasks is of no use here
+        state.checks.baselines = {}
+        state.done.kept = len(state.tasks)  # to pack tasks is of no use here
         self._board = Board(state, now)
 
     def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None, lane_depth: int = 1) -> None:
@@ -160,7 +161,7 @@ class Rehearsal:
 
     def _go_on(self) -> None:
         """Let the agents that are at work go on, for the time they have left."""
-        for name in sorted(self.state.running):
+        for name in sorted(self.state.index.running):
             task = self.state.tasks[name]
             fate = self._fate(task, task.attempt)
             whole = fate.seconds if task.phase.kind is PhaseKind.AGENT else fate.check_seconds
@@ -174,7 +175,7 @@ class Rehearsal:
         key = (step.task, step.attempt, step.phase, task.epoch + 1)
         self._fold(f.PhaseStarted(*key, "rehearsal", ahead=step.ahead))
         if kind is PhaseKind.CHECK:  # from here on the next one can be checked on top of it
-            base = step.onto or self.state.main
+            base = step.onto or self.state.main.commit
             self._fold(f.CandidateBuilt(*key, base=base, commit=_commit(task), tree=Tree("")))
         self._busy[step.task] = UnderWay()
         if kind is PhaseKind.AGENT:
@@ -216,11 +217,11 @@ class Rehearsal:
             )
         elif task.phase.kind is PhaseKind.LAND:
             self._fold(f.Landed(*key, commit=commit))
-            self._fold(f.MainSeen(self.state.branch, commit, Tree("")))
+            self._fold(f.MainSeen(self.state.main.branch, commit, Tree("")))
             self._landed[task.spec.id] = self._now - self._start
             self._last = self._now
         elif fate.lands:
-            base = task.change.built.base if task.change.built else self.state.main
+            base = task.change.built.base if task.change.built else self.state.main.commit
             self._fold(f.CandidatePassed(*key, base=base, commit=commit, seconds=fate.check_seconds))
         else:
             # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.

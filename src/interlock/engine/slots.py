@@ -41,8 +41,8 @@ def slots_of(state: State, board: Board, is_live: bool) -> Slots:
     """Return the slots of the run in State; if that run is not alive, none is free."""
     limit = state.run.limit if state.run and is_live else 0
     free = free_slots(state) if is_live else 0
-    at_work = [state.tasks[name].spec.role for name in state.running if state.tasks[name].has_agent]
-    at_work += [state.tasks[name].spec.role for name in state.leftovers]
+    at_work = [state.tasks[name].spec.role for name in state.index.running if state.tasks[name].has_agent]
+    at_work += [state.tasks[name].spec.role for name in state.index.leftovers]
     own = state.run.slots if state.run else {}
     roles = {}
     for role in ROLES:
@@ -58,7 +58,7 @@ def free_slots(state: State) -> int:
 
 def agents_at_work(state: State) -> int:
     """Count the agents at work. One whose task a person took away may still be among them."""
-    return sum(state.tasks[task].has_agent for task in state.running) + len(state.leftovers)
+    return sum(state.tasks[task].has_agent for task in state.index.running) + len(state.index.leftovers)
 
 
 class Gauges:

@@ -33,7 +33,7 @@ async def try_canary(
     `usual_seconds`: how long they take on main.
     """
     tip = await project.repository.tip()
-    since = (await load_state(project.store)).trusted_tree
+    since = (await load_state(project.store)).checks.trusted_tree
 
     async def check(tree: Tree) -> Sequence[CheckResult]:
         name = f"canary/{tip.commit[:12]}-{tree[:12]}"

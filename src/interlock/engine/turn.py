@@ -45,7 +45,7 @@ class Turn:
     steered: Callable[[], Commit]
     """The last landing that edits how checks run."""
     trusted_tree: Callable[[], Tree]
-    """See `State.trusted_tree`."""
+    """See `State.checks.trusted_tree`."""
     pace: Callable[[str], Pace | None]
     """Returns the usual time of a check, and the time after which it hangs."""
     run: str

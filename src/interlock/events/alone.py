@@ -40,20 +40,21 @@ def edited(state: State, task: TaskState) -> tuple[str, ...] | None:
     """Return the paths of its finished change, if that is on its way to main or may be there already."""
     name = task.spec.id
     goes_on = task.stage is Stage.RUNNING or (not task.queue.paused and state.is_selected(name))
-    is_on_its_way = (name in state.train and goes_on) or name in state.reconcile
+    is_on_its_way = (name in state.index.train and goes_on) or name in state.index.reconcile
     return task.change.work.touched if is_on_its_way and task.change.work else None
 
 
 def kept_back(state: State) -> dict[TaskId, Alone]:
     """The finished changes that must not land yet, each with the first task that it has to wait for."""
-    holders = [task for name in sorted(state.exclusive) if holds_paths(state, task := state.tasks[name])]
+    exclusive = [state.tasks[name] for name in sorted(state.index.exclusive)]
+    holders = [task for task in exclusive if holds_paths(state, task)]
     if not holders:
         return {}
-    waits = {name: list(_met(state.tasks[name], holders)) for name in state.train}
+    waits = {name: list(_met(state.tasks[name], holders)) for name in state.index.train}
     blocked = {name: [each.holder for each in found] for name, found in waits.items() if found}
     kept = {}
     for name, found in waits.items():
-        left = [each for each in found if not _goes_first(state, blocked, name, each.holder)]
+        left = [each for each in found if not _goes_first(state.index.train, blocked, name, each.holder)]
         if left:
             kept[name] = left[0]
     return kept
@@ -72,9 +73,11 @@ def _first_met(globs: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, str
     return next(((glob, path) for glob in globs for path in paths if matches(glob, path)), None)
 
 
-def _goes_first(state: State, blocked: Mapping[TaskId, list[TaskId]], name: TaskId, holder: TaskId) -> bool:
+def _goes_first(
+    train: Mapping[TaskId, int], blocked: Mapping[TaskId, list[TaskId]], name: TaskId, holder: TaskId
+) -> bool:
     """Return True if they would wait for each other, directly or not, and `name` was first (rule 3)."""
-    if holder not in state.train or state.train[name] > state.train[holder]:
+    if holder not in train or train[name] > train[holder]:
         return False
     seen, left = set[TaskId](), [holder]
     while left:

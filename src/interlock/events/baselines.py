@@ -23,7 +23,7 @@ def on_main(state: State, spec: Task, command: str, tree: Tree) -> CheckResult |
     By rule 2 a result of an earlier run that holds the task back is not known: it is tried again. `obstacle`
     passes over it too, so the task would be checked and deferred without end.
     """
-    found = state.baselines.get(command)
+    found = state.checks.baselines.get(command)
     if found is None or found.tree != tree or found.environment != _environment(state):
         return None
     return found.result if _is_of_this_run(state, found) or not holds(found.result, spec) else None
@@ -37,20 +37,20 @@ def unseen(state: State, spec: Task) -> list[str]:
 
 
 def _is_unseen(state: State, spec: Task, command: str) -> bool:
-    found = state.baselines.get(command)
+    found = state.checks.baselines.get(command)
     if found is None or found.environment != _environment(state):
         return True
-    is_here, is_own = found.tree == state.main_tree, _is_of_this_run(state, found)
+    is_here, is_own = found.tree == state.main.tree, _is_of_this_run(state, found)
     return not (is_here and is_own) and (not (is_here or is_own) or holds(found.result, spec))
 
 
 def obstacle(state: State, spec: Task) -> CheckResult | None:
     """The check on main that keeps a task from starting and from being checked."""
-    for command in _commands(spec) if state.baselines else ():
-        found = state.baselines.get(command)
+    for command in _commands(spec) if state.checks.baselines else ():
+        found = state.checks.baselines.get(command)
         if found is None or found.result.passed or not _is_of_this_run(state, found):
             continue
-        if found.tree == state.main_tree and holds(found.result, spec):
+        if found.tree == state.main.tree and holds(found.result, spec):
             return found.result
     return None
 
@@ -78,17 +78,18 @@ def known_failures(state: State) -> dict[str, CheckResult]:
     }
     return {
         command: found.result
-        for command, found in state.baselines.items()
-        if command in wanted and found.tree == state.main_tree and not found.result.passed
+        for command, found in state.checks.baselines.items()
+        if command in wanted and found.tree == state.main.tree and not found.result.passed
     }
 
 
 def is_red(state: State) -> bool:
-    return any(not found.result.passed for found in state.baselines.values()) and bool(known_failures(state))
+    found = state.checks.baselines.values()
+    return any(not baseline.result.passed for baseline in found) and bool(known_failures(state))
 
 
 def held_back(state: State) -> set[TaskId]:
-    if all(found.result.passed for found in state.baselines.values()):
+    if all(found.result.passed for found in state.checks.baselines.values()):
         return set()
     return {name for name, task in state.tasks.items() if not task.is_over and obstacle(state, task.spec)}
 
@@ -99,7 +100,7 @@ def advance(state: State, task: TaskState) -> None:
     if candidate is None or run is None:
         return
     for command, result in shown_by(state, task).items():
-        state.baselines[command] = Baseline(candidate.tree, run.environment, run.run, result)
+        state.checks.baselines[command] = Baseline(candidate.tree, run.environment, run.run, result)
 
 
 def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
@@ -107,7 +108,7 @@ def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
     stack, at = {task.spec.id: task}, task
     while (below := state.tasks.get(at.change.ahead)) and below.spec.id not in stack and _is_on(at, below):
         stack[below.spec.id] = at = below
-    shown = {command: found.result for command, found in state.baselines.items()}
+    shown = {command: found.result for command, found in state.checks.baselines.items()}
     for each in reversed(stack.values()):
         results = each.change.candidate.results if each.change.candidate else ()
         shown = {result.command: _carried_over(shown.get(result.command), result) for result in results}
@@ -145,10 +146,10 @@ def _commands(spec: Task) -> Iterator[str]:
 def forget_old(state: State) -> None:
     """A run begins: drop the results on older trees of main that no task asks for any more."""
     wanted = {command for task in state.tasks.values() for command in _commands(task.spec)}
-    state.baselines = {
+    state.checks.baselines = {
         command: found
-        for command, found in state.baselines.items()
-        if found.tree == state.main_tree or command in wanted
+        for command, found in state.checks.baselines.items()
+        if found.tree == state.main.tree or command in wanted
     }
 
 

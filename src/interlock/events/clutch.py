@@ -19,12 +19,12 @@ def clutch_decided(state: State, fact: f.ClutchDecided, row: Recorded) -> set[Ta
     goodput = min(fact.goodput, MOST_AGENTS)
     said = Limit(fact.limit, fact.brake, fact.why, row.time, fact.evidence or {}, goodput, fact.until)
     if fact.provider:
-        state.provider_limits[fact.provider] = said
+        state.limits.providers[fact.provider] = said
     elif fact.category:
-        before = state.clutch.get(fact.category)
+        before = state.limits.categories.get(fact.category)
         if before and before.goodput == said.goodput:  # only another brake: what is being tried goes on
             said = replace(said, landed=before.landed, troubled=before.troubled)
-        state.clutch[fact.category] = said
+        state.limits.categories[fact.category] = said
     elif state.run:
         state.run.limit, state.run.brake = fact.limit, said
     return set()
@@ -35,10 +35,11 @@ def witness(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
     if not isinstance(fact, f.Landed | f.PhaseFailed) or fact.task not in changed:
         return
     task = state.tasks[fact.task]
-    limit = state.clutch.get(task.session.shift.category) if task.session.shift else None
-    if limit is None or task.session.shift is None or task.session.shift.agents < limit.goodput:
+    shift, limits = task.session.shift, state.limits.categories
+    limit = limits.get(shift.category) if shift else None
+    if limit is None or shift is None or shift.agents < limit.goodput:
         return
     if isinstance(fact, f.Landed):
-        state.clutch[task.session.shift.category] = replace(limit, landed=limit.landed + 1)
+        limits[shift.category] = replace(limit, landed=limit.landed + 1)
     elif fact.error in TROUBLE:
-        state.clutch[task.session.shift.category] = replace(limit, troubled=limit.troubled + 1)
+        limits[shift.category] = replace(limit, troubled=limit.troubled + 1)

@@ -21,12 +21,12 @@ def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
     """Take a fact into the tallies, once the fold has; `changed` are the tasks that it changed."""
     fact = row.fact
     if isinstance(fact, f.RunStarted):
-        _new_run(state.tallies, row.time)
-        state.overlaps.fade()
+        _new_run(state.learned.tallies, row.time)
+        state.learned.overlaps.fade()
     for name in changed:
         _note_place(state, state.tasks[name], row.time)
     if isinstance(fact, _VERDICTS) and fact.task in changed:
-        _count_verdict(state.tallies, state.tasks[fact.task], fact)
+        _count_verdict(state.learned.tallies, state.tasks[fact.task], fact)
 
 
 def _new_run(tallies: Tallies, time: float) -> None:
@@ -38,7 +38,7 @@ def _new_run(tallies: Tallies, time: float) -> None:
 
 def _note_place(state: State, task: TaskState, time: float) -> None:
     """Count the task as queued or as worked on, under its category."""
-    tallies = state.tallies
+    tallies = state.learned.tallies
     queue = task.category if _is_queued(state, task) else ""
     if queue != task.queue.counted_as:
         if task.queue.counted_as:

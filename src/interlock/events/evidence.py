@@ -3,6 +3,7 @@
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Checks
 from interlock.events.task_parts import Candidate
 from interlock.model.canary import CanaryResult, canary_key
 from interlock.model.evidence import Evidence, weigh
@@ -12,17 +13,17 @@ from interlock.model.task import Task, TaskId
 def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
     """Remember the result of the checks on code that was broken on purpose; the last one counts."""
     result = canary_result(fact, state.run.run if state.run else "")
-    state.canaries[canary_key(fact.commands, fact.environment)] = result
+    state.checks.canaries[canary_key(fact.commands, fact.environment)] = result
     if fact.noticed:
-        state.noticed_on = fact.tree
+        state.checks.noticed_on = fact.tree
     return set()
 
 
-def forget_canaries(state: State, landed: Candidate) -> None:
+def forget_canaries(checks: Checks, landed: Candidate) -> None:
     """A change that edits how checks run may have blinded them: they must notice a break again."""
     if landed.evidence.steering:
-        state.steered = landed.commit
-        state.canaries.clear()
+        checks.steered = landed.commit
+        checks.canaries.clear()
 
 
 def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
@@ -33,7 +34,7 @@ def canary_result(fact: f.CanaryTried, run: str = "") -> CanaryResult:
 
 def canary_for(state: State, task: Task) -> CanaryResult | None:
     """Return the known result of the task's project checks on a canary in this run's environment."""
-    return state.canaries.get(canary_key(task.verify, state.run.environment if state.run else ""))
+    return state.checks.canaries.get(canary_key(task.verify, state.run.environment if state.run else ""))
 
 
 def evidence_of(state: State, task: TaskState, fact: f.CandidatePassed) -> Evidence:

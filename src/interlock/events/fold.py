@@ -26,7 +26,7 @@ from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State, TaskState
-from interlock.events.state_parts import RunState
+from interlock.events.state_parts import AcceptedGraph, Main, RunState, TaskIndex
 from interlock.events.task_parts import Queue
 from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
@@ -50,13 +50,13 @@ def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
 
 
 def apply(state: State, row: Recorded) -> set[TaskId]:
-    """Fold one row; return the tasks that it changed, moved to `State.finished` or brought back."""
+    """Fold one row; return the tasks that it changed, moved to `State.done.packed` or brought back."""
     if not 0 <= row.time <= MOST:
         row = replace(row, time=float(bounded(row.time)))
     state.seq, state.time, state.hash = row.seq, row.time, row.hash
     fact = row.fact
     name = _subject(fact)
-    recalled = {name} & state.finished.keys()
+    recalled = {name} & state.done.packed.keys()
     recall(state, recalled)
     handler = _HANDLERS.get(type(fact))
     changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
@@ -72,13 +72,13 @@ def _subject(fact: Any) -> TaskId:
 
 
 def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskId]:
-    state.digest, state.source = fact.digest, fact.source
+    state.graph = AcceptedGraph(fact.digest, fact.source)
     return set()
 
 
 def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
-    freed = held_back(state) if fact.tree != state.main_tree else set()
-    state.branch, state.main, state.main_tree = fact.branch, fact.commit, fact.tree
+    freed = held_back(state) if fact.tree != state.main.tree else set()
+    state.main = Main(fact.branch, fact.commit, fact.tree)
     return freed
 
 
@@ -109,8 +109,8 @@ def _stop_requested(state: State, fact: f.StopRequested, _: Recorded) -> set[Tas
 def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskId]:
     on = isinstance(fact, f.Paused)
     if fact.task is None:
-        state.paused = on
-        state.pause_why = fact.why if isinstance(fact, f.Paused) else ""
+        state.limits.paused = on
+        state.limits.pause_why = fact.why if isinstance(fact, f.Paused) else ""
         return set()
     if fact.task not in state.tasks:
         return set()
@@ -127,7 +127,7 @@ def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]
     if fact.result is None:
         return set()
     run = state.run.run if state.run else ""
-    state.baselines[fact.command] = Baseline(fact.tree, fact.environment, run, fact.result)
+    state.checks.baselines[fact.command] = Baseline(fact.tree, fact.environment, run, fact.result)
     return {
         name
         for name, task in state.tasks.items()
@@ -143,7 +143,7 @@ def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) ->
     if fact.attempt < task.session.leftover:
         return set()
     task.session.leftover = 0
-    _index(state, task)
+    _index(state.index, task)
     return {fact.task}
 
 
@@ -192,8 +192,8 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     if not re.fullmatch(TASK_ID, task):
         return set()  # ids become names of folders and refs
     spec = _sound(fact.task)
-    known = state.tasks.get(task)
-    origin = fact.origin if fact.origin.name else replace(fact.origin, name=state.source)
+    known, index = state.tasks.get(task), state.index
+    origin = fact.origin if fact.origin.name else replace(fact.origin, name=state.graph.source)
     if known and known.stage is not Stage.REMOVED:
         if origin.kind is not OriginKind.GRAPH:
             return set()  # two added it at the same moment, or added what a file has: the first one counts
@@ -203,9 +203,9 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     if known is None:
         known = TaskState(spec, accepted=row.seq, since=row.time, queue=Queue(ready_since=row.time))
         state.tasks[task] = known
-        state.counts[Stage.WAITING] = state.counts.get(Stage.WAITING, 0) + 1
+        index.counts[Stage.WAITING] = index.counts.get(Stage.WAITING, 0) + 1
     else:
-        forget_needs(state, known)
+        forget_needs(index, known)
         known.spec, known.session.cut_off = spec, None
         close_question(known)  # the agent that asked it had another task
         place = _next_place(known, fact) or Destination(known.stage, known.phase_index)
@@ -214,7 +214,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
         _move(state, known, place, row.time)
     known.origin, known.parent = origin, fact.parent
     remember_needs(state, known)
-    (state.exclusive.add if fact.task.exclusive else state.exclusive.discard)(task)
+    (index.exclusive.add if fact.task.exclusive else index.exclusive.discard)(task)
     return {task}
 
 
@@ -246,7 +246,7 @@ def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> s
     if not task.must_reconcile:
         return set()  # it is on its way to main, and the look for it there came too early
     task.change.candidate = None
-    _index(state, task)
+    _index(state.index, task)
     return {fact.task}
 
 
@@ -265,14 +265,15 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     EFFECTS[type(fact)](task, fact, row)
     _spend(state, task, fact)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
-        task.change.landed = replace(task.change.landed, branch=task.change.landed.branch or state.branch)
-        forget_canaries(state, task.change.landed)
+        branch = task.change.landed.branch or state.main.branch
+        task.change.landed = replace(task.change.landed, branch=branch)
+        forget_canaries(state.checks, task.change.landed)
     if isinstance(fact, f.CandidatePassed) and task.change.candidate:
         task.change.candidate = replace(task.change.candidate, evidence=evidence_of(state, task, fact))
     if isinstance(fact, f.CandidatePassed | f.PhaseFailed):
-        _note_times(state, fact.checks)
+        _note_times(state.checks.seconds, fact.checks)
     credit(state, task, fact)
-    warm_up(state, task, fact, row)
+    warm_up(state.learned.warm, task, fact, row)
     observe(state, task, fact)
     return {task.spec.id} | _move(state, task, place, row.time)
 
@@ -291,14 +292,14 @@ def _next_place(task: TaskState, fact: f.Fact) -> Destination | None:
     return next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact))
 
 
-def _note_times(state: State, checks: Sequence[CheckResult]) -> None:
+def _note_times(times: dict[str, tuple[float, ...]], checks: Sequence[CheckResult]) -> None:
     """Note the times of green checks only: one that fails may do so before it has begun."""
     for check in checks:
         if check.passed and check.seconds > 0:
-            before = state.check_seconds.pop(check.command, ())
-            state.check_seconds[check.command] = (*before, check.seconds)[-TIMES_KEPT:]
-    while len(state.check_seconds) > COMMANDS_KEPT:
-        del state.check_seconds[next(iter(state.check_seconds))]
+            before = times.pop(check.command, ())
+            times[check.command] = (*before, check.seconds)[-TIMES_KEPT:]
+    while len(times) > COMMANDS_KEPT:
+        del times[next(iter(times))]
 
 
 def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId]:
@@ -308,7 +309,7 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
         return set()
     task.epoch, task.attempt, task.session.leftover = fact.epoch, fact.attempt, fact.attempt
     task.session.exited = False
-    _index(state, task)
+    _index(state.index, task)
     return {task.spec.id}
 
 
@@ -337,16 +338,17 @@ def _move(state: State, task: TaskState, place: Destination, time: float) -> set
         task.change.built = None
     if stage is not before:
         task.since = time
-    state.counts[before] = state.counts.get(before, 0) - 1
-    state.counts[stage] = state.counts.get(stage, 0) + 1
-    _index(state, task)
+    counts = state.index.counts
+    counts[before] = counts.get(before, 0) - 1
+    counts[stage] = counts.get(stage, 0) + 1
+    _index(state.index, task)
     if (stage is Stage.DONE) == (before is Stage.DONE):
         return set()
     if stage is Stage.DONE:
-        state.recent[task.spec.id] = None
+        state.done.recent[task.spec.id] = None
     else:
-        state.recent.pop(task.spec.id, None)
-    freed = set(state.dependents.get(task.spec.id, ()))
+        state.done.recent.pop(task.spec.id, None)
+    freed = set(state.index.dependents.get(task.spec.id, ()))
     if before is Stage.DONE:
         for dependent in freed:
             state.tasks[dependent].queue.unmet += 1
@@ -358,15 +360,15 @@ def _move(state: State, task: TaskState, place: Destination, time: float) -> set
     return freed
 
 
-def _index(state: State, task: TaskState) -> None:
+def _index(index: TaskIndex, task: TaskState) -> None:
     key = task.spec.id
-    (state.running.add if task.stage is Stage.RUNNING else state.running.discard)(key)
-    (state.leftovers.add if task.session.leftover else state.leftovers.discard)(key)
-    (state.reconcile.add if task.must_reconcile else state.reconcile.discard)(key)
+    (index.running.add if task.stage is Stage.RUNNING else index.running.discard)(key)
+    (index.leftovers.add if task.session.leftover else index.leftovers.discard)(key)
+    (index.reconcile.add if task.must_reconcile else index.reconcile.discard)(key)
     if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.change.work:
-        state.train[key] = task.change.work.seq
+        index.train[key] = task.change.work.seq
     else:
-        state.train.pop(key, None)
+        index.train.pop(key, None)
 
 
 _TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)

@@ -57,24 +57,24 @@ def _scope_answered(state: State, fact: f.ScopeAnswered, _: Recorded) -> set[Tas
 
 
 def _provider_braked(state: State, fact: f.ProviderBraked, row: Recorded) -> set[TaskId]:
-    before = state.providers.get(fact.provider)
+    before = state.limits.brakes.get(fact.provider)
     calls, refused = (before.calls, before.refused) if before else (0, 0)
-    state.providers[fact.provider] = Provider(
+    state.limits.brakes[fact.provider] = Provider(
         fact.limit, fact.why, fact.until, row.time, calls + fact.calls, refused + fact.refused
     )
     # Closed for longer is no other decision: one line for a dead server, however often it is tried.
-    closed = state.provider_limits.get(fact.provider)
+    closed = state.limits.providers.get(fact.provider)
     if closed and closed.until and closed.until < fact.until:
-        state.provider_limits[fact.provider] = replace(closed, until=fact.until)
+        state.limits.providers[fact.provider] = replace(closed, until=fact.until)
     return set()
 
 
 def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[TaskId]:
     new = fact.lesson
-    state.to_learn_from.discard(new.task)
-    known = state.lessons.get(new.id)
+    state.index.to_learn_from.discard(new.task)
+    known = state.learned.lessons.get(new.id)
     if known is None:
-        state.lessons[new.id] = LessonState(new, shown_by=(new.commit,))
+        state.learned.lessons[new.id] = LessonState(new, shown_by=(new.commit,))
     elif new.author:
         known.retired = None
     elif new.commit and new.commit not in known.shown_by:  # a fact may stand twice in the log
@@ -86,7 +86,7 @@ def _lesson_learned(state: State, fact: f.LessonLearned, _: Recorded) -> set[Tas
 
 
 def _nothing_learned(state: State, fact: f.NothingLearned, _: Recorded) -> set[TaskId]:
-    state.to_learn_from.discard(fact.task)
+    state.index.to_learn_from.discard(fact.task)
     return set()
 
 
@@ -101,13 +101,14 @@ def credit(state: State, task: TaskState, fact: f.Fact) -> None:
     has_landed = isinstance(fact, f.Landed)
     if isinstance(fact, f.PhaseFailed) and fact.error not in OWN_FAULTS:
         return
-    given = [name for name in task.session.offered if name in state.lessons]
-    doubted = {name for name in given if not state.lessons[name].is_trusted}
+    lessons = state.learned.lessons
+    given = [name for name in task.session.offered if name in lessons]
+    doubted = {name for name in given if not lessons[name].is_trusted}
     for name in (*task.session.offered, *task.session.held_out):
         # The result of an attempt may be due to another lesson that it carried.
-        if name not in state.lessons or doubted - {name}:
+        if name not in lessons or doubted - {name}:
             continue
-        lesson = state.lessons[name]
+        lesson = lessons[name]
         if name in task.session.offered:
             lesson.with_tried += 1
             lesson.with_landed += has_landed
@@ -115,7 +116,7 @@ def credit(state: State, task: TaskState, fact: f.Fact) -> None:
             lesson.without_tried += 1
             lesson.without_landed += has_landed
     if has_landed and any(failure.command and failure.commit for failure in task.trouble.failures):
-        state.to_learn_from.add(task.spec.id)
+        state.index.to_learn_from.add(task.spec.id)
 
 
 def _lessons_offered(state: State, fact: f.LessonsOffered, _: Recorded) -> set[TaskId]:
@@ -126,13 +127,13 @@ def _lessons_offered(state: State, fact: f.LessonsOffered, _: Recorded) -> set[T
 
 
 def _lesson_retired(state: State, fact: f.LessonRetired, _: Recorded) -> set[TaskId]:
-    if lesson := state.lessons.get(fact.lesson):
+    if lesson := state.learned.lessons.get(fact.lesson):
         lesson.retired = fact.reason or said(fact.why)
     return set()
 
 
 def _pool_measured(state: State, fact: f.PoolMeasured, row: Recorded) -> set[TaskId]:
-    state.pool = Measured(fact.run, row.time, fact.figures)
+    state.learned.pool = Measured(fact.run, row.time, fact.figures)
     return set()
 
 

@@ -12,19 +12,19 @@ from interlock.model.task import PhaseKind
 
 def observe(state: State, task: TaskState, fact: f.Fact) -> None:
     """Take in a fact about `task` that counts."""
-    name = task.spec.id
+    name, overlaps = task.spec.id, state.learned.overlaps
     match fact:
         case f.PhaseStarted() if task.phase.kind is PhaseKind.AGENT:
-            state.overlaps.start(name, [_pair(state, task, beside) for beside in fact.beside])
+            overlaps.start(name, [_pair(state, task, beside) for beside in fact.beside])
         case f.WorkFinished():
-            state.overlaps.redo(name, fact.seconds)
+            overlaps.redo(name, fact.seconds)
         case f.PhaseFailed(error=ErrorClass.CONFLICT):
-            state.overlaps.conflict(name)
+            overlaps.conflict(name)
         case f.Landed():
-            state.overlaps.land(name)
+            overlaps.land(name)
         case f.TaskFailed() | f.TaskCancelled() | f.TaskRemoved() | f.TaskReset():
-            state.overlaps.forget(name)
-            state.overlaps.redoing.pop(name, None)
+            overlaps.forget(name)
+            overlaps.redoing.pop(name, None)
 
 
 def _pair(state: State, task: TaskState, beside: Beside) -> Pair:

@@ -7,18 +7,23 @@ from dataclasses import dataclass, field
 
 from interlock.events.asked import Question
 from interlock.events.lifecycle import Stage
-from interlock.events.overlaps import Overlaps
 from interlock.events.record import GENESIS
-from interlock.events.state_parts import Finished, LessonState, Limit, Measured, Provider, RunState, Warm
-from interlock.events.tallies import Tallies
+from interlock.events.state_parts import (
+    AcceptedGraph,
+    Checks,
+    DoneTasks,
+    Learned,
+    Main,
+    RunState,
+    StartLimits,
+    TaskIndex,
+)
 from interlock.events.task_parts import Change, Queue, Session, Spent, Talk, Trouble
 from interlock.events.versions import Unknown
-from interlock.model.canary import CanaryResult
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
-from interlock.model.outcome import Baseline
 from interlock.model.reason import Reason
-from interlock.model.task import Agent, Commit, Origin, Phase, PhaseKind, Task, TaskId, Tree
+from interlock.model.task import Agent, Origin, Phase, PhaseKind, Task, TaskId
 from interlock.model.usage import Usage
 
 OTHER = "other"
@@ -119,84 +124,30 @@ class State:
     time: float = 0.0
     hash: str = GENESIS
     tasks: dict[TaskId, TaskState] = field(default_factory=dict)
-    """All but those in `finished`."""
-    finished: dict[TaskId, Finished] = field(default_factory=dict)
-    """Tasks that were done long ago."""
-    sample: bytes = b""
-    """The first task that was packed: the others are packed as their difference from it."""
-    recent: dict[TaskId, None] = field(default_factory=dict)
-    """The tasks in `tasks` that are done, in the order in which they were."""
-    kept: int = 100
-    """The number of `recent` tasks that stay; of those done in the current run, ten times as many."""
-    dependents: dict[TaskId, list[TaskId]] = field(default_factory=dict)
-    """The tasks that need each task."""
-    running: set[TaskId] = field(default_factory=set)
-    train: dict[TaskId, int] = field(default_factory=dict)
-    """Tasks whose next phase is a check or a landing, with their place in the queue."""
-    reconcile: set[TaskId] = field(default_factory=set)
-    """Tasks whose tested commit may be on main although they are no longer on their way there."""
-    leftovers: set[TaskId] = field(default_factory=set)
-    """Tasks with an attempt that must be ended and archived before anything else."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """Number of tasks in each stage."""
+    """All but those that were done long ago (`done.packed`)."""
+    done: DoneTasks = field(default_factory=DoneTasks)
+    index: TaskIndex = field(default_factory=TaskIndex)
+    graph: AcceptedGraph = field(default_factory=AcceptedGraph)
+    run: RunState | None = None
+    main: Main = field(default_factory=Main)
+    checks: Checks = field(default_factory=Checks)
+    limits: StartLimits = field(default_factory=StartLimits)
+    learned: Learned = field(default_factory=Learned)
     used: Usage = field(default_factory=Usage)
     """The usage of all attempts of all tasks, however they ended."""
-    branch: str = ""
-    main: Commit = Commit("")
-    main_tree: Tree = Tree("")
-    paused: bool = False
-    pause_why: str = ""
-    run: RunState | None = None
-    baselines: dict[str, Baseline] = field(default_factory=dict)
-    """The last result of each check on main, by command."""
-    check_seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    """Times of the last green runs of each command; a bounded number."""
-    canaries: dict[str, CanaryResult] = field(default_factory=dict)
-    """Results of the project's checks on code that was broken on purpose, by `canary_key`."""
-    steered: Commit = Commit("")
-    """The last landing that edits how checks run. Canaries that were tried before it count no more."""
-    noticed_on: Tree = Tree("")
-    """The tree of main that a canary was last made of and noticed on."""
-    digest: str = ""
-    """Digest of the task graph that was accepted last."""
-    source: str = ""
-    clutch: dict[str, Limit] = field(default_factory=dict)
-    """Limits by category, over all runs."""
-    provider_limits: dict[str, Limit] = field(default_factory=dict)
-    """The most agents of each provider, where it has a limit."""
-    providers: dict[str, Provider] = field(default_factory=dict)
-    lessons: dict[str, LessonState] = field(default_factory=dict)
-    warm: dict[str, Warm] = field(default_factory=dict)
-    """The last agent of each story, the latest last; a bounded number."""
-    pool: Measured | None = None
-    """The last figures of the pool."""
-    tallies: Tallies = field(default_factory=Tallies)
-    """Sums over all runs."""
-    overlaps: Overlaps = field(default_factory=Overlaps)
-    """Results of tasks that were started side by side although they overlap."""
-    exclusive: set[TaskId] = field(default_factory=set)
-    """Tasks that hold paths alone while they are under way."""
-    to_learn_from: set[TaskId] = field(default_factory=set)
-    """Tasks that landed after a red check, and whose lessons are not worked out yet."""
-
     unknown: Unknown | None = None
     """The fact because of which this version may decide nothing from this log; None: there is none."""
     passed_over: int = 0
     """Facts that this version cannot read and need not know."""
 
-    @property
-    def trusted_tree(self) -> Tree:
-        """The tree whose files no change made for a canary; empty: no landing gives reason for doubt."""
-        return self.noticed_on if self.steered else Tree("")
-
     def knows(self, task: TaskId) -> bool:
         """Was it ever defined."""
-        return task in self.tasks or task in self.finished
+        return task in self.tasks or task in self.done.packed
 
     def is_done(self, task: TaskId) -> bool:
         """Is it done, a moment or a year ago."""
         known = self.tasks.get(task)
-        return known.stage is Stage.DONE if known else task in self.finished
+        return known.stage is Stage.DONE if known else task in self.done.packed
 
     def is_selected(self, task: TaskId) -> bool:
         """True if the current run may work on it."""

@@ -3,10 +3,14 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from interlock.events.overlaps import Overlaps
+from interlock.events.tallies import Tallies
+from interlock.model.canary import CanaryResult
 from interlock.model.lesson import Lesson
+from interlock.model.outcome import Baseline
 from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
-from interlock.model.task import Commit, TaskId
+from interlock.model.task import Commit, TaskId, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +119,105 @@ class Finished(NamedTuple):
     branch: str
     packed: bytes
     """All of its `TaskState`."""
+
+
+@dataclass(slots=True)
+class DoneTasks:
+    """Tasks that are done: the recent ones, and those that were done long ago."""
+
+    packed: dict[TaskId, Finished] = field(default_factory=dict)
+    """Tasks that were done long ago."""
+    sample: bytes = b""
+    """The first task that was packed: the others are packed as their difference from it."""
+    recent: dict[TaskId, None] = field(default_factory=dict)
+    """The tasks in `State.tasks` that are done, in the order in which they were."""
+    kept: int = 100
+    """The number of `recent` tasks that stay; of those done in the current run, ten times as many."""
+
+
+@dataclass(slots=True)
+class TaskIndex:
+    """The tasks of `State.tasks` by what they wait for or do, so that a decision need not look at all."""
+
+    dependents: dict[TaskId, list[TaskId]] = field(default_factory=dict)
+    """The tasks that need each task."""
+    running: set[TaskId] = field(default_factory=set)
+    train: dict[TaskId, int] = field(default_factory=dict)
+    """Tasks whose next phase is a check or a landing, with their place in the queue."""
+    reconcile: set[TaskId] = field(default_factory=set)
+    """Tasks whose tested commit may be on main although they are no longer on their way there."""
+    leftovers: set[TaskId] = field(default_factory=set)
+    """Tasks with an attempt that must be ended and archived before anything else."""
+    exclusive: set[TaskId] = field(default_factory=set)
+    """Tasks that hold paths alone while they are under way."""
+    to_learn_from: set[TaskId] = field(default_factory=set)
+    """Tasks that landed after a red check, and whose lessons are not worked out yet."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Number of tasks in each stage, those that were done long ago too."""
+
+
+@dataclass(slots=True)
+class AcceptedGraph:
+    """The task graph that was accepted last."""
+
+    digest: str = ""
+    source: str = ""
+
+
+@dataclass(slots=True)
+class Main:
+    """The branch that changes land on, as it was seen last."""
+
+    branch: str = ""
+    commit: Commit = Commit("")
+    tree: Tree = Tree("")
+
+
+@dataclass(slots=True)
+class Checks:
+    """Results and times of checks."""
+
+    baselines: dict[str, Baseline] = field(default_factory=dict)
+    """The last result of each check on main, by command."""
+    seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Times of the last green runs of each command; a bounded number."""
+    canaries: dict[str, CanaryResult] = field(default_factory=dict)
+    """Results of the project's checks on code that was broken on purpose, by `canary_key`."""
+    steered: Commit = Commit("")
+    """The last landing that edits how checks run. Canaries that were tried before it count no more."""
+    noticed_on: Tree = Tree("")
+    """The tree of main that a canary was last made of and noticed on."""
+
+    @property
+    def trusted_tree(self) -> Tree:
+        """The tree whose files no change made for a canary; empty: no landing gives reason for doubt."""
+        return self.noticed_on if self.steered else Tree("")
+
+
+@dataclass(slots=True)
+class StartLimits:
+    """Limits on the agents that may start: those of people, of the clutch and of providers."""
+
+    paused: bool = False
+    pause_why: str = ""
+    categories: dict[str, Limit] = field(default_factory=dict)
+    """Limits of the clutch by category, over all runs."""
+    providers: dict[str, Limit] = field(default_factory=dict)
+    """The most agents of each provider, where it has a limit."""
+    brakes: dict[str, Provider] = field(default_factory=dict)
+    """Each provider, as its brake said last."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """Results of all runs, for the estimates, lessons and choices of the next."""
+
+    tallies: Tallies = field(default_factory=Tallies)
+    """Sums over all runs."""
+    overlaps: Overlaps = field(default_factory=Overlaps)
+    """Results of tasks that were started side by side although they overlap."""
+    lessons: dict[str, LessonState] = field(default_factory=dict)
+    warm: dict[str, Warm] = field(default_factory=dict)
+    """The last agent of each story, the latest last; a bounded number."""
+    pool: Measured | None = None
+    """The last figures of the pool."""

@@ -45,7 +45,7 @@ class Estimator:
     """Forecasts from one moment's tallies. Kinds are worked out once, however many tasks are of them."""
 
     def __init__(self, state: State) -> None:
-        self._tallies = list(state.tallies.kinds.values())
+        self._tallies = list(state.learned.tallies.kinds.values())
         self._known: dict[Kind, _Figures] = {}
 
     def forecast(self, task: Task, footprint: tuple[Chance, ...] = ()) -> Forecast:

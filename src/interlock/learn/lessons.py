@@ -142,19 +142,20 @@ def _fitting(state: State, task: TaskState) -> list[LessonState]:
     # What the attempt that has just failed was given did not help, and may be why.
     tried = task.session.offered if last and last.attempt == task.attempt else ()
     found = []
-    for name, known in state.lessons.items():
+    for name, known in state.learned.lessons.items():
         by_person, is_seen = bool(known.lesson.author), seen == known.lesson.fingerprint != ""
         if known.retired or (name in tried and not by_person):
             continue
         if is_seen or concerns(known.lesson, task):
             found.append((is_seen, by_person, is_better(known), known.learned, name))
-    return [state.lessons[name] for *_, name in sorted(found, reverse=True)]
+    return [state.learned.lessons[name] for *_, name in sorted(found, reverse=True)]
 
 
 def _was_misled(state: State, task: TaskState) -> bool:
     if not task.trouble.failures or task.trouble.failures[-1].attempt != task.attempt:
         return False
-    return any(name in state.lessons and not state.lessons[name].is_trusted for name in task.session.offered)
+    lessons = state.learned.lessons
+    return any(name in lessons and not lessons[name].is_trusted for name in task.session.offered)
 
 
 def concerns(lesson: Lesson, task: TaskState) -> bool:
@@ -182,5 +183,5 @@ def _draw(task: TaskId, attempt: int, lesson: str) -> float:
 
 
 def _under_trial(state: State, lesson: str, starting: Mapping[TaskId, Sequence[str]]) -> int:
-    running = {name: state.tasks[name].session.offered for name in state.running}
+    running = {name: state.tasks[name].session.offered for name in state.index.running}
     return sum(lesson in offered for offered in {**running, **starting}.values())

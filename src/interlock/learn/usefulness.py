@@ -38,7 +38,7 @@ def is_worse(known: LessonState) -> float:
 
 def retirements(state: State) -> list[LessonRetired]:
     """The lessons that have shown to be of no use, each with its figures. What a person wrote stays."""
-    lessons = state.lessons.items()
+    lessons = state.learned.lessons.items()
     active = {name: known for name, known in lessons if not (known.retired or known.lesson.author)}
     found = {name: why for name, known in active.items() if (why := useless(known))}
     if len(active) - len(found) > MOST_ACTIVE:

@@ -21,10 +21,10 @@ def changes(state: State, graph: Graph) -> list[Fact]:
     """
     facts: list[Fact] = []
     origin = Origin(OriginKind.GRAPH, graph.source)
-    if graph.digest != state.digest or graph.source != state.source:
+    if graph.digest != state.graph.digest or graph.source != state.graph.source:
         facts.append(PlanAccepted(graph.source, graph.digest, len(graph.tasks)))
     for task in graph.tasks:
-        known = unpacked(state, task.id) if task.id in state.finished else state.tasks.get(task.id)
+        known = unpacked(state, task.id) if task.id in state.done.packed else state.tasks.get(task.id)
         if known and known.origin.kind is not OriginKind.GRAPH and known.stage not in _FREE:
             _refuse_another(known, task, graph.source)
         elif known is None or known.stage is Stage.REMOVED or known.spec != task or known.origin != origin:

@@ -84,12 +84,12 @@ def _place(options: Sequence[Option], agent: Agent) -> int:
 
 
 def _warm(state: State, task: TaskState, now: float) -> str:
-    warm = state.warm.get(task.spec.story)
+    warm = state.learned.warm.get(task.spec.story)
     return warm.agent if warm and now - warm.time <= WARM_SECONDS else ""
 
 
 def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
-    provider = state.providers.get(provider_of(agent)) if state.providers else None
+    provider = state.limits.brakes.get(provider_of(agent)) if state.limits.brakes else None
     return max(task.trouble.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
 
 
@@ -100,7 +100,7 @@ def _failures(task: TaskState, agent: Agent) -> int:
 
 def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> Reason:
     if _warm(state, task, now) == agent.name:
-        return Reason(Why.SAME_STORY, {"tasks": (state.warm[task.spec.story].task,)})
+        return Reason(Why.SAME_STORY, {"tasks": (state.learned.warm[task.spec.story].task,)})
     options = task.forecast.options if task.forecast else ()
     option = next((option for option in options if option.agent == agent.name), None)
     count: dict[str, Value] = {"count": len(task.spec.candidates)}
@@ -112,7 +112,7 @@ def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> Reason
 
 
 def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> Reason:
-    provider = state.providers.get(provider_of(usual))
+    provider = state.limits.brakes.get(provider_of(usual))
     fields: dict[str, Value] = {"agent": usual.name, "seconds": _closed_until(state, task, usual) - now}
     if provider and provider.why and provider.until > now:
         fields["cause"] = provider.why

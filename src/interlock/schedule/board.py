@@ -127,7 +127,7 @@ class Board:
 
     def choose(self, slots: int, now: float) -> list[Choice]:
         self._settle(now)
-        if slots <= 0 or self._state.paused:
+        if slots <= 0 or self._state.limits.paused:
             return []
         reserved = self._reserve(now)
         picking = Round(self._state, self._holds, self._lines, self._tails, now)
@@ -230,7 +230,7 @@ class Board:
                 self._join(name)
         while self._timers and self._timers[0][0] <= now:
             timer = heappop(self._timers)
-            if self._is_timed(*timer) and timer[1] not in self._state.train:
+            if self._is_timed(*timer) and timer[1] not in self._state.index.train:
                 self._join(timer[1])
 
     def _is_timed(self, until: float, name: TaskId) -> bool:
@@ -239,7 +239,7 @@ class Board:
         if task is None or task.stage is not Stage.WAITING or task.queue.not_before != until:
             return False
         return _could_start(self._state, task) or (
-            name in self._state.train and _hold(self._state, task) is not None
+            name in self._state.index.train and _hold(self._state, task) is not None
         )
 
     def _reserve(self, now: float) -> list[TaskId]:
@@ -277,7 +277,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         and not task.queue.paused
         and task.asks is None
         and not task.session.leftover
-        and name not in state.reconcile
+        and name not in state.index.reconcile
         and state.is_selected(name)
         and obstacle(state, task.spec) is None
     )

@@ -45,7 +45,7 @@ class Capacities:
 
 
 def _limits(state: State, kind: DemandKind) -> dict[str, Limit]:
-    return state.provider_limits if kind is DemandKind.PROVIDER else state.clutch
+    return state.limits.providers if kind is DemandKind.PROVIDER else state.limits.categories
 
 
 def limit_reason(state: State, demand: Demand, holders: set[TaskId]) -> Reason:

@@ -3,7 +3,7 @@
 Rules:
 1. It starts if P(conflict) x rework <= theta. Rework is what a conflict costs, in units of the time that the
       task takes: the loser makes its change again, and that may be the longer one.
-2. P and rework are what the log has counted (`State.overlaps`) in that kind of work, drawn towards all work,
+2. P and rework are counted from the log (`learned.overlaps`) in that kind of work, drawn towards all work,
    drawn towards a guess.
 3. P is taken at the lower end of what the counts allow. What is never tried is never learned, and one
    conflict by chance would stop all overlaps for ever.
@@ -122,7 +122,7 @@ def _remaining_seconds(task: TaskState, now: float) -> float:
 
 
 def outlook(state: State, kind: str) -> OverlapOutlook:
-    regimes = state.overlaps.regimes
+    regimes = state.learned.overlaps.regimes
     every, this = _total(list(regimes.values())), regimes.get(kind, Regime())
     share = POOLED / max(POOLED, every.overlaps)
     conflicts = FIRST_CONFLICTS + this.conflicts + share * (every.conflicts - this.conflicts)

@@ -104,7 +104,7 @@ def _running(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 def _is_on_top(state: State, task: TaskState) -> bool:
     """Tell if its check is, or was, on top of a change that is not on main yet."""
-    return task.change.ahead in state.train and task.spec.id in state.train
+    return task.change.ahead in state.index.train and task.spec.id in state.index.train
 
 
 def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
@@ -163,9 +163,9 @@ def _not_selected(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 def _all_paused(standing: ReasonContext, task: TaskState) -> Reason | None:
-    if not standing.state.paused or task.phase.kind is not PhaseKind.AGENT:
+    if not standing.state.limits.paused or task.phase.kind is not PhaseKind.AGENT:
         return None
-    why = standing.state.pause_why
+    why = standing.state.limits.pause_why
     return Reason(Why.ALL_PAUSED, _cause(said(why) if why else None))
 
 
@@ -186,16 +186,16 @@ def _backoff(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 def _lane(standing: ReasonContext, task: TaskState) -> Reason | None:
     state, name = standing.state, task.spec.id
-    if name in state.reconcile:
+    if name in state.index.reconcile:
         return Reason(Why.LOOKED_UP)
-    if name not in state.train:
+    if name not in state.index.train:
         return None
     if task.change.candidate and _is_on_top(state, task):
         return Reason(Why.ON_TOP, {"tasks": (task.change.ahead,)})
     if alone := kept_back(state).get(name):
         fields: dict[str, Value] = {"tasks": (alone.holder,), "path": alone.path, "glob": alone.glob}
         return Reason(Why.HELD_ALONE, fields)
-    train = list(state.train)
+    train = list(state.index.train)
     place = train.index(name)
     nearest = tuple(train[max(0, place - NAMES_KEPT) : place])
     return Reason(Why.LANE, {"place": place + 1, "phase": task.phase.name, "tasks": nearest})
@@ -221,7 +221,7 @@ def _clutch(standing: ReasonContext, task: TaskState) -> Reason | None:
 def _slots(standing: ReasonContext, _: TaskState) -> Reason | None:
     state = standing.state
     limit = state.run.limit if state.run else 0
-    agents = sorted({n for n in state.running if state.tasks[n].has_agent} | state.leftovers)
+    agents = sorted({n for n in state.index.running if state.tasks[n].has_agent} | state.index.leftovers)
     if len(agents) < limit:
         return None
     return Reason(Why.SLOTS, {"limit": limit, "tasks": tuple(agents)})

@@ -90,5 +90,5 @@ class Tails:
         own_seconds = self._seen[task][1]
         if own_seconds is None:
             return 0.0
-        following = self._state.dependents.get(task, ())
+        following = self._state.index.dependents.get(task, ())
         return own_seconds + max(map(self._seconds.__getitem__, following), default=0.0)

@@ -1,7 +1,7 @@
 """One lane to main: work is checked and landed one after the other, and the next is checked meanwhile.
 
 Rules:
-1. First come, first served: `state.train` keeps the order in which work was finished, and work that went back
+1. First come, first served: `index.train` keeps the order in which work was finished, and work that went back
    to its agent joins again at the end. So every change gets its turn.
 2. One change lands at a time, and what passed its checks lands before anything else is checked on main:
    a change that landed in between makes its checks worthless.
@@ -48,7 +48,7 @@ def moves(state: State, now: float) -> list[Start]:
     starts = [_start(lands)] if lands else []
     if not running and not tested:
         return [_start(task) for task in _waiting(state, now, kept)]
-    last = _end_of_chain(state.main, [*running, *tested], lands, depth) if depth > 1 else None
+    last = _end_of_chain(state.main.commit, [*running, *tested], lands, depth) if depth > 1 else None
     if last and not _steers(last):
         starts += [_follow(task, last) for task in _waiting(state, now, kept) if _may_follow(task)]
     return starts
@@ -57,14 +57,14 @@ def moves(state: State, now: float) -> list[Start]:
 def is_forsaken(state: State, name: TaskId) -> bool:
     """Return True if it is being checked on top of a change that will not be on main as it was."""
     task = state.tasks[name]
-    if not task.change.ahead or task.change.built is None or task.change.built.base == state.main:
+    if not task.change.ahead or task.change.built is None or task.change.built.base == state.main.commit:
         return False
-    before = _made(state.tasks[task.change.ahead]) if task.change.ahead in state.train else None
+    before = _made(state.tasks[task.change.ahead]) if task.change.ahead in state.index.train else None
     return before is None or before.commit != task.change.built.base
 
 
 def _running(state: State) -> list[TaskState]:
-    names = sorted(state.running & state.train.keys(), key=state.train.__getitem__)
+    names = sorted(state.index.running & state.index.train.keys(), key=state.index.train.__getitem__)
     return [state.tasks[name] for name in names]
 
 
@@ -72,7 +72,7 @@ def _tested(state: State, now: float, kept: Container[TaskId]) -> Iterator[TaskS
     # The candidate is looked at first because that is cheap, and hardly any task of a long train has one.
     return (
         task
-        for name in state.train
+        for name in state.index.train
         if (task := state.tasks[name]).change.candidate
         and task.phase.kind is PhaseKind.LAND
         and name not in kept
@@ -84,7 +84,7 @@ def _waiting(state: State, now: float, kept: Container[TaskId]) -> list[TaskStat
     """The next one to check, if there is any."""
     found = (
         task
-        for name in state.train
+        for name in state.index.train
         if name not in kept
         and _may_move(state, task := state.tasks[name], now)
         and not (task.change.candidate and task.phase.kind is PhaseKind.LAND)
@@ -98,7 +98,7 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
         task.stage is Stage.WAITING
         and not task.queue.paused
         and task.queue.not_before <= now
-        and name not in state.reconcile
+        and name not in state.index.reconcile
         and state.is_selected(name)
         and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task.spec) is None)
     )

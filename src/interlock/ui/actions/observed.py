@@ -24,29 +24,29 @@ async def record_lost_landings(store: Store, reading: Reading, common_dir: Path,
     """
     state = reading.state
     # A branch with a NUL in its name is none: the log of another program, or a damaged one, may hold that.
-    if not state.branch or "\0" in state.branch:
+    if not state.main.branch or "\0" in state.main.branch:
         return
     from interlock.engine.landings import lost_landings
     from interlock.git.errors import BranchGone
     from interlock.git.place import Place, loose_ref
     from interlock.git.repository import GitRepository
 
-    place = Place(common_dir, None, state.branch, "", (0, 0), {})
-    if loose_ref(place) == state.main:
+    place = Place(common_dir, None, state.main.branch, "", (0, 0), {})
+    if loose_ref(place) == state.main.commit:
         return
     with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
         repository = GitRepository(place)
         try:
             tip = await repository.tip()
         except BranchGone:
-            state.main = Commit("")
+            state.main.commit = Commit("")
             return
         if reading.is_live:
             return
-        if lost := await lost_landings(repository, state, state.branch):
+        if lost := await lost_landings(repository, state, state.main.branch):
             await store.append(lost, actor)
             await catch_up(store, state)
-        state.main = tip.commit  # as it is shown; the next run writes it down
+        state.main.commit = tip.commit  # as it is shown; the next run writes it down
 
 
 async def import_log(store: Store, lines: AsyncIterator[str]) -> int:

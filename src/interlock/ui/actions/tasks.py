@@ -139,4 +139,4 @@ async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: st
 
 
 def _is_paused(reading: Reading, task: TaskId | None) -> bool:
-    return reading.state.tasks[task].queue.paused if task else reading.state.paused
+    return reading.state.tasks[task].queue.paused if task else reading.state.limits.paused

@@ -84,7 +84,8 @@ def _report(invocation: Invocation, reading: Reading, chosen: Sequence[TaskState
     lines = []
     for task in chosen:
         lines.append(f"{task.spec.id} {done}")
-        waiting = reading.state.dependents.get(task.spec.id, []) if task.stage is Stage.CANCELLED else []
+        needed = reading.state.index.dependents
+        waiting = needed.get(task.spec.id, []) if task.stage is Stage.CANCELLED else []
         if waiting:
             lines.append(f"  blocked: {', '.join(waiting)} (they need it)")
     if any(task.stage is Stage.WAITING for task in chosen):

@@ -25,7 +25,7 @@ async def agents_command(invocation: Invocation) -> None:
     """
     async with opened(invocation) as project:
         reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
-        at_work = [reading.state.tasks[name] for name in sorted(reading.state.running)]
+        at_work = [reading.state.tasks[name] for name in sorted(reading.state.index.running)]
         rows = [
             agent_row(reading, task, watcher.look(task), _pid(project.state_dir, task))
             for task in at_work

@@ -172,8 +172,8 @@ async def _log(project: Project) -> list[Finding]:
         findings.append(warning("facts", text, "install the newest Interlock"))
     if reading.is_live:
         findings.append(good("run", "a run is active"))
-    elif reading.state.running:
-        text = f"{counted(len(reading.state.running), 'task')} left by a run that ended"
+    elif reading.state.index.running:
+        text = f"{counted(len(reading.state.index.running), 'task')} left by a run that ended"
         findings.append(warning("run", text, "interlock run"))
     else:
         findings.append(good("run", "no run is active"))

@@ -115,19 +115,19 @@ def lessons_command(
     elif lesson is None:
         _list_lessons(invocation, everything)
     else:
-        known = find_lesson(read_project(invocation).state.lessons, lesson)
+        known = find_lesson(read_project(invocation).state.learned.lessons, lesson)
         say_listing(invocation, lambda: lesson_document(known), _full(known))
 
 
 async def _retire(invocation: Invocation, name: str, why: str) -> str:
     async with opened(invocation) as project:
-        known = find_lesson((await read(project.store)).state.lessons, name)
+        known = find_lesson((await read(project.store)).state.learned.lessons, name)
         await retire_lesson(project.store, known, why, actor())
     return known.lesson.id
 
 
 def _list_lessons(invocation: Invocation, everything: bool) -> None:
-    lessons = read_project(invocation).state.lessons
+    lessons = read_project(invocation).state.learned.lessons
     shown = [known for known in lessons.values() if everything or not known.retired]
     shown.sort(key=lambda known: (bool(known.retired), -is_better(known), known.lesson.id))
     if invocation.wants_json():

@@ -82,7 +82,7 @@ def running_table(state: State, now: float, watcher: Watcher, checks: Words) -> 
     """A line for each running task: agent, time, tokens, money, and the last action in words."""
     size = shutil.get_terminal_size()
     is_wide = size.columns >= WIDE_COLUMNS
-    names = sorted(state.running, key=lambda name: state.tasks[name].since)
+    names = sorted(state.index.running, key=lambda name: state.tasks[name].since)
     room = max(3, size.lines - 7)
     table = _columns(is_wide, bool(names))
     for name in names[:room]:
@@ -137,13 +137,14 @@ def _tokens(usage: Usage, is_wide: bool) -> str:
 def _counts(state: State, now: float, refusing: frozenset[str]) -> Text:
     line = Text()
     for stage in Stage:
-        if count := state.counts.get(stage):
+        if count := state.index.counts.get(stage):
             line.append(f"{count} {stage.value}  ", style=STAGE_COLORS.get(stage.value, ""))
-    lane = [name for name in sorted(state.train, key=state.train.__getitem__) if name not in state.running]
+    train, running = state.index.train, state.index.running
+    lane = [name for name in sorted(train, key=train.__getitem__) if name not in running]
     if lane:
         line.append(f"lane: {', '.join(lane[:4])}{' ...' if len(lane) > 4 else ''}  ")
     if state.run and state.run.ended is None:
-        mood = ", stopping" if state.run.stopping else ", paused" if state.paused else ""
+        mood = ", stopping" if state.run.stopping else ", paused" if state.limits.paused else ""
         to_go = ETA.text(state, now)
         line.append(
             f"{lasting(now - state.run.started)}, up to {state.run.limit} at once{mood}"

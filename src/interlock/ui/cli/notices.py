@@ -50,7 +50,7 @@ class Notices:
             self._call(f"{fact.task} asks: {fact.text}")
 
     def ended(self, state: State) -> None:
-        counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
+        counts = [f"{count} {stage.value}" for stage in Stage if (count := state.index.counts.get(stage))]
         self._last = -APART_SECONDS
         self._call(f"the run ended: {', '.join(counts) or 'nothing to do'}")
         for thread in self._at_work:

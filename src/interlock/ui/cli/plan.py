@@ -138,7 +138,7 @@ async def _read(
         said, origin = project.settings.max_parallel, project.origins["max_parallel"]
         many = parallel(said, origin, state, project.host.read())
         if not many.auto:
-            state.clutch = {}  # a number that a person gave holds for every kind of work
+            state.limits.categories = {}  # a number that a person gave holds for every kind of work
         return graph, state, many, project.lane_depth, await lacks(project, graph.setup)
 
 

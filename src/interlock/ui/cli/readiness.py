@@ -125,7 +125,7 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
     inside = environment(project)
     seconds = {task.verify: task.check_seconds for task in graph.tasks if task.verify}
     for commands, limit in seconds.items():
-        known = state.canaries.get(canary_key(commands, inside))
+        known = state.checks.canaries.get(canary_key(commands, inside))
         if known and known.noticed:
             continue
         copy = await find_wrong_copy(project, commands)

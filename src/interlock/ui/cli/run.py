@@ -267,7 +267,7 @@ def _signals(engine: Engine, view: RunView) -> Iterator[list[str]]:
 
     def on_interrupt() -> None:
         got.append("interrupt")
-        running = len(engine.state.running)
+        running = len(engine.state.index.running)
         if halts:
             _leave(view)
         elif engine.request_stop():

@@ -52,7 +52,7 @@ def status_command(invocation: Invocation, watch: bool, everything: bool, exit_c
         return run_async(watch_status(invocation))
     reading, first = run_async(_read(invocation))
     show(invocation, reading, everything)
-    if not reading.state.counts:
+    if not reading.state.index.counts:
         _tell_next(invocation, reading, first)
     return verdict(reading) if exit_code else ExitCode.OK
 
@@ -132,12 +132,16 @@ def _alike(state: State) -> Iterator[str]:
 
 def headline(reading: Reading) -> str:
     state, run = reading.state, reading.state.run
-    counts = [f"{state.counts[stage]} {stage.value}" for stage in Stage if state.counts.get(stage)]
+    counts = [f"{count} {stage.value}" for stage in Stage if (count := state.index.counts.get(stage))]
     parts = [", ".join(counts)]
-    if state.paused:  # early in the line: a narrow terminal cuts its end
-        parts.append(f"paused{f': {state.pause_why}' if state.pause_why else ''}")
-    if state.branch:
-        parts.append(f"{state.branch} at {state.main[:12]}" if state.main else f"{state.branch} is gone")
+    if state.limits.paused:  # early in the line: a narrow terminal cuts its end
+        parts.append(f"paused{f': {state.limits.pause_why}' if state.limits.pause_why else ''}")
+    if state.main.branch:
+        parts.append(
+            f"{state.main.branch} at {state.main.commit[:12]}"
+            if state.main.commit
+            else f"{state.main.branch} is gone"
+        )
     if red := red_main_text(state):
         parts.append(paint(red, "yellow"))
     if run and reading.is_live:
@@ -170,7 +174,7 @@ def table(members: list[TaskRow], width: int) -> list[str]:
 def pool_line(reading: Reading, board: Board) -> str:
     """The pool in one line; '' where there is nothing to say. Figures are of the run that goes on, or else of
     the last one."""
-    slots, measured = slots_of(reading.state, board, reading.is_live), reading.state.pool
+    slots, measured = slots_of(reading.state, board, reading.is_live), reading.state.learned.pool
     figures = list(_figures(measured.figures)) if measured and measured.figures.attempts else []
     if not reading.is_live:
         return f"last run: {' | '.join(figures)}" if figures else ""
@@ -209,17 +213,17 @@ def overview(invocation: Invocation) -> int:
 
 def sensible(reading: Reading, first: str) -> tuple[str, str]:
     state = reading.state
-    if first and not state.counts:
+    if first and not state.index.counts:
         return first, "there is no task graph yet"
     if reading.is_live:
         return "interlock status -w", "a run is active"
-    if not state.counts:
+    if not state.index.counts:
         return "interlock plan", "the task graph has not been run yet"
-    if state.paused:
+    if state.limits.paused:
         return "interlock unpause", "the project is paused"
     if failed := [name for name, task in state.tasks.items() if task.stage is Stage.FAILED]:
         return f"interlock explain {failed[0]}", f"{len(failed)} failed"
-    if state.counts.get(Stage.WAITING) or state.running:
+    if state.index.counts.get(Stage.WAITING) or state.index.running:
         return "interlock run", "tasks are left"
     return "interlock plan", "everything has landed"
 
@@ -275,7 +279,7 @@ async def _documents(store: Store, reading: Reading) -> None:
 
 
 def _notes(reading: Reading) -> dict[TaskId, str]:
-    claims = {name: reading.claim_on(name) for name in reading.state.running}
+    claims = {name: reading.claim_on(name) for name in reading.state.index.running}
     return {name: inert(claim.note) for name, claim in claims.items() if claim}
 
 
@@ -290,7 +294,7 @@ async def _picture(project: ProjectLog, reading: Reading) -> None:
 
     def draw() -> RenderableType:
         board = Board(now.state)
-        if not now.is_live or not now.state.running:
+        if not now.is_live or not now.state.index.running:
             return Text.from_ansi("\n".join(lines(now)), no_wrap=True)
         return Group(
             Text.from_ansi("\n".join((*heading(now, board), "")), no_wrap=True),

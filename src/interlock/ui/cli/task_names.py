@@ -44,7 +44,7 @@ def _names() -> dict[str, str]:
 
     state = run_async(_state(Invocation()))
     stages = {str(name): task.stage.value for name, task in state.tasks.items()}
-    stages |= dict.fromkeys(map(str, state.finished), "done")
+    stages |= dict.fromkeys(map(str, state.done.packed), "done")
     return {name: stage for name, stage in stages.items() if stage != "removed"}
 
 

@@ -89,7 +89,7 @@ def _of_agents(project: Project, state: State) -> list[AgentWorkspace]:
         if left.state not in (LeftState.OPEN, LeftState.COLLECTED) or not left.path.name.isdecimal():
             continue
         task, attempt = left.path.parent.name, int(left.path.name)
-        known = next((state.tasks[name] for name in state.running if name == task), None)
+        known = next((state.tasks[name] for name in state.index.running if name == task), None)
         is_running = known is not None and known.attempt == attempt
         found.append(
             AgentWorkspace(task, attempt, left.path, is_running, left.age_seconds, folder_bytes(left.path))

@@ -67,8 +67,8 @@ def clutch_view(reading: Reading, host: HostReading, decisions: tuple[Decision, 
         agents_at_work(state),
         tuple(category_views(state)),
         tuple(
-            _provider(name, provider, state.provider_limits.get(name))
-            for name, provider in sorted(state.providers.items())
+            _provider(name, provider, state.limits.providers.get(name))
+            for name, provider in sorted(state.limits.brakes.items())
         ),
         host,
         decisions,

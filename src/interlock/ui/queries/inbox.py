@@ -57,8 +57,8 @@ def _failed(task: TaskState) -> Item:
 
 def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:
     state = reading.state
-    if state.paused:
-        yield Item("paused", "paused", "", state.pause_why, "", state.time, ("interlock unpause",))
+    if state.limits.paused:
+        yield Item("paused", "paused", "", state.limits.pause_why, "", state.time, ("interlock unpause",))
     for task in tasks:
         if task.queue.paused and not task.is_over:
             command = f"interlock unpause {task.spec.id}"

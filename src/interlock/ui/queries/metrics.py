@@ -22,7 +22,7 @@ def exposition(state: State, slots: Slots, figures: PoolFigures, is_live: bool) 
 
 
 def _project(state: State, is_live: bool) -> Iterator[str]:
-    stages = [({"stage": stage.value}, float(state.counts.get(stage, 0))) for stage in Stage]
+    stages = [({"stage": stage.value}, float(state.index.counts.get(stage, 0))) for stage in Stage]
     yield _gauge("run_live", "1 while a run is active, else 0.", float(is_live))
     yield _family("tasks", "gauge", "Tasks by stage.", stages)
     yield _counter("facts_total", "Facts in the log.", state.seq)
@@ -77,7 +77,7 @@ def _pool(figures: PoolFigures) -> Iterator[str]:
 
 
 def _providers(state: State) -> Iterator[str]:
-    newest = sorted(state.providers.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
+    newest = sorted(state.limits.brakes.items(), key=lambda item: (-item[1].time, item[0]))[:MOST_LABELS]
     for name, kind, text in (
         ("limit", "gauge", "Concurrent calls that the brake allows a provider."),
         ("calls", "counter", "Calls to a provider."),

@@ -84,7 +84,7 @@ def agents_at_once(graph: Graph, state: State, many: "Parallel") -> int:
     """The number of agents that may work on the tasks to do: the clutch's limits, or its first ones."""
     if not many.auto:
         return many.most
-    done = {name for name, task in state.tasks.items() if task.is_over} | state.finished.keys()
+    done = {name for name, task in state.tasks.items() if task.is_over} | state.done.packed.keys()
     kinds = {category(task).name for task in graph.tasks if task.id not in done}
     return max(1, min(sum(_allowed(state, kind, many) for kind in kinds), many.most))
 
@@ -93,7 +93,7 @@ def _allowed(state: State, kind: str, many: "Parallel") -> int:
     from interlock.engine.clutch import past_of
     from interlock.learn.clutch import beginning
 
-    limit = state.clutch.get(kind)
+    limit = state.limits.categories.get(kind)
     if limit and limit.goodput:
         return limit.limit
     return beginning(past_of(state, kind), many.most, cold=many.cold_start).agents
@@ -101,8 +101,9 @@ def _allowed(state: State, kind: str, many: "Parallel") -> int:
 
 def standing_of(state: State, picked: tuple[TaskId, ...] | None) -> Standing:
     stages = {name: task.stage for name, task in state.tasks.items()}
+    done = frozenset(name for name, stage in stages.items() if stage is Stage.DONE)
     return Standing(
-        done=frozenset(name for name, stage in stages.items() if stage is Stage.DONE) | state.finished.keys(),
+        done=done | state.done.packed.keys(),
         given_up=frozenset(
             name for name, stage in stages.items() if stage in (Stage.FAILED, Stage.CANCELLED)
         ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what measures takes long to import
 
 
 def pool_object(reading: Reading, board: Board) -> dict[str, object]:
-    measured = reading.state.pool
+    measured = reading.state.learned.pool
     return {
         "slots": slots_of(reading.state, board, reading.is_live),
         "figures": measured.figures if measured else None,
@@ -62,15 +62,16 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
 
 
 def status_document(reading: Reading) -> dict[str, object]:
-    state, run, board = reading.state, reading.state.run, Board(reading.state)
+    state, board = reading.state, Board(reading.state)
+    run, main = state.run, state.main
     return {
         "tasks": rows(reading, board=board),
-        "running": len(state.running),
-        "counts": {stage.value: state.counts.get(stage, 0) for stage in Stage},
-        "paused": state.paused,
+        "running": len(state.index.running),
+        "counts": {stage.value: state.index.counts.get(stage, 0) for stage in Stage},
+        "paused": state.limits.paused,
         "pool": pool_object(reading, board),
-        "clutch": with_reasons({"categories": state.clutch, "providers": state.provider_limits}),
-        "main": {"branch": state.branch, "commit": state.main or None, "red": red_main_objects(state)},
+        "clutch": with_reasons({"categories": state.limits.categories, "providers": state.limits.providers}),
+        "main": {"branch": main.branch, "commit": main.commit or None, "red": red_main_objects(state)},
         "run": None
         if run is None
         else {

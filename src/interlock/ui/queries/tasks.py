@@ -68,7 +68,7 @@ def by_stage(state: State) -> dict[Stage, list[TaskId]]:
     """The tasks of the plan in the order they are shown, in the order of the graph within each stage."""
     found: dict[Stage, list[TaskId]] = {stage: [] for stage in ORDER}
     known = [(task.accepted, name, task.stage) for name, task in state.tasks.items()]
-    known += [(task.accepted, name, Stage.DONE) for name, task in state.finished.items()]
+    known += [(task.accepted, name, Stage.DONE) for name, task in state.done.packed.items()]
     for _, name, stage in sorted(known):
         if stage in found:
             found[stage].append(name)
@@ -125,7 +125,7 @@ def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
 
 def find(state: State, text: str) -> TaskState:
     names = [name for name, task in state.tasks.items() if task.stage is not Stage.REMOVED or name == text]
-    names += state.finished
+    names += state.done.packed
     if not names:
         raise UsageError(f"there is no task `{text}`: no task graph has been run yet", "interlock run")
     name = find_task(text, names, "`interlock status` lists all tasks")

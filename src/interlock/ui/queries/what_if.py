@@ -44,15 +44,15 @@ def simulated_cases(
     cases = [_case("simulated, same settings", same, is_priced)]
     other = copied(state)
     if slots:
-        other.clutch = {}  # what was learned per kind of work is what is being asked about
+        other.limits.categories = {}  # what was learned per kind of work is what is being asked about
         terms = replace(terms, slots=slots)
     if agent is None:
         outlooks = [rehearse(other, terms, as_recorded(run))]
     else:
-        other.tallies = fold(log).tallies  # that run itself, and what came after, tell of the agent too
+        other.learned.tallies = fold(log).learned.tallies  # that run itself, and those after it, count too
         other = with_agent(other, _agent(other, agent))
         known = [task for name in run.tries if (task := other.tasks.get(name))]
-        is_priced = any(prospect(task, other.tallies).cost_usd for task in known)
+        is_priced = any(prospect(task, other.learned.tallies).cost_usd for task in known)
         outlooks = [rehearse(copied(other), terms, drawn(other, str(number))) for number in range(REHEARSALS)]
     said = [f"--max-parallel {slots}"] * bool(slots) + [f"--agent {agent}"] * bool(agent)
     return [*cases, _case(f"simulated, {' '.join(said)}", outlooks, is_priced)]

@@ -22,11 +22,11 @@ def _brakes(state: State, besides: frozenset[str]) -> Iterator[str]:
         return
     if run.brake and run.brake.brake == "host":
         yield f"{run.limit} in all (host: {reason_text(run.brake.why)})"
-    for name, limit in sorted(state.clutch.items()):
-        gauge = state.tallies.gauges.get(name)
+    for name, limit in sorted(state.limits.categories.items()):
+        gauge = state.learned.tallies.gauges.get(name)
         if gauge and (gauge.queued or gauge.at_work) and limit.limit < run.limit:
             yield f"{inert(name)} {gauge.at_work} of {limit.limit} ({limit.brake})"
-    for name, limit in sorted(state.provider_limits.items()):
+    for name, limit in sorted(state.limits.providers.items()):
         if limit.limit < run.limit and name not in besides:
             how = f"closed until {clock(limit.until)}" if limit.until else f"{limit.limit} (provider)"
             yield f"{inert(name)} {how}"
