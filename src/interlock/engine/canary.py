@@ -52,15 +52,15 @@ async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult 
     Changes that are checked at the same time share one trial.
     """
     commands = turn.task.spec.verify
-    known = turn.canary()
+    known = turn.checks.canary()
     if not commands or (known and (known.is_settled or known.run == turn.run)):
         return known
     async with env.trials.one_at_a_time:
         while True:
-            key = f"{canary_key(commands, turn.check_environment)} {turn.steered()}"
+            key = f"{canary_key(commands, turn.checks.environment)} {turn.checks.steered()}"
             if key not in env.trials.found:
                 env.trials.found[key] = await _try_now(env, turn, usual_seconds)
-            if key.endswith(f" {turn.steered()}"):  # else such a change landed during the trial
+            if key.endswith(f" {turn.checks.steered()}"):  # else such a change landed during the trial
                 return env.trials.found[key]
 
 
@@ -74,13 +74,13 @@ async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
         limit = patience(order.timeout_seconds, usual_seconds)
         results = await env.checker.check(replace(order, timeout_seconds=limit))
         # What fails on main too has not noticed anything.
-        base = {command: found for command in commands if (found := turn.on_main(main.tree, command))}
+        base = {command: found for command in commands if (found := turn.checks.on_main(main.tree, command))}
         judged = judge(results, replace(turn.task.spec, done_when=()), base, {}).checks
         return [replace(check, exit_code=0) if check.red_on_base else check for check in judged]
 
     trial = CanaryTrial(check, main.tree, usual_seconds, turn.tell)
-    result = await try_canaries(await env.canaries(main.tree, commands, turn.trusted_tree()), trial)
-    await turn.note([canary_fact(result, commands, turn.check_environment, main.tree)])
+    result = await try_canaries(await env.canaries(main.tree, commands, turn.checks.trusted_tree()), trial)
+    await turn.note([canary_fact(result, commands, turn.checks.environment, main.tree)])
     return result
 
 
@@ -108,7 +108,7 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
         turn.task.spec.check_seconds,
         {"INTERLOCK_TASK_ID": turn.task.spec.id},
         leased=True,
-        pace={command: pace for command in commands if (pace := turn.pace(command))},
+        pace={command: pace for command in commands if (pace := turn.checks.pace(command))},
     )
 
 

@@ -40,7 +40,7 @@ async def verdict_of(
 ) -> Verdict | None:
     """Judge the checks; None if one is red and the change below this one is not on main."""
     below = await _results_below(turn)
-    last = {c: result for c in commands_of(turn) if (result := below.get(c) or turn.on_main_last(c))}
+    last = {c: result for c in commands_of(turn) if (result := below.get(c) or turn.checks.on_main_last(c))}
     verdict = judge(results, turn.task.spec, {}, last)
     if verdict.passed:
         return verdict
@@ -53,7 +53,7 @@ async def _results_below(turn: Turn) -> Mapping[str, CheckResult]:
 
     This one cannot land earlier, so it waits for them. The engine stops it if that change is refused.
     """
-    while (results := turn.below()) is None:  # noqa: ASYNC110 - the log says when, and has no such event
+    while (results := turn.checks.below()) is None:  # noqa: ASYNC110 - the log says when, and has no such event
         await asyncio.sleep(BELOW_SECONDS)
     return results
 
@@ -63,11 +63,11 @@ async def _judge(
 ) -> Verdict:
     """Judge the difference to main: a project check that is red is run on main itself before it counts."""
     spec = turn.task.spec
-    known = {c: result for c in spec.verify if (result := turn.on_main(main.tree, c))}
+    known = {c: result for c in spec.verify if (result := turn.checks.on_main(main.tree, c))}
     verdict = judge(results, spec, known, last)
     if not verdict.unknown:
         return verdict
-    trial = Trial(main, spec.check_seconds, turn.check_environment)
+    trial = Trial(main, spec.check_seconds, turn.checks.environment)
     facts = await tried_on_main(env, trial, verdict.unknown)
     await turn.note(facts)
     found = {fact.command: fact.result for fact in facts if fact.result}

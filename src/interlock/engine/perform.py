@@ -9,7 +9,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from interlock.engine.baseline import Trial, tried_on_main
@@ -21,16 +21,13 @@ from interlock.engine.loading import unknown_reason, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
 from interlock.engine.scope_words import scope_text
-from interlock.engine.turn import Turn, frozen_copy
+from interlock.engine.turn import KnownChecks, Turn, frozen_copy
 from interlock.events import facts as f
-from interlock.events.baselines import on_main, shown_by
-from interlock.events.evidence import canary_for
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
-from interlock.model.outcome import CheckResult, ErrorClass
-from interlock.model.pace import pace_of
+from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
 from interlock.model.reason import said as because
 from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Tell, Widen
@@ -106,16 +103,7 @@ class Performer:
             branch=self.ledger.state.main.branch,
             generation=self.controller.epoch,
             see_main=self.main.see,
-            on_main=lambda tree, command: on_main(self.ledger.state, task.spec, command, tree),
-            on_main_last=self._on_main_last,
-            below=lambda: self._below(step),
-            check_environment=self._environment,
-            canary=lambda: canary_for(self.ledger.state, task.spec),
-            steered=lambda: self.ledger.state.checks.steered,
-            trusted_tree=lambda: self.ledger.state.checks.trusted_tree,
-            pace=lambda command: pace_of(
-                self.ledger.state.checks.seconds.get(command, ()), self.env.patience
-            ),
+            checks=KnownChecks(self.ledger, task.spec, step, self._environment, self.env.patience),
             run=run.run if run else "",
             note=self._note,
             mention=self._mention,
@@ -265,16 +253,6 @@ class Performer:
         self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
         trial = Trial(main, step.timeout_seconds, self._environment)
         await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
-
-    def _on_main_last(self, command: str) -> CheckResult | None:
-        found = self.ledger.state.checks.baselines.get(command)
-        return found.result if found else None
-
-    def _below(self, step: Start) -> Mapping[str, CheckResult] | None:
-        task = self.ledger.state.tasks.get(step.ahead)
-        if task and task.change.candidate and task.change.candidate.commit == step.onto:
-            return shown_by(self.ledger.state, task)
-        return None if task and task.change.built and task.change.built.commit == step.onto else {}
 
     @property
     def _environment(self) -> str:

@@ -3,14 +3,62 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from interlock.engine.ledger import Ledger
+from interlock.events.baselines import on_main, shown_by
+from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
 from interlock.events.state import TaskState
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckResult, Tip
-from interlock.model.pace import Pace
+from interlock.model.pace import HangLimits, Pace, pace_of
+from interlock.model.step import Start
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChecks:
+    """Results and times of the checks of one task, as the log has them when it is asked."""
+
+    ledger: Ledger
+    task: Task
+    step: Start
+    environment: str
+    """Digest of what decides the result of a check besides the tree."""
+    hang_limits: HangLimits
+
+    def on_main(self, tree: Tree, command: str) -> CheckResult | None:
+        """The known result of a check on a tree of main."""
+        return on_main(self.ledger.state, self.task, command, tree)
+
+    def on_main_last(self, command: str) -> CheckResult | None:
+        """The last result of a check on main, on any tree."""
+        found = self.ledger.state.checks.baselines.get(command)
+        return found.result if found else None
+
+    def below(self) -> Mapping[str, CheckResult] | None:
+        """The checks of the change that this one is built on, by command; None while they run."""
+        task = self.ledger.state.tasks.get(self.step.ahead)
+        if task and task.change.candidate and task.change.candidate.commit == self.step.onto:
+            return shown_by(self.ledger.state, task)
+        return None if task and task.change.built and task.change.built.commit == self.step.onto else {}
+
+    def canary(self) -> CanaryResult | None:
+        """The known result of the project's checks on code that was broken on purpose."""
+        return canary_for(self.ledger.state, self.task)
+
+    def steered(self) -> Commit:
+        """The last landing that edits how checks run."""
+        return self.ledger.state.checks.steered
+
+    def trusted_tree(self) -> Tree:
+        """See `State.checks.trusted_tree`."""
+        return self.ledger.state.checks.trusted_tree
+
+    def pace(self, command: str) -> Pace | None:
+        """The usual time of a check, and the time after which it hangs."""
+        return pace_of(self.ledger.state.checks.seconds.get(command, ()), self.hang_limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +80,7 @@ class Turn:
     """The controller's epoch, which a landing must name."""
     see_main: Callable[[], Awaitable[Tip]]
     """Look where main is, and write it down if it moved."""
-    on_main: Callable[[Tree, str], CheckResult | None]
-    """Returns the known result of a check on a tree of main."""
-    on_main_last: Callable[[str], CheckResult | None]
-    """Returns the last result of a check on main, on any tree."""
-    below: Callable[[], Mapping[str, CheckResult] | None]
-    """Returns the checks of the change that this one is built on, by command; None while they run."""
-    check_environment: str
-    """Digest of what decides the result of a check besides the tree."""
-    canary: Callable[[], CanaryResult | None]
-    """Returns the known result of the project's checks on code that was broken on purpose."""
-    steered: Callable[[], Commit]
-    """The last landing that edits how checks run."""
-    trusted_tree: Callable[[], Tree]
-    """See `State.checks.trusted_tree`."""
-    pace: Callable[[str], Pace | None]
-    """Returns the usual time of a check, and the time after which it hangs."""
+    checks: KnownChecks
     run: str
     note: Callable[[Sequence[Fact]], Awaitable[None]]
     """Record facts that are true for any result of this turn."""
