@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from interlock.engine.controller_steps import ControllerSteps
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.mainline import Mainline
@@ -67,7 +68,8 @@ class Acts:
         self._ledger = ledger
         self._stale_seconds = options.stale_seconds
         self._done = done
-        self._performer = Performer(env, ledger, main, claim, options.stale_seconds)
+        self._steps = ControllerSteps(env, ledger, main, claim)
+        self._performer = Performer(env, ledger, self._steps, claim, options.stale_seconds)
         self._acts: dict[TaskId, Act] = {}
         self._troubles: dict[TaskId, int] = {}
         """The number of unexpected failures in a row, for each task."""
@@ -87,15 +89,15 @@ class Acts:
             case Start():
                 await self._start(step)
             case CheckMain():
-                self._go(PROJECT, self._performer.check_main(step), UnderWay(can_stop=True))
+                self._go(PROJECT, self._steps.check_main(step), UnderWay(can_stop=True))
             case Recover():
                 self._go(step.task, self._performer.recover(step), UnderWay(step.attempt))
             case Archive():
                 self._go(step.task, self._performer.end_and_archive(step), UnderWay(step.attempt))
             case Reconcile():
-                self._go(step.task, self._performer.reconcile(step))
+                self._go(step.task, self._steps.reconcile(step))
             case GiveUp():
-                self._go(step.task, self._performer.give_up(step))
+                self._go(step.task, self._steps.give_up(step))
             case _:
                 await self._reach(step)
 
@@ -109,9 +111,9 @@ class Acts:
             case Answer():
                 self._env.executor.answer(AttemptKey(step.task, step.attempt), step.call, step.allow)
             case Widen():
-                await self._performer.widen(step)
+                await self._steps.widen(step)
             case WindDown():
-                await self._performer.wind_down()
+                await self._steps.wind_down()
 
     def stop(self, step: Stop) -> None:
         """End an act."""
@@ -123,7 +125,7 @@ class Acts:
         if self._env.executor.say(AttemptKey(step.task, step.attempt), step.text):
             act = self._acts[step.task]
             act.view = replace(act.view, told=act.view.told | {step.message})
-            await self._performer.delivered(step)
+            await self._steps.delivered(step)
 
     @property
     def under_way(self) -> dict[TaskId, UnderWay]:

@@ -12,25 +12,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from interlock.engine.baseline import Trial, tried_on_main
+from interlock.engine.controller_steps import ControllerSteps
 from interlock.engine.env import Env
-from interlock.engine.hands import HANDS, CutShort, landed, notes_of, stale
+from interlock.engine.hands import HANDS, CutShort, notes_of, stale
 from interlock.engine.ledger import Ledger
 from interlock.engine.lessons import Offering, offer_facts
-from interlock.engine.loading import unknown_reason, unknown_text
-from interlock.engine.mainline import Mainline
 from interlock.engine.prompt import neighbours
-from interlock.engine.scope_words import scope_text
 from interlock.engine.turn import KnownChecks, Turn, frozen_copy
 from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
 from interlock.model.claim import Claim, task_resource
-from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch, StoreUnavailable
+from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
 from interlock.model.reason import said as because
-from interlock.model.step import Archive, CheckMain, GiveUp, Reconcile, Recover, Start, Tell, Widen
+from interlock.model.step import Archive, Recover, Start
 from interlock.model.task import AttemptKey, PhaseKind, TaskId, Tree
 from interlock.train import retry
 
@@ -52,11 +49,11 @@ class MainMoved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Performer:
-    """Performs the steps of one controller."""
+    """Performs the phases of tasks for one controller."""
 
     env: Env
     ledger: Ledger
-    main: Mainline
+    steps: ControllerSteps
     controller: Claim
     stale_seconds: float
     offering: Offering = field(default_factory=Offering)
@@ -102,11 +99,11 @@ class Performer:
             lessons=offer.given,
             branch=self.ledger.state.main.branch,
             generation=self.controller.epoch,
-            see_main=self.main.see,
-            checks=KnownChecks(self.ledger, task.spec, step, self._environment, self.env.patience),
+            see_main=self.steps.main.see,
+            checks=KnownChecks(self.ledger, task.spec, step, self.steps.environment, self.env.patience),
             run=run.run if run else "",
-            note=self._note,
-            mention=self._mention,
+            note=self.steps.note,
+            mention=self.steps.mention,
             tell=self.ledger.tell,
             ahead=step.ahead,
             onto=step.onto,
@@ -160,7 +157,7 @@ class Performer:
     async def _end(self, task: TaskId, attempt: int) -> str:
         ref = await self.env.executor.recover(AttemptKey(task, attempt), "stopped")
         archived = f.WorkspaceArchived(task, attempt, ref, Reason(Why.STOPPED))
-        await self._note([*self._paid([archived]), *notes_of(self.env, task, attempt)])
+        await self.steps.note([*self._paid([archived]), *notes_of(self.env, task, attempt)])
         return ref
 
     async def _archive(self, task: TaskState, attempt: int, why: str) -> str:
@@ -187,7 +184,7 @@ class Performer:
             )
         except StaleEpoch:
             if true_anyway := [fact for fact in facts if isinstance(fact, f.Landed | f.MainSeen)]:
-                await self._note(true_anyway)
+                await self.steps.note(true_anyway)
 
     async def recover(self, step: Recover) -> None:
         """Recover a phase without a worker: fence its last holder, keep what is left, let the task go on."""
@@ -205,58 +202,6 @@ class Performer:
         resource = task_resource(name)
         epochs = [row.claim.epoch for row in await self.env.store.held() if row.claim.resource == resource]
         return await self._claim(name, lambda _epoch: [], takeover=epochs[0] if epochs else None)
-
-    async def reconcile(self, step: Reconcile) -> None:
-        """Find out whether a tested commit of a task that has moved on is on main."""
-        task = self.ledger.state.tasks[step.task]
-        candidate = task.change.candidate
-        if candidate is None or candidate.commit != step.commit:
-            return
-        on_main = await self.env.repository.contains(step.commit)
-        await self._note([landed(task, candidate) if on_main else f.CandidateDropped(step.task, step.commit)])
-
-    async def delivered(self, step: Tell) -> None:
-        """Say that an agent took a person's message."""
-        await self._note([f.MessageDelivered(step.task, step.attempt, step.message)])
-
-    async def widen(self, step: Widen) -> None:
-        """Answer a request for scope; an agent that takes no messages reads it in its next prompt."""
-        answer = (step.paths, step.granted)
-        await self._note([f.ScopeAnswered(step.task, step.attempt, *answer, step.why, step.request)])
-        self.env.executor.widen(AttemptKey(step.task, step.attempt), *answer, scope_text(step.why))
-
-    async def wind_down(self) -> None:
-        """Stop the run for a fact that this version does not understand."""
-        state = self.ledger.state
-        text = unknown_text(state)
-        self.ledger.tell(f"{text}: nothing new starts, and the run ends when what runs now is finished")
-        await self._note([f.StopRequested(state.run.run if state.run else "", reason=unknown_reason(state))])
-
-    async def give_up(self, step: GiveUp) -> None:
-        """Say that a task has waited too long. What it has made so far is kept."""
-        await self._note([f.TaskFailed(step.task, step.attempt, step.why)])
-
-    async def _note(self, facts: Sequence[f.Fact]) -> None:
-        await self.ledger.append(facts, self.controller)
-
-    async def _mention(self, facts: Sequence[f.Fact]) -> None:
-        """Record facts that are not worth waiting for a log that cannot be written."""
-        try:
-            await self.env.store.append(facts, self.controller.holder, [self.controller])
-        except StoreUnavailable as problem:
-            self.ledger.tell(f"the log cannot be written: {problem}")
-
-    async def check_main(self, step: CheckMain) -> None:
-        """Find out how checks end on main, for the tasks that are to start on top of it."""
-        main = await self.main.see()
-        listed = ", ".join(f"`{command}`" for command in (*step.commands, *step.promised))
-        self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
-        trial = Trial(main, step.timeout_seconds, self._environment)
-        await self._note(await tried_on_main(self.env, trial, step.commands, step.promised))
-
-    @property
-    def _environment(self) -> str:
-        return self.ledger.state.run.environment if self.ledger.state.run else ""
 
 
 def said(problem: Exception) -> str:
