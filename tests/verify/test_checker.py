@@ -31,8 +31,11 @@ class Bench:
     tree: Tree
     checker: LocalChecker
 
-    def check(self, *commands: str, timeout_seconds: float = 60.0) -> list[CheckResult]:
-        order = CheckOrder("a/1", self.tree, commands, timeout_seconds, {"INTERLOCK_TASK_ID": "a"})
+    def check(
+        self, *commands: str, timeout_seconds: float = 60.0, changed: tuple[str, ...] = ()
+    ) -> list[CheckResult]:
+        env = {"INTERLOCK_TASK_ID": "a"}
+        order = CheckOrder("a/1", self.tree, commands, timeout_seconds, env, changed=changed)
         return list(asyncio.run(self.checker.check(order)))
 
 
@@ -53,6 +56,7 @@ def bench(tmp_path: Path) -> Bench:
     (tmp_path / "tree.xml").write_text('<testsuite><testcase name="planted"/></testsuite>')
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "away.xml").symlink_to("/dev/null")
+    (tmp_path / "linked" / "zero").write_text("0\n")
     git(tmp_path, "add", "file", "tree.xml", "linked")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
@@ -155,3 +159,17 @@ def test_a_server_that_a_check_leaves_behind_does_not_live_on(bench: Bench) -> N
     assert bench.check(started)[0].tail == "up"
     running = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
     assert not any(mark in line for line in running)
+
+
+def test_whatever_a_check_puts_in_place_of_a_file_of_the_change_is_not_read_for_ever(bench: Bench) -> None:
+    """A link to /dev kept a thread of the engine busy until it was killed; a sparse file did for hours."""
+    ways = {
+        "cp file copy && cat copy > file": (),
+        "echo other > file": ("file",),
+        "truncate -s 1T file": ("file",),
+        "rm file && mkfifo file": ("file",),
+        "rm file && ln -s tree.xml file": ("file",),
+        "rm -r linked && ln -s /dev linked": ("linked/zero",),
+    }
+    found = bench.check(*ways, changed=("file", "linked/zero", "missing"))
+    assert {result.command: result.edited for result in found} == ways

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import fcntl
-import hashlib
 import os
 import tempfile
 import uuid
@@ -17,6 +16,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
 from interlock.model.suite import Unable
 from interlock.verify.breaking import SAID
+from interlock.verify.edits import contents, edited
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.report_files import watch
 from interlock.verify.reports import Filed, accounted, combined, read_report
@@ -88,7 +88,7 @@ class LocalChecker:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
                 written = _layer(room)
-                before = await asyncio.to_thread(_contents, written, order.changed)
+                before = await asyncio.to_thread(contents, written, order.changed)
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
                 reports = await asyncio.to_thread(watch, room, folder / "began")
@@ -96,10 +96,7 @@ class LocalChecker:
                 unread = still_unread(written, marked)
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
                 result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
-                after = await asyncio.to_thread(_contents, written, before)
-                return replace(
-                    result, edited=tuple(path for path in before if before[path] != after.get(path))
-                )
+                return replace(result, edited=await asyncio.to_thread(edited, written, before))
             finally:
                 await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
 
@@ -155,16 +152,6 @@ def _layer(room: Room) -> Path:
     """Return the folder that gets the files of a change: the layer on top of the tree, or a copy of it."""
     overlays = room.grant.overlays if room.grant else ()
     return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
-
-
-def _contents(folder: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Digest those of these files that are there. Neither a link nor a pipe is followed."""
-    found = {}
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    for path in paths:
-        with suppress(OSError, ValueError), open(os.open(folder / path, flags), "rb") as file:  # noqa: PTH123 - a descriptor
-            found[path] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
 
 
 @dataclass(frozen=True, slots=True)
