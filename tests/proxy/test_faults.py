@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientError, web
 
 from interlock.agents.adapter import Wire
-from interlock.model.error_words import of_status
+from interlock.model.error_words import of_status, of_text
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy import ProxyLimits
@@ -256,11 +256,18 @@ def test_an_error_in_the_middle_of_a_stream_is_told_apart(
         (400, "prompt is too long: 210000 tokens > 200000 maximum", ErrorClass.CONTEXT),
         (400, "Your credit balance is too low to access the API", ErrorClass.QUOTA),
         (400, "API key not valid. Please pass a valid API key.", ErrorClass.AUTH),
+        (400, "messages.403.content.0: text content blocks must be non-empty", ErrorClass.BAD_REQUEST),
+        (400, "Invalid schema for function 'user_login'", ErrorClass.BAD_REQUEST),
+        (422, "This model's maximum context length is 8192 tokens", ErrorClass.CONTEXT),
+        (422, "Invalid schema for function 'billing'", ErrorClass.BAD_REQUEST),
+        (500, "prompt is too long", ErrorClass.CONTEXT),
         (402, "", ErrorClass.QUOTA),
         (404, "no such model", ErrorClass.BAD_REQUEST),
         (413, "request_too_large", ErrorClass.CONTEXT),
         (429, '{"error":{"code":"insufficient_quota"}}', ErrorClass.QUOTA),
+        (429, '{"error":{"type":"usage_limit_reached"}}', ErrorClass.QUOTA),
         (429, "rate_limit_error", ErrorClass.RATE_LIMIT),
+        (429, "Quota exceeded for aiplatform.googleapis.com/requests_per_minute", ErrorClass.RATE_LIMIT),
         (503, "", ErrorClass.OVERLOADED),
         (408, "", ErrorClass.NETWORK),
     ],
@@ -269,6 +276,19 @@ def test_status_and_words_together_say_what_kind_of_error_it_is(
     status: int, text: str, error: ErrorClass
 ) -> None:
     assert of_status(status, text) == error
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("API Error: 403", ErrorClass.AUTH),
+        ("Please run /login", ErrorClass.AUTH),
+        ("Quota exceeded for today", ErrorClass.QUOTA),
+        ("You have hit your usage limit", ErrorClass.QUOTA),
+    ],
+)
+def test_the_message_of_an_agent_may_say_it_in_looser_words(text: str, error: ErrorClass) -> None:
+    assert of_text(text) == error
 
 
 @pytest.mark.parametrize(

@@ -15,21 +15,29 @@ _STATUS = {
 _SPOKEN = {
     400: (ErrorClass.CONTEXT, ErrorClass.QUOTA, ErrorClass.AUTH),
     403: (ErrorClass.QUOTA,),
+    422: (ErrorClass.CONTEXT,),
     429: (ErrorClass.QUOTA,),
 }
 """Statuses whose words say more than the number, and the classes that they may mean."""
 
+_CONTEXT = (
+    r"context.{0,20}(length|window|too long)|prompt is too long|maximum context|request_too_large"
+    r"|too many (input )?tokens|exceeds? (the )?maximum (number of )?(input )?tokens|input token count"
+)
+_QUOTA = (
+    r"insufficient.quota|exceeded your current quota|credit balance|billing|payment required|out of credits"
+)
+
+_ANSWERED = (
+    (_CONTEXT, ErrorClass.CONTEXT),
+    (rf"{_QUOTA}|usage_limit_reached", ErrorClass.QUOTA),
+    (r"invalid_api_key|api.key not valid|authentication_error", ErrorClass.AUTH),
+)
+"""Words in the answer of a provider. It quotes the request, so only exact words count."""
+
 _SAID = (
-    (
-        r"context.{0,20}(length|window|too long)|prompt is too long|maximum context|request_too_large"
-        r"|too many (input )?tokens|exceeds? (the )?maximum (number of )?(input )?tokens|input token count",
-        ErrorClass.CONTEXT,
-    ),
-    (
-        r"insufficient.quota|quota exceeded|exceeded your current quota|credit balance|billing"
-        r"|payment required|usage.limit|out of credits",
-        ErrorClass.QUOTA,
-    ),
+    (_CONTEXT, ErrorClass.CONTEXT),
+    (rf"{_QUOTA}|quota exceeded|usage.limit", ErrorClass.QUOTA),
     (
         r"without a finish reason|incomplete json|without sending any chunks|non-sse response|empty response",
         ErrorClass.MODEL,
@@ -53,15 +61,15 @@ _SAID = (
     ),
     (r"\b400\b|bad request|invalid.request", ErrorClass.BAD_REQUEST),
 )
-"""The first that fits; what is more exact comes first."""
+"""Words in the message of a program: the first that fits; what is more exact comes first."""
 
 
 def of_status(status: int, text: str = "") -> ErrorClass | None:
     """Return the error class of an HTTP status; the text separates the few that share one."""
     if status < 400:
         return None
-    allowed = _SPOKEN.get(status, ())
-    spoken = next((error for words, error in _SAID if error in allowed and _says(text, words)), None)
+    allowed = (ErrorClass.CONTEXT,) if status >= 500 else _SPOKEN.get(status, ())
+    spoken = next((error for words, error in _ANSWERED if error in allowed and _says(text, words)), None)
     usual = ErrorClass.OVERLOADED if status >= 500 else ErrorClass.BAD_REQUEST
     return spoken or _STATUS.get(status, usual)
 
