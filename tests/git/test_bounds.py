@@ -112,6 +112,19 @@ def test_a_commit_with_a_huge_message_is_refused(world: World) -> None:
     assert "the limit is 1,048,576 bytes" in refusal(world, workspace, commit)
 
 
+def test_no_more_of_the_trees_is_read_than_the_limit_on_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As much as git may print at all was read, four times the limit, before they were refused."""
+    monkeypatch.setattr(bounds, "TREE_BYTES", 4096)
+    monkeypatch.setattr(bounds, "OUTPUT_BYTES", 8192)
+    workspace = opened(world)
+    content = blob(workspace, "x\n")
+    tree = raw_tree(workspace, [("100644", b"f%04d" % number, content) for number in range(400)])
+    said = refusal(world, workspace, commit_of(workspace, tree, world.main))
+    assert "its commits list too many names; the limit is 4,096 bytes" in said
+
+
 def test_an_object_that_claims_more_than_all_memory_ends_git_and_nothing_else(world: World) -> None:
     workspace = opened(world)
     path = workspace.home / "private.git" / "objects" / "ab" / ("ab" * 19)

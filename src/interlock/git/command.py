@@ -205,12 +205,18 @@ class Git:
             found[odd] = (await self.run("rev-parse", *words, ok=(0, 1, 128))).line or None
         return [found[revision] for revision in revisions]
 
-    async def objects(self, names: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    async def objects(
+        self, names: Sequence[str], limit_bytes: int | None = None
+    ) -> list[tuple[bytes, bytes]]:
         """The kind and the content of each object; both are empty for a name without one. No name may have a
-        line feed."""
+        line feed. The list is empty if git prints more than `limit_bytes`; no more is read then."""
         feed = os.fsencode("".join(f"{name}\n" for name in names))
-        out = (await self.run("cat-file", "--batch", feed=feed)).out if names else b""
-        found, at = [], 0
+        if not names:
+            return []
+        said = await self.run("cat-file", "--batch", feed=feed, limit_bytes=limit_bytes)
+        if said.cut:
+            return []
+        out, found, at = said.out, [], 0
         for _ in names:
             end = out.index(b"\n", at)
             words, at = out[at:end].split(), end + 1

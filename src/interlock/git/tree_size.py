@@ -19,6 +19,8 @@ from interlock.model.errors import RejectedObjects
 _FOLDER = b"40000"
 _COMPARED = 5_000_000
 """Names in the folders that a history changes, over all of its commits: some seconds."""
+_HEADER_BYTES = 100
+"""The line that git prints before each object, at most."""
 
 
 class _Entry(NamedTuple):
@@ -160,14 +162,16 @@ class _Objects:
 
     async def _read(self, names: list[str], kind: bytes, most: int) -> list[bytes]:
         """The content of each; empty for what is missing or of another kind, which the import refuses."""
+        room = bounds.TREE_BYTES - self.read_bytes + _HEADER_BYTES * len(names)
+        objects = await self.git.objects(names, limit_bytes=room)
+        if len(objects) < len(names):
+            raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
         found = []
-        for name, (read, content) in zip(names, await self.git.objects(names), strict=True):
+        for name, (read, content) in zip(names, objects, strict=True):
             self.read_bytes += len(content)
             if len(content) > most:
                 what = f"the {kind.decode()} {name[:12]} has {len(content):,} bytes"
                 raise bounds.too_large(what, f"{most:,} bytes")
-            if self.read_bytes > bounds.TREE_BYTES:
-                raise bounds.too_large("its commits list too many names", f"{bounds.TREE_BYTES:,} bytes")
             if read == kind and self.place.object_id(kind.decode(), content) != name:
                 raise RejectedObjects(f"git rejected what the agent made: the object {name} is damaged")
             found.append(content if read == kind else b"")
