@@ -87,6 +87,6 @@ def test_an_agent_that_fails_on_a_full_disk_uses_up_no_retry(scratch: Scratch) -
     run.wait_for_line("No space left on device")
     ballast.unlink()
     assert run.wait() == 0, run.output
-    assert "a: implement postponed: the disk is full, so this does not count" in run.output
+    assert "a: implement postponed: the disk is full: " in run.output
     assert scratch.git("show", "main:more-a.txt") == "more"
     assert scratch.facts("PhaseFailed", "TaskFailed") == []

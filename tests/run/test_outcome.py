@@ -1,6 +1,7 @@
 """What an attempt came to, from what the program says, what the proxy saw and how it ended (A2)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
 from interlock.proxy import CallError
 from interlock.run.network import ProxyRecord
-from interlock.run.outcome import how_it_went, reconciled
+from interlock.run.outcome import how_it_went, outside_if_disk_full, reconciled
 
 AGENT = Agent("c", "claude-code")
 ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0)
@@ -86,3 +87,9 @@ def test_where_counts_differ_the_proxy_is_believed_and_it_is_said() -> None:
 def test_a_program_that_went_past_the_proxy_is_taken_at_its_word() -> None:
     assert reconciled(Usage(900, 50), Usage()) == (Usage(900, 50), None)
     assert reconciled(None, Usage(5, 5, calls=1)) == (Usage(5, 5, calls=1), None)
+
+
+def test_a_report_outlives_the_folder_of_its_agent(tmp_path: Path) -> None:
+    """The report was dropped with its usage when the agent had removed the folder whose disk is looked at."""
+    report = Report(TaskId("a"), 1, Commit("b"), ErrorClass.EXIT, usage=Usage(calls=1))
+    assert outside_if_disk_full(report, tmp_path / "gone") is report

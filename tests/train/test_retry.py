@@ -8,7 +8,7 @@ from interlock.events import facts as f
 from interlock.events.facts import TaskFailed
 from interlock.events.lifecycle import Stage
 from interlock.model.outcome import WAITS, ErrorClass
-from interlock.model.reason import said
+from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Task, TaskId
 from interlock.train.retry import (
     MAX_DEFERRALS,
@@ -190,6 +190,19 @@ def test_trouble_outside_a_task_defers_it_and_after_twenty_times_in_a_row_counts
         journal.start("a")
     assert delays[:5] == [2, 4, 8, 16, 30] and delays[-1] == 30
     assert deferred(journal.task("a"), (A, 1, "implement", 99), said("disk full")) is None
+
+
+def test_an_agent_that_fails_on_a_full_disk_again_and_again_counts_after_two_deferrals() -> None:
+    """It may be what fills the disk: each of twenty sessions was paid for."""
+    journal, full = running(), Reason(Why.DISK_FULL, {"cause": said("the agent exited 2")})
+    for _ in range(2):
+        task = journal.task("a")
+        fact = deferred(task, (A, task.attempt, "implement", task.epoch), full)
+        assert fact
+        journal.tell(fact)
+        journal.start("a")
+    assert deferred(journal.task("a"), (A, 1, "implement", 99), full) is None
+    assert deferred(journal.task("a"), (A, 1, "implement", 99), said("locked")), "this is no fault of it"
 
 
 def test_a_check_that_wavers_on_main_goes_on_at_once_the_first_time_and_then_waits() -> None:

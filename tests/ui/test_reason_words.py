@@ -166,7 +166,7 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.MEMORY_LIMIT), "killed: it took more memory than memory_limit_bytes allows"),
     (
         of(Why.DISK_FULL, cause=said("the agent exited 2")),
-        "the disk is full, so this does not count: the agent exited 2; free some disk space",
+        "the disk is full: the agent exited 2; free some disk space",
     ),
     (of(Why.DISK_LIMIT), "stopped: it has more on the disk than disk_limit_bytes allows"),
     (of(Why.LEASE_ENDED), "stopped: its lease was not renewed in time"),

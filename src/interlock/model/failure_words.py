@@ -140,9 +140,7 @@ _WORDS: Mapping[str, Words] = {
     ),
     Why.MEMORY_LIMIT: lambda _, __: "killed: it took more memory than memory_limit_bytes allows",
     Why.DISK_LIMIT: lambda _, __: "stopped: it has more on the disk than disk_limit_bytes allows",
-    Why.DISK_FULL: lambda _, because: (
-        f"the disk is full, so this does not count: {because}; free some disk space"
-    ),
+    Why.DISK_FULL: lambda _, because: f"the disk is full: {because}; free some disk space",
     Why.LEASE_ENDED: lambda _, __: "stopped: its lease was not renewed in time",
     Why.MODEL_SILENT: lambda why, because: f"{because}{_after(why.text('text'))}",
     Why.NO_CHANGE: lambda why, _: (

@@ -6,6 +6,7 @@
 3. Where the program and the proxy count differently, the proxy is believed: it saw the wire.
 """
 
+import contextlib
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -122,10 +123,11 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
 
 def outside_if_disk_full(report: Report, home: Path) -> Report:
     """Excuse a program that failed while the disk of its workspace is full: any program would have."""
-    if report.error is not ErrorClass.EXIT or shutil.disk_usage(home).free >= FULL_BYTES:
-        return report
-    why = Reason(Why.DISK_FULL, {"cause": report.reason})
-    return replace(report, error=ErrorClass.OUTSIDE, why=why)
+    with contextlib.suppress(OSError):  # the agent may have removed the folder
+        if report.error is ErrorClass.EXIT and shutil.disk_usage(home).free < FULL_BYTES:
+            why = Reason(Why.DISK_FULL, {"cause": report.reason})
+            return replace(report, error=ErrorClass.OUTSIDE, why=why)
+    return report
 
 
 def with_work(report: Report, collected: Collected) -> Report:

@@ -10,8 +10,9 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 4. A controller that dies is not the fault of its tasks, so a lost phase fails none. But a task may be what
    ends the controller: from the fifth loss in a row without any result it waits 5 s, up to 10 min, and others
    get on meanwhile. After the twentieth, some two hours later, it waits for a person.
-5. Trouble outside the task (a full disk, even if an agent failed on it; a locked repository) defers it for
-   2 s, up to 30 s. After twenty deferrals in a row, some nine minutes, it counts as a failure of the task.
+5. Trouble outside the task (a full disk, a locked repository) defers it for 2 s, up to 30 s. After twenty
+   deferrals in a row, some nine minutes, it counts as a failure of the task. An agent that fails on a full
+   disk may have filled it, and each of its sessions is paid for: it counts after two deferrals in a row.
 6. A landing that is held up looks again after 2 s (0.5 s if the repository is only busy), up to 5 min. After
    24 failed looks, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
 7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
@@ -42,7 +43,7 @@ from interlock.model.task import Commit, PhaseKind, TaskId
 FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
 MAX_WAIT_SECONDS, MAX_ASKED_SECONDS, MAX_WAITS = 600.0, 3600.0, 12
 QUICK_LOSSES, LOSS_SECONDS, MAX_LOSS_SECONDS, MAX_LOSSES = 4, 5.0, 600.0, 20
-DEFER_SECONDS, MAX_DEFER_SECONDS, MAX_DEFERRALS = 2.0, 30.0, 20
+DEFER_SECONDS, MAX_DEFER_SECONDS, MAX_DEFERRALS, MAX_FULL = 2.0, 30.0, 20, 2
 HELD_SECONDS, BUSY_SECONDS, MAX_HELD_SECONDS = 2.0, 0.5, 300.0
 LONG_HELD, MAX_LONG_HELD_SECONDS = 24, 1800.0
 WAVERING_SECONDS, MAX_WAVERING_SECONDS = 1.0, 60.0
@@ -76,7 +77,7 @@ def lost(task: TaskState, key: PhaseKey, why: Reason, archived: str) -> list[f.F
 
 def deferred(task: TaskState, key: PhaseKey, why: Reason, archived: str = "") -> f.PhaseDeferred | None:
     """Return the wait until trouble outside the task is over; None: it counts as a failure now (rule 5)."""
-    if task.trouble.deferrals >= MAX_DEFERRALS:
+    if task.trouble.deferrals >= (MAX_FULL if why.code == Why.DISK_FULL else MAX_DEFERRALS):
         return None
     delay = grown(DEFER_SECONDS, MAX_DEFER_SECONDS, task.trouble.deferrals)
     return f.PhaseDeferred(*key, why=why, retry_after_seconds=delay, archived=archived)
