@@ -14,7 +14,7 @@ def find_cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
         TopologicalSorter(others).prepare()
     except CycleError as error:
         circle = error.args[1][:0:-1]  # graphlib names what is needed first, and the first task twice
-        order = list(needs)
-        first = circle.index(min(circle, key=order.index))
+        place = {id: number for number, id in enumerate(needs)}
+        first = circle.index(min(circle, key=place.__getitem__))
         return [*circle[first:], *circle[:first]]
     return []
