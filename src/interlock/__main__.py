@@ -1,31 +1,36 @@
 """`python -m interlock` is the `interlock` command.
 
-It imports nothing from the repository that it works on: an agent may have written that.
+It imports nothing of a repository that PYTHONPATH or the current folder leads to: agents may have written it.
+Before that is certain, only modules may be used that Python has imported already.
 """
 
-import contextlib
+# ruff: noqa: PTH100, PTH118, PTH120 - pathlib could be a file of the repository here
+
 import os
 import sys
-from pathlib import Path
 
 
 def main() -> int:
-    """Run the command with modules from outside the repository alone."""
-    with contextlib.suppress(OSError):  # the folder was removed
-        _forget_modules_of(Path.cwd())
+    """Run the command with modules from outside of repositories."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    named = ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    foreign = {path for name in named if _is_of_repository(path := os.path.abspath(name)) and path != own}
+    sys.path[:] = [name for name in sys.path if os.path.abspath(name) not in foreign]
     from interlock.ui.cli import main as run  # noqa: PLC0415 - it imports all that the command needs
 
     return run()
 
 
-def _forget_modules_of(here: Path) -> None:
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
-    if root is None:
-        return
-    kept = {Path(__file__).parent.parent, *(Path(name) for name in sys.path if name.endswith("-packages"))}
-    named = (Path(name).absolute() for name in ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-    foreign = {path for path in named if path.is_relative_to(root)} - kept
-    sys.path[:] = [name for name in sys.path if Path(name).absolute() not in foreign]
+def _is_of_repository(path: str) -> bool:
+    """Tell if a folder is in a repository, but for packages that were installed there."""
+    if path.endswith("-packages"):
+        return False
+    while not os.path.lexists(os.path.join(path, ".git")):
+        above = os.path.dirname(path)
+        if above == path:
+            return False
+        path = above
+    return True
 
 
 if __name__ == "__main__":

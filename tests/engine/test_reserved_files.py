@@ -67,7 +67,7 @@ STEERING = (
         "drive.sh",
         "tools/trailer.sh",
         "tools/paint.sh",
-        "attrs/a",
+        *("attrs/a", "kit/text.py", "kit/__init__.py"),
     ),
     *(".idea/startup.xml", ".idea/runConfigurations/x.xml", "web/.husky/pre-push"),
 )
@@ -78,14 +78,17 @@ GIT_STARTS = {
     "diff.external": "./tools/ext --fast",
     "include.path": "../.gitconfig",
     "filter.nb.clean": "python3 strip.py",
-    "merge.ours.driver": 'sh -c "exec drive.sh %A"',
+    "merge.ours.driver": 'sh -c "sh drive.sh %A"',
+    "diff.nb.textconv": "PYTHONPATH=. python3 -m kit.text",
+    "alias.readme": "!cat README.md",
+    "core.autocrlf": "input",
     "trailer.x.cmd": "!tools/trailer.sh",
     "interactive.diffFilter": "$(git rev-parse --show-toplevel)/tools/paint.sh",
     "core.attributesFile": "attrs/a",
 }
 HARMLESS = (
     *("AGENTS.md", ".claude/commands/x.md", "docs/.gitattributes", ".vscode/extensions.json"),
-    *(".editorconfig", "commitlint.config.js", "mise/table.toml", "docs/lefthook.md"),
+    *(".editorconfig", "commitlint.config.js", "mise/table.toml", "docs/lefthook.md", "README.md", "input"),
 )
 
 
@@ -123,7 +126,8 @@ def test_nothing_is_planted_where_interlock_looks_for_programs_and_modules(
     scratch: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With `PATH_add bin`, Interlock would start the agent's `unshare` outside the sandbox."""
-    monkeypatch.setenv("PATH", f"./tools:{scratch.root}/bin:{os.environ['PATH']}")
+    (scratch.root.parent / "other name").symlink_to(scratch.root)
+    monkeypatch.setenv("PATH", f"./tools:{scratch.root.parent}/other name/bin:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", "src")
     scratch.git("config", "filter.nb.clean", "strip-it --all")
     planted = ("bin/unshare", "tools/git", "bin/strip-it", "src/sitecustomize.py")

@@ -19,17 +19,10 @@ from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
-from interlock.engine.reserved import (
-    HOST_PROGRAMS,
-    PROJECT_FILE,
-    STARTS_WITH_PYTHON,
-    Reserved,
-    folders_on,
-    names_in,
-    paths_in,
-)
+from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
+from interlock.engine.started_outside import started_outside
 from interlock.engine.template import template_of
 from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, of_links
 from interlock.events.facts import Fact, StateMoved
@@ -258,7 +251,7 @@ class Project(Calls):
         """Number of changes that are checked at once here."""
         return min(self.settings.lane_depth, os.cpu_count() or 1)
 
-    @property
+    @cached_property
     def reserved(self) -> frozenset[str]:
         """The files that say what agents may do or are shown, as git names them."""
         settings = self.settings
@@ -267,11 +260,7 @@ class Project(Calls):
         ignores = self.place.settings.get("core.excludesfile")
         own = [Path(ignores).expanduser()] if ignores else []
         commands = (*itertools.chain.from_iterable(settings.hooks.values()), *self.place.started)
-        on_path = folders_on(os.environ.get("PATH", ""), self.root)
-        started = [path for command in commands for path in paths_in(command, on_path)]
-        started += [f"{folder}/{name}" for folder in on_path for name in HOST_PROGRAMS]
-        imported = folders_on(os.environ.get("PYTHONPATH", ""), self.root)
-        started += [f"{folder}/{name}" for folder in imported for name in STARTS_WITH_PYTHON]
+        started = started_outside(self.root, os.environ, commands)
         own += [setting_files(self.root, os.environ)[-1], *map(Path, self.place.settings_files)]
         files = frozenset(names_in(self.root, [*own, *filter(None, named), *started]))
         hooks = self.place.settings.get("core.hookspath", "").rstrip("/").removesuffix("/_")  # so does husky

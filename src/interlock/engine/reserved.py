@@ -7,17 +7,14 @@
 3. Names are compared as the most careless file system does: case, signs that are not shown, dots at the end.
 """
 
-import contextlib
-import itertools
 import json
 import os
 import re
-import shlex
 import tomllib
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from interlock.model.outcome import ErrorClass, Report
@@ -65,38 +62,6 @@ AGENT_TEXTS = re.compile(r"(.*/)?\.claude/(agents|commands|skills)/.*", re.DOTAL
 """Instructions to agents: text like any other, but for the hooks and servers that their first lines name."""
 _SETTINGS_FIRST = re.compile(rb"[\s\xef\xbb\xbf]*---.*?(^---[ \t\r]*$|\Z)", re.MULTILINE | re.DOTALL)
 _NAMES_COMMANDS = re.compile(rb"(?i)hooks|mcpservers|\\")
-_BETWEEN_WORDS = re.compile(r"[\s;|&()<>{}\[\]`'\"$=,:!]+")
-_GOES_TO = ("cd", "pushd", "-C")
-HOST_PROGRAMS = (
-    *(
-        "git",
-        "git-lfs",
-        "ssh",
-        "ssh-keygen",
-        "gpg",
-        "sh",
-        "bash",
-        "env",
-        "python",
-        "python3",
-        "unshare",
-        "bwrap",
-    ),
-    *(
-        "setpriv",
-        "mount",
-        "umount",
-        "docker",
-        "podman",
-        "systemctl",
-        "systemd-run",
-        "notify-send",
-        "osascript",
-    ),
-)
-"""Programs that Interlock and git start outside the sandbox, found on the user's PATH."""
-STARTS_WITH_PYTHON = ("sitecustomize.py", "usercustomize.py", "sitecustomize/__init__.py")
-"""Modules that each Python imports at its start, Interlock's own included."""
 MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
@@ -118,33 +83,23 @@ async def read_nothing(_commit: Commit, _path: str) -> bytes | None:
 class Reserved:
     """Files that no agent's change may touch."""
 
-    paths: frozenset[str] = frozenset()
-    """Paths as git names them, in any case: some file systems take `Interlock.TOML` for `interlock.toml`."""
+    paths: frozenset[str] = field(default=frozenset(), repr=False)
+    """Paths as git names them, in any case: some file systems take `Interlock.TOML` for `interlock.toml`.
+    With `/` at its end: a folder and all that is in it."""
     read: Read = read_nothing
 
     async def hold(self, report: Report) -> Report:
         """The report, or a refusal that names what the change must leave alone."""
         if report.error or report.commit is None:
             return report
-        mine = sorted(path for path in report.touched if self._is_reserved(path))
+        kept = _Kept.of(self.paths)
+        mine = sorted(path for path in report.touched if kept.has(fold(path)))
         mine += [path for path in report.touched if await self._sets(report.base, report.commit, path)]
         if not mine:
             return report
         why = Reason(Why.RESERVED, {"paths": tuple(mine)})
         tail = f"Leave {', '.join(mine)} as it was."
         return replace(report, error=ErrorClass.DENIED, why=why, tail=tail)
-
-    def _is_reserved(self, path: str) -> bool:
-        """Return True for one of these files, or for a file that takes the place of a folder above one."""
-        folded = fold(path)
-        kept = {fold(name) for name in self.paths}
-        if any(names.fullmatch(folded) for names in (AGENT_SETTINGS, STARTS_UNASKED, FOLDERS)):
-            return True
-        if folded.rpartition("/")[2] in GIT_SETTINGS:
-            return True
-        return folded in kept or any(
-            name.startswith(f"{folded}/") or (name.endswith("/") and folded.startswith(name)) for name in kept
-        )
 
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
         """Return True if the change alters `[tool.interlock]` or commands that start unasked."""
@@ -156,6 +111,29 @@ class Reserved:
         before, after = own_table(await self.read(base, path)), own_table(await self.read(work, path))
         # By their text: to Python, `1` and `true` are equal.
         return repr(before) != repr(after) and (before is not None or bool(after))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Reserved paths, made ready to be compared with thousands of others."""
+
+    files: frozenset[str]
+    above: frozenset[str]
+    """Folders around the files: a file in the place of one would take it away."""
+    folders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> "_Kept":
+        folded = frozenset(map(fold, paths))
+        above = (str(folder) for path in folded for folder in PurePosixPath(path).parents)
+        return cls(folded, frozenset(above), tuple(path for path in folded if path.endswith("/")))
+
+    def has(self, folded: str) -> bool:
+        if any(names.fullmatch(folded) for names in (AGENT_SETTINGS, STARTS_UNASKED, FOLDERS)):
+            return True
+        if folded.rpartition("/")[2] in GIT_SETTINGS or folded.startswith(self.folders):
+            return True
+        return folded in self.files or folded in self.above or f"{folded}/" in self.files
 
 
 def fold(path: str) -> str:
@@ -207,28 +185,6 @@ def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: TOML hold
         return None
     table = tool.get("interlock", {}) if text is not None and isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
-
-
-def paths_in(command: str, search: Sequence[str] = ()) -> Iterator[str]:
-    """Yield each part of a shell command that may be the path of a file, whether there is one now or not.
-
-    The command may change the folder first, build a path from a variable, or find a program in `search`.
-    """
-    words = [*filter(None, _BETWEEN_WORDS.split(command))]
-    folders = [*search, *(after for before, after in itertools.pairwise(words) if before in _GOES_TO)]
-    modules = [after.replace(".", "/") for before, after in itertools.pairwise(words) if before == "-m"]
-    with contextlib.suppress(ValueError):  # no words of a shell
-        words += shlex.split(command)
-    words += [f"{module}{end}" for module in modules for end in (".py", "/__main__.py", "/__init__.py")]
-    for word in (command, *words):
-        plain = word.lstrip("/")
-        yield from (os.path.expanduser(word), plain, *(f"{folder}/{plain}" for folder in folders))  # noqa: PTH111 - `~name` of no user stays
-
-
-def folders_on(search: str, root: Path) -> list[str]:
-    """Return the folders of the repository on a PATH."""
-    paths = (os.path.normpath(root / folder) for folder in search.split(os.pathsep) if search)
-    return [path for path in paths if Path(path).is_relative_to(root)]
 
 
 def names_in(root: Path, files: Sequence[str | Path]) -> Iterator[str]:

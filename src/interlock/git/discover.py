@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,14 +38,14 @@ async def discover(path: Path, branch: str = "") -> Place:
     common, work_tree = _folders(path, answer)
     user = Git(common, as_user=True)
     config, ignore_file, head = await asyncio.gather(
-        find_repository(path, "config", "-z", "--list", "--show-origin"),
+        find_repository(work_tree or path, "config", "-z", "--list", "--show-origin"),
         user.run("config", "--path", "core.excludesFile", ok=(0, 1)),
         _head(path),
     )
     if config.code:
         raise _not_found(path, config.err)
-    origins, entries = _halves(config)
-    settings = dict(_settings(entries))
+    entries = _entries(config, work_tree or path)
+    settings = dict(_settings([entry for _, entry in entries]))
     heads = _Heads(
         branch,
         head,
@@ -59,8 +59,8 @@ async def discover(path: Path, branch: str = "") -> Place:
         head=head,
         version=number,
         settings=settings,
-        started=tuple(_started(entries, common)),
-        settings_files=tuple(dict.fromkeys(str(path / name) for name in origins)),
+        started=tuple(_started(entries)),
+        settings_files=tuple(dict.fromkeys(origin for origin, _ in entries)),
         excludes=_read(Path(ignore_file.line) if ignore_file.line else _usual_ignore_file())
         + _read(common / "info" / "exclude"),
     )
@@ -115,11 +115,13 @@ async def _existing(user: Git, branch: str, head: str, settings: Mapping[str, st
     return frozenset(name for name, commit in zip(names, found, strict=True) if commit)
 
 
-def _halves(config: Output) -> tuple[list[str], list[str]]:
-    """Split git's list of settings into the files they are in, and the settings."""
+def _entries(config: Output, top: Path) -> list[tuple[str, str]]:
+    """Return each setting after the file that it is in."""
     said = config.out.decode("utf-8", "surrogateescape").split("\0")
-    files = (name.removeprefix("file:") for name in said[::2] if name.startswith("file:"))
-    return list(files), said[1::2]
+    return [
+        (str(top / origin.removeprefix("file:")), entry)
+        for origin, entry in zip(said[::2], said[1::2], strict=False)
+    ]
 
 
 def _settings(entries: Sequence[str]) -> list[tuple[str, str]]:
@@ -130,12 +132,16 @@ def _settings(entries: Sequence[str]) -> list[tuple[str, str]]:
     return own + [remote for remote in map(_remote, entries) if remote]
 
 
-def _started(entries: Sequence[str], common: Path) -> Iterator[str]:
-    """Commands that the person's git may start, and paths of more settings."""
-    for entry in entries:
+def _started(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Commands that the person's git may start, and paths of more settings, whether they exist or not."""
+    for origin, entry in entries:
         key, _, value = entry.partition("\n")
-        if not _DATA.fullmatch(key):
-            yield str(common / value) if key.startswith("include") else value
+        if key.startswith("include"):
+            yield str(Path(origin).parent / os.path.expanduser(value))  # noqa: PTH111 - `~name` of no user stays
+        elif not _DATA.fullmatch(key):
+            yield value
+            if re.fullmatch(r"credential\b.*\.helper", key):
+                yield f"git-credential-{value}"
 
 
 def _remote(entry: str) -> tuple[str, str] | None:
