@@ -170,6 +170,7 @@ def test_whatever_a_check_puts_in_place_of_a_file_of_the_change_is_not_read_for_
         "rm file && mkfifo file": ("file",),
         "rm file && ln -s tree.xml file": ("file",),
         "rm -r linked && ln -s /dev linked": ("linked/zero",),
+        "echo other > file; exit 3": (),  # it failed, whatever it edited
     }
     found = bench.check(*ways, changed=("file", "linked/zero", "missing"))
     assert {result.command: result.edited for result in found} == ways

@@ -226,7 +226,7 @@ class CheckResult:
     unread: tuple[str, ...] = ()
     """Those of these files that it did not read."""
     edited: tuple[str, ...] = ()
-    """Files of the change that it edited: it did not test what would land."""
+    """Files of the change that it edited before it passed: it did not test what would land."""
 
     @property
     def passed(self) -> bool:

@@ -96,6 +96,8 @@ class LocalChecker:
                 unread = still_unread(written, marked)
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
                 result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
+                if not result.passed:  # then it is told why, and not what else it did
+                    return result
                 return replace(result, edited=await asyncio.to_thread(edited, written, before))
             finally:
                 await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
