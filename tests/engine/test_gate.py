@@ -258,3 +258,20 @@ def test_a_check_that_repairs_the_change_has_not_tested_what_would_land(scratch:
     assert scratch.git("show", "main:b.py") == "y = 1\nx"
     (failure,) = scratch.facts("PhaseFailed")
     assert failure["fact"]["checks"][0]["edited"] == ["a.py"]
+
+
+def test_a_check_that_edits_the_same_file_on_main_is_not_held_against_a_change(scratch: Scratch) -> None:
+    """Tools write their lock file anew with each run: a task that touched it could never land."""
+    scratch.write(package__lock="1\n", a__py="x = 1\n")
+    scratch.commit()
+    check = "date +%s%N >> package.lock; sed -i s/unused// a.py"
+    agent = 'echo new >> package.lock; test "$INTERLOCK_TASK_ID" = lock || echo unused >> a.py'
+    tasks = "  lock: {goal: t}\n  both: {goal: t, needs: [lock]}\n"
+    scratch.graph(tasks, agent, verify=json.dumps([check]), retries="0")
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"lock": "done", "both": "failed"}
+    assert scratch.git("show", "main:package.lock") == "1\nnew"
+    (failure,) = scratch.facts("PhaseFailed")
+    assert failure["fact"]["checks"][0]["edited"] == ["a.py"]
+    results = [fact["fact"]["result"] for fact in scratch.facts("BaseChecked")]
+    assert results and not any(result.get("edited") for result in results)

@@ -24,6 +24,8 @@ class Trial:
     main: Tip
     timeout_seconds: float
     environment: str
+    changed: tuple[str, ...] = ()
+    """Files of a change of which to say whether the checks edit them on main too."""
 
 
 async def tried_on_main(
@@ -56,7 +58,7 @@ async def tried_on_main(
 async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Sequence[CheckResult]:
     if not commands:
         return []
-    return await env.checker.check(
+    results = await env.checker.check(
         CheckOrder(
             f"base/{trial.main.commit[:12]}-{name}",
             trial.main.tree,
@@ -64,8 +66,10 @@ async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Se
             trial.timeout_seconds,
             {},
             leased=True,
+            changed=trial.changed,
         )
     )
+    return [replace(result, edited=(), rewrites=result.edited) for result in results]
 
 
 def _fact(trial: Trial, result: CheckResult) -> BaseChecked:

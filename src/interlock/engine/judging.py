@@ -62,12 +62,16 @@ async def _judge(
     env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], last: Mapping[str, CheckResult]
 ) -> Verdict:
     """Judge the difference to main: a project check that is red is run on main itself before it counts."""
-    spec = turn.task.spec
-    known = {c: result for c in spec.verify if (result := turn.checks.on_main(main.tree, c))}
+    spec, made = turn.task.spec, turn.task.change.work
+    edited = {result.command: set(result.edited) for result in results}
+    before = {c: result for c in spec.verify if (result := turn.checks.on_main(main.tree, c))}
+    # A check may edit these files on main too: if that is not known, it runs there again.
+    known = {c: result for c, result in before.items() if edited.get(c, set()) <= {*result.rewrites}}
     verdict = judge(results, spec, known, last)
     if not verdict.unknown:
         return verdict
-    trial = Trial(main, spec.check_seconds, turn.checks.environment)
+    changed = made.touched if made else ()
+    trial = Trial(main, spec.check_seconds, turn.checks.environment, changed)
     facts = await tried_on_main(env, trial, verdict.unknown)
     await turn.note(facts)
     found = {fact.command: fact.result for fact in facts if fact.result}

@@ -227,6 +227,8 @@ class CheckResult:
     """Those of these files that it did not read."""
     edited: tuple[str, ...] = ()
     """Files of the change that it edited before it passed: it did not test what would land."""
+    rewrites: tuple[str, ...] = ()
+    """Of a check on main: those that it edited there too, so that it is no fault of a change."""
 
     @property
     def passed(self) -> bool:

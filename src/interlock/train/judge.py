@@ -11,6 +11,8 @@ Rules:
 5. Where its report cannot be read, it is excused only if a person allows that (`red_main: allow`).
 6. A green check in which no test runs any more, where main has some, is not green. Neither is one in which
    fewer than half as many pass as on a green main. Tests of a green main that no longer pass are named.
+7. A check that passed after it edited a file of the change is not green, unless it edits that file on main
+   too: lock files, snapshots.
 """
 
 import re
@@ -66,6 +68,8 @@ def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Resul
 
 def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> CheckResult:
     before = base.get(result.command)
+    rewrites = before.rewrites if before else ()
+    result = replace(result, edited=tuple(path for path in result.edited if path not in rewrites))
     if result.edited:
         return _counted(result)
     if result.passed:

@@ -87,8 +87,9 @@ class LocalChecker:
         with self._folders.fresh() as folder:
             try:
                 room = await self._rooms.check_out(order.tree, folder)
-                written = _layer(room)
-                before = await asyncio.to_thread(contents, written, order.changed)
+                layers = _layers(room)
+                written = layers[0]
+                before = await asyncio.to_thread(contents, layers, order.changed)
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
                 reports = await asyncio.to_thread(watch, room, folder / "began")
@@ -150,10 +151,11 @@ class LocalChecker:
             del self._running[key]
 
 
-def _layer(room: Room) -> Path:
-    """Return the folder that gets the files of a change: the layer on top of the tree, or a copy of it."""
+def _layers(room: Room) -> list[Path]:
+    """Return the folder that gets the files of a change, and those below it: a copy of the tree has none."""
     overlays = room.grant.overlays if room.grant else ()
-    return next((Path(one.upper) for one in overlays if one.at == str(room.path)), room.path)
+    here = [one for one in overlays if one.at == str(room.path)]
+    return [Path(layer) for one in here for layer in (one.upper, *one.lower)] or [room.path]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,39 +8,67 @@ terabytes keeps the engine busy.
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from interlock.git.files import open_folder
 
-Content = tuple[int, str]
-"""The size of a file and a digest of what is in it."""
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def contents(folder: Path, paths: Iterable[str]) -> dict[str, Content]:
-    """Return the content of those of these files that are there."""
-    found = {path: _content(folder, path) for path in paths}
-    return {path: content for path, content in found.items() if content}
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file before the command."""
+
+    layer: Path
+    size: int
+    digest: str
+
+
+def contents(layers: Sequence[Path], paths: Iterable[str]) -> dict[str, Content]:
+    """Return the content of those of these files that are there. The command writes to the first layer; a
+    file that is not in it is taken from the next."""
+    found = {}
+    for path in paths:
+        for layer in layers:
+            try:
+                content = _content(layer, path)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError):
+                break
+            if content:
+                found[path] = content
+            break
+    return found
 
 
 def edited(folder: Path, before: Mapping[str, Content]) -> tuple[str, ...]:
-    """List the files that have another content than before, or are gone."""
-    return tuple(path for path, was in before.items() if _content(folder, path, was[0]) != was)
+    """List the files that have another content than before, or are gone. `folder`: the first layer."""
+    return tuple(path for path, was in before.items() if _is_edited(folder, path, was))
 
 
-def _content(folder: Path, path: str, size: int | None = None) -> Content | None:
-    """Return the content of a file; None if there is no such file, or none of this size."""
+def _is_edited(folder: Path, path: str, was: Content) -> bool:
+    try:
+        now = _content(folder, path, was.size)
+    except FileNotFoundError:
+        return was.layer == folder  # nothing covers the file of a layer below
+    except OSError:
+        return True
+    return now is None or now.digest != was.digest
+
+
+def _content(layer: Path, path: str, size: int | None = None) -> Content | None:
+    """Return the content of a file; None if it is no regular file, or none of this size."""
     above, _, name = path.rpartition("/")
-    with suppress(OSError, ValueError):
-        place = open_folder(folder, above)
-        try:
-            descriptor = os.open(name, _PLAIN, dir_fd=place)
-        finally:
-            os.close(place)
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
-            seen = os.fstat(descriptor)
-            if stat.S_ISREG(seen.st_mode) and size in (None, seen.st_size):
-                return seen.st_size, hashlib.file_digest(file, "sha256").hexdigest()
-    return None
+    place = open_folder(layer, above)
+    try:
+        descriptor = os.open(name, _PLAIN, dir_fd=place)
+    finally:
+        os.close(place)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+        seen = os.fstat(descriptor)
+        if not stat.S_ISREG(seen.st_mode) or size not in (None, seen.st_size):
+            return None
+        return Content(layer, seen.st_size, hashlib.file_digest(file, "sha256").hexdigest())
