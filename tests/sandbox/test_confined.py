@@ -308,14 +308,18 @@ def test_no_process_of_the_user_is_limited_from_inside(tmp_path: Path) -> None:
     room = furnished(tmp_path, "landlock on the host's network")
     script = (
         "import os, resource\n"
+        "same = os.getpriority(os.PRIO_PROCESS, 0)\n"
         "limit = lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))\n"
         "place = lambda pid: os.sched_setaffinity(pid, {0})\n"
-        "for way in (limit, place, lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1)):\n"
+        "for way in (limit, place, lambda pid: os.setpriority(os.PRIO_PROCESS, pid, same)):\n"
         "    way(0)\n"
         "    try: way(%d); print('changed')\n"
         "    except PermissionError: print('refused')\n"
+        "for others in (os.PRIO_PGRP, os.PRIO_USER):\n"
+        "    try: os.setpriority(others, 0, same); print('changed')\n"
+        "    except PermissionError as error: print('refused' if error.errno == 1 else error)\n"
     )
-    assert room.python(script % os.getpid()).tail.split() == ["refused"] * 3
+    assert room.python(script % os.getpid()).tail.split() == ["refused"] * 5
 
 
 def test_a_program_alone_in_its_network_can_serve_itself(full_room: Room) -> None:

@@ -116,9 +116,10 @@ OTHERS: dict[str, tuple[int, int, int]] = {
     "sched_setscheduler": (144, 119, 0),
     "sched_setaffinity": (203, 122, 0),
     "sched_setattr": (314, 274, 0),
-    "setpriority": (141, 140, 1),
 }
 """Calls that change another process of the same user: a limit on its processor time ends it."""
+SET_PRIORITY = (141, 140)
+"""One of them. Its first argument says what the second names: 0 a process; a group or a user holds others."""
 SOCKET, SOCKETPAIR, IOCTL, CLONE, UNSHARE = (41, 198), (53, 199), (16, 29), (56, 220), (272, 97)
 
 NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
@@ -213,8 +214,13 @@ def _on_the_hosts_network(column: int) -> list[Instruction]:
         check = [_argument(call[2]), (_ANY_BIT, 0, 1, FAST_OPEN), _give(_ERRNO | EPERM)]
         words += _if_called(call[column], check)
     for call in OTHERS.values():
-        words += _if_called(call[column], [_argument(call[2]), (_EQUAL, 1, 0, 0), _give(_ERRNO | EPERM)])
-    return words
+        words += _if_called(call[column], _only_zero(call[2]))
+    both = _only_zero(0) + _only_zero(1)
+    return words + _if_called(SET_PRIORITY[column], both)
+
+
+def _only_zero(argument: int) -> list[Instruction]:
+    return [_argument(argument), (_EQUAL, 1, 0, 0), _give(_ERRNO | EPERM)]
 
 
 def _load(offset: int) -> Instruction:
