@@ -441,7 +441,9 @@ def test_jobs_for_another_repository_are_left_out_and_linters_of_the_ci_are_name
     """koa's CI lints, click's tests Flask: neither is what a change here is checked by."""
     foreign = {"steps": [{"uses": "actions/checkout@v4", "with": {"repository": "x/y"}}, {"run": "pytest"}]}
     lines = ("npm ci", "npm run lint", "npm run test:types", "npm run test:coverage", "pip install mypy")
-    own = {"steps": [{"run": line} for line in lines]}
+    mine = {"uses": "actions/checkout@v4", "with": {"repository": "${{ github.repository }}"}}
+    other = {"uses": "codecov/codecov-action@v4", "with": {"repository": "x/y"}}
+    own = {"steps": [mine, *({"run": line} for line in lines), other]}
     steps = json.dumps({"jobs": {"foreign": foreign, "own": own}})
     package = json.dumps({"scripts": {"test": "npm run test:types && jest", "lint": "eslint ."}})
     lay_out(tmp_path, Kind("", {".github/workflows/ci.yml": steps, "package.json": package}, "", ""))

@@ -158,8 +158,15 @@ def _jobs(layout: Layout) -> Iterator[tuple[str, list[list[Line]]]]:
         for job in table(layout.yaml(name), "jobs").values():
             steps = job.get("steps") if isinstance(job, dict) else None
             usual = table(job, "defaults", "run").get("working-directory", ".")
-            if isinstance(steps, list) and not any(table(step, "with").get("repository") for step in steps):
+            if isinstance(steps, list) and not any(map(_takes_another_repository, steps)):
                 yield name, [list(_commands(step, str(usual))) for step in steps]
+
+
+def _takes_another_repository(step: object) -> bool:
+    """True if a step checks out a repository by its name. An expression may well stand for this one."""
+    uses = step.get("uses") if isinstance(step, dict) else None
+    named = str(table(step, "with").get("repository") or "")
+    return str(uses).startswith("actions/checkout") and bool(named) and "${{" not in named
 
 
 def _rank(path: Path) -> tuple[bool, str]:
