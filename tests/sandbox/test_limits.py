@@ -1,5 +1,7 @@
 """How much of the machine a program may use, and what happens when it is too much (D10)."""
 
+import asyncio
+import gc
 import os
 import resource
 import subprocess
@@ -107,6 +109,22 @@ def test_what_is_over_the_limit_at_the_end_is_found_then(tmp_path: Path) -> None
     assert ended.ended is Ended.DISK
     (room.mine / "big").unlink()
     assert room.sh("echo fine", limits=Limits(disk_bytes=2_000_000)).ended is Ended.EXITED
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+def test_no_look_at_the_folders_is_due_after_a_program_was_stopped(tmp_path: Path) -> None:
+    room = furnished(tmp_path, "bubblewrap", disk_seconds=1000.0)
+    stopped = room.command("sleep", "60", limits=Limits(disk_bytes=1 << 50), idle_seconds=0.1)
+
+    async def due() -> tuple[Ended, int]:
+        """Return how the program ended, and the number of timers that are left."""
+        ended = (await room.processes.run(stopped)).ended
+        timers = [one for one in gc.get_objects() if isinstance(one, asyncio.TimerHandle)]
+        now = asyncio.get_running_loop().time()
+        return ended, sum(not timer.cancelled() and timer.when() > now for timer in timers)
+
+    assert asyncio.run(due()) == (Ended.IDLE, 0)
 
 
 @pytest.mark.sandbox
