@@ -11,8 +11,9 @@ from interlock.events.asked import Question
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.model.evidence import UNCHECKED
 from interlock.model.reason import said
-from interlock.model.task import PIPELINE, Commit, PhaseKind, Task, TaskId
+from interlock.model.task import PIPELINE, Commit, PhaseKind, Task, TaskId, Tree
 from tests.events.hostile import Villain
 from tests.events.journal import AGENT, Journal, Move, fact, moves
 
@@ -177,6 +178,22 @@ def test_a_landing_that_is_lost_keeps_what_needs_it_from_starting_until_it_is_se
     assert (journal.task("a").stage, journal.task("b").queue.unmet) == (Stage.FAILED, 1)
     journal.tell(f.LandingSeen(A, Commit("a-1")))
     assert (journal.task("a").stage, journal.task("b").queue.unmet) == (Stage.DONE, 0)
+
+
+@pytest.mark.parametrize(("tree", "is_kept"), [("tree-a-1", True), ("another", False), ("", False)])
+def test_a_rebased_landing_keeps_its_evidence_if_its_tree_is_the_same(tree: str, is_kept: bool) -> None:
+    journal = Journal(SPEC)
+    journal.work("a", phases=2)
+    before = journal.task("a").change.candidate
+    assert before and before.evidence != UNCHECKED
+    journal.start("a")
+    epoch = journal.task("a").epoch
+    journal.tell(f.Landed(A, 1, "land", epoch, commit=Commit("a-1"), tree=Tree("tree-a-1")))
+    new = Commit("a-rebased")
+    journal.tell(f.LandingLost(A, Commit("a-1"), now=new), f.LandingSeen(A, new, Commit("up"), Tree(tree)))
+    landed = journal.task("a").change.landed
+    assert landed and (landed.commit, landed.base, landed.tree) == ("a-rebased", "up", tree)
+    assert landed.evidence == (before.evidence if is_kept else UNCHECKED)
 
 
 def test_a_landing_of_some_other_commit_is_not_believed() -> None:

@@ -114,8 +114,12 @@ def _landing_lost(task: TaskState, fact: f.LandingLost, _: Recorded) -> None:
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
-    known = task.change.landed if task.change.landed and task.change.landed.commit == fact.commit else None
-    task.change.landed = known or Candidate(fact.commit, fact.tree, fact.base)
+    known, seen = task.change.landed, Candidate(fact.commit, fact.tree, fact.base)
+    if known and known.commit == fact.commit:
+        seen = known
+    elif known and fact.tree and known.tree == fact.tree:  # a rebase: what was checked is on main
+        seen = replace(known, commit=fact.commit, base=fact.base)
+    task.change.landed = seen
     task.change.candidate = task.session.cut_off = None
     close_question(task)
     task.why = Reason(Why.LANDING_FOUND, {"commit": fact.commit})
