@@ -1,5 +1,6 @@
 """The log and main disagree on what has landed: noticed at once, through the real commands."""
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -66,6 +67,18 @@ def test_run_says_it_and_a_main_that_is_brought_back_is_noticed_too(landed: Scra
     assert landed.states()["c"] == "done"
 
 
+def git_calls(scratch: Scratch, *argv: str) -> str:
+    """Run a command; the arguments of each git that it starts."""
+    calls, program = scratch.gates / "calls", scratch.gates / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> "{calls}"\nexec "{shutil.which("git")}" "$@"\n')
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+        scratch.interlock(*argv)
+    return calls.read_text()
+
+
 def test_a_branch_that_is_renamed_in_a_run_is_told_with_the_command_that_restores_it(
     scratch: Scratch,
 ) -> None:
@@ -74,6 +87,8 @@ def test_a_branch_that_is_renamed_in_a_run_is_told_with_the_command_that_restore
     scratch.graph("  a: {goal: x}\n", agent, verify="'true'")
     run = scratch.start("run")
     run.wait_for_line("a: implement started")
+    scratch.git("pack-refs", "--all")
+    assert len(git_calls(scratch, "status").splitlines()) == 1, "the run looks at main itself"
     scratch.git("branch", "-m", "main", "trunk")
     restore = f"git branch -- main {scratch.git('rev-parse', '--short=12', 'trunk')}"
     gate.touch()

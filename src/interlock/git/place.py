@@ -159,6 +159,14 @@ def loose_ref(place: Place) -> str:
         return ""  # packed, or kept in another way: then only git knows
 
 
+def is_packed(place: Place) -> bool:
+    """Look for the protected branch among the packed refs, without git."""
+    try:
+        return f" {place.ref}\n" in (place.common_dir / "packed-refs").read_text(errors="replace")
+    except OSError:
+        return False
+
+
 def ref_word(task: str) -> str:
     """A task id as one component of a ref. Ids may hold dots that refs may not, but no percent sign."""
     unfit = ".." in task or task.endswith((".", ".lock"))

@@ -20,7 +20,7 @@ async def record_canary(store: Store, fact: CanaryTried, actor: str) -> None:
 async def record_lost_landings(store: Store, reading: Reading, common_dir: Path, actor: str) -> None:
     """Bring `reading` up to what main says: a person may have moved it. An active run does this itself.
 
-    Costs a look at one file while main is where it was.
+    Costs a look at one file while main is where it was, and at two beside a run, unless the branch is gone.
     """
     state = reading.state
     # A branch with a NUL in its name is none: the log of another program, or a damaged one, may hold that.
@@ -28,11 +28,12 @@ async def record_lost_landings(store: Store, reading: Reading, common_dir: Path,
         return
     from interlock.engine.landings import lost_landings
     from interlock.git.errors import BranchGone
-    from interlock.git.place import Place, loose_ref
+    from interlock.git.place import Place, is_packed, loose_ref
     from interlock.git.repository import GitRepository
 
     place = Place(common_dir, None, state.main.branch, "", (0, 0), {})
-    if loose_ref(place) == state.main.commit:
+    loose = loose_ref(place)
+    if loose == state.main.commit or (reading.is_live and (loose or is_packed(place))):
         return
     with suppress(EnvironmentProblem):  # a command that writes reports it, a reader only looks
         repository = GitRepository(place)
