@@ -7,7 +7,6 @@ from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 from interlock.ui.plain import counted, inert, one_line
-from interlock.verify.unable import needs_network
 
 LAST_LINES = 8
 
@@ -53,8 +52,11 @@ def inability(check: CheckResult) -> str:
 
 def mend(check: CheckResult) -> str:
     """The way to make it run; empty if it ran."""
-    if check.unable is Unable.SETUP and needs_network(check.tail):
-        return "run it once in your shell, or name the hosts that it needs in the setting `setup_hosts`"
+    if check.unable is Unable.SETUP:
+        from interlock.verify.unable import needs_network  # `status` must answer fast
+
+        if needs_network(check.tail):
+            return "run it once in your shell, or name the hosts that it needs in the setting `setup_hosts`"
     return _MEND[check.unable] if check.unable else ""
 
 
