@@ -7,6 +7,7 @@ from interlock.model.forecast import Forecast
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, Task, TaskId
 from interlock.schedule import Board
+from interlock.schedule.board import LeaseTimeouts
 from tests.events.journal import AGENT, Journal, failed
 
 A, B, C = map(TaskId, "abc")
@@ -239,3 +240,14 @@ def test_half_of_a_new_graph_with_a_cycle_in_it_hangs_nobody() -> None:
     assert floor.choice() == ["c"]
     floor.tell(f.TaskAccepted(task("b")))
     assert floor.choice() == ["b", "c"]
+
+
+def test_a_clock_that_jumps_ahead_ends_no_wait_for_a_lease() -> None:
+    """Of an hour between two looks, nothing has passed for the tasks."""
+    waits, waiting = LeaseTimeouts(), Journal(task("a", lease_seconds=100.0)).state.tasks[A]
+    waits.note(A, waiting)
+    since = waiting.queue.ready_since
+    assert waits.late(since + 50) == []
+    assert waits.late(since + 3650) == []
+    assert waits.late(since + 3690) == []
+    assert waits.late(since + 3710) == [A]
