@@ -20,12 +20,13 @@ esac
 """
 LANDED = {"same.txt": "2\n", "sub/a.txt": "a\n", "b.txt": "b\n"}
 LANDINGS = [
+    Point("middle", 2, "update-ref --stdin"),
     Point("middle", 1, "read-tree -m -u"),
     Point("middle", 2, "read-tree -m -u", ENGINE_TOO),
     Point("after", 1, "update-ref -m", ENGINE_TOO),
     Point("before", 1, "update-ref -m"),
 ]
-"""Where the branch moves and the checkout follows: the moments that have lost work before."""
+"""Where work is kept, the branch moves and the checkout follows: the moments that have lost work before."""
 
 
 class Fault:
@@ -81,7 +82,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> int:
     return made.git.processes
 
 
-@pytest.mark.parametrize("point", rest_thorough(LANDINGS, always=LANDINGS[:2]), ids=str)
+@pytest.mark.parametrize("point", rest_thorough(LANDINGS, always=LANDINGS[:3]), ids=str)
 def test_git_killed_while_main_moves_loses_nothing(fault: Fault, point: Point) -> None:
     fault.strike_and_go_on(point)
     assert fault.git.struck

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
-from interlock.git.files import mark_of
 from interlock.git.lineage import ensure_lineage
+from interlock.git.own_refs import drop_old_locks
 from interlock.git.place import Place
 from interlock.model.claim import LAST_EPOCH
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
@@ -20,8 +20,6 @@ REF = "refs/interlock/fence"
 _DIGITS = 18
 _TRIES = 20
 _LOOK_SECONDS = 0.1
-_LOCK_SECONDS = 2.0
-"""Git holds the lock of a ref for a moment only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class Fence:
 
     async def to(self, epoch: int) -> None:
         """Raise it. `StaleEpoch` if it already stands higher, or as high for another process."""
-        await self._drop_old_locks()
+        await drop_old_locks(self._place.common_dir)
         for _ in range(_TRIES):
             seen = await self._look()
             if seen.lineage == self._our_lineage() and self._refuses(seen, epoch):
@@ -70,19 +68,6 @@ class Fence:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
         raise GitFailed("update-ref", f"{REF} changed at each of {_TRIES} tries: .lock': File exists")
-
-    async def _drop_old_locks(self) -> None:
-        """Remove the locks of git processes of ours that were killed, or died with the power.
-
-        Only we write the refs below this folder, and no write takes long: a lock that stays is left over.
-        """
-        folder = self._place.common_dir / "refs/interlock"
-        before = {lock: mark_of(lock) for lock in folder.rglob("*.lock")}
-        if before:
-            await asyncio.sleep(_LOCK_SECONDS)
-        for lock, mark in before.items():
-            if mark and mark_of(lock) == mark:
-                lock.unlink(missing_ok=True)
 
     async def epoch(self) -> int:
         """The epoch that it stands at for our state folder; 0: nothing of ours has raised it."""

@@ -18,6 +18,7 @@ from interlock.git.errors import GitFailed, is_outside
 from interlock.git.files import remove_tree
 from interlock.git.making import copy_files, dedicate, dedicate_to_check, make_git_dirs
 from interlock.git.overlays import Overlays
+from interlock.git.own_refs import set_own_refs
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import CheckRoom, Collected, Workspace
 from interlock.git.reach import copied_grant
@@ -226,7 +227,7 @@ class GitWorkspaces:
         await self._set_refs("".join([*lines, f"update {ref} {taken.commit}\n"]))
 
     async def _set_refs(self, changes: str) -> None:
-        await self._place.git.run("update-ref", "--stdin", feed=changes.encode())
+        await set_own_refs(self._place.git, self._place.common_dir, changes)
 
 
 @dataclass(frozen=True, slots=True)
