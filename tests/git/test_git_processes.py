@@ -94,7 +94,7 @@ def test_attempts_that_bring_the_same_objects_at_the_same_time_are_all_imported(
 
 
 @pytest.mark.slow
-def test_when_a_ref_cannot_be_written_git_says_why(world: World) -> None:
+def test_a_lock_that_a_killed_git_left_on_a_ref_of_ours_is_removed(world: World) -> None:
     place = world.place
 
     async def story() -> None:
@@ -103,7 +103,22 @@ def test_when_a_ref_cannot_be_written_git_says_why(world: World) -> None:
         lock = place.common_dir / "refs" / "interlock" / "work" / "t" / "1.lock"
         lock.parent.mkdir(parents=True)
         lock.touch()
-        with pytest.raises(Exception, match=r"1\.lock"):
+        await workspaces.collect(workspace, "x\n")
+        assert not lock.exists()
+
+    run(story())
+
+
+def test_when_a_ref_cannot_be_written_git_says_why(world: World) -> None:
+    place = world.place
+
+    async def story() -> None:
+        workspaces = GitWorkspaces(place)
+        workspace = await workspaces.open(TaskId("t"), 1, world.main)
+        in_the_way = place.common_dir / "refs" / "interlock" / "work" / "t" / "1" / "x"
+        in_the_way.mkdir(parents=True)
+        (in_the_way / "y").touch()
+        with pytest.raises(Exception, match="cannot create"):
             await workspaces.collect(workspace, "x\n")
 
     run(story())

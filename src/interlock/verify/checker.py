@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
@@ -56,12 +57,15 @@ class LocalChecker:
         self._folders = Folders(state_dir / "check")
         self._turn = asyncio.Semaphore(at_once)
         self._moving_in = asyncio.Lock()
+        self._named: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Orders of one name write into the same evidence, so they run one after the other."""
         self._running: dict[Hashable, RunningCheck] = {}
         """Checks that run, by the key of their command."""
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
         name = f"check {order.name} {uuid.uuid4().hex}"
-        async with self._turn:
+        alone = self._named.setdefault(order.name, asyncio.Lock())
+        async with alone, self._turn:
             return await self._check(order, name)
 
     def running(self) -> Sequence[RunningCheck]:
