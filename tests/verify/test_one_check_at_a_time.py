@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -208,15 +208,28 @@ def test_two_checks_at_once_have_a_folder_each_and_do_not_end_each_other(bench: 
     async def story() -> list[bool]:
         one, two = bench.state / "one", bench.state / "two"
         orders = [
-            bench.order(meet.format(mine=one, other=two)),
-            bench.order(meet.format(mine=two, other=one)),
-            bench.order("test ! -e dirt"),
+            replace(bench.order(meet.format(mine=one, other=two)), name="one"),
+            replace(bench.order(meet.format(mine=two, other=one)), name="two"),
+            replace(bench.order("test ! -e dirt"), name="three"),
         ]
         async with asyncio.timeout(BOUND_SECONDS):
             found = await asyncio.gather(*map(both.check, orders))
         return [result.passed for results in found for result in results]
 
     assert asyncio.run(story()) == [True] * 3
+
+
+def test_two_checks_of_one_name_do_not_read_each_others_report(bench: Bench) -> None:
+    """Two tasks tried a check on the same main: each was said to have passed the tests of both."""
+    place = asyncio.run(discover(bench.root))
+    both = LocalChecker(OpenRooms(GitWorkspaces(place)), LocalProcesses(), place.state, at_once=2)
+    orders = [bench.order(f"echo 1..1; sleep 0.3; echo ok 1 - {name}") for name in ("one", "two")]
+
+    async def story() -> list[tuple[str, ...]]:
+        found = await asyncio.gather(*map(both.check, orders))
+        return [result.suite.passed if result.suite else () for results in found for result in results]
+
+    assert asyncio.run(story()) == [("one",), ("two",)]
 
 
 @pytest.mark.crash
