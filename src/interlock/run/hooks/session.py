@@ -143,7 +143,9 @@ class SessionHooks:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._hooks.seconds):
                 await self._queue.join()
+        teller = self._teller
         self.drop()
+        await asyncio.wait([teller])  # it ends the command that it waits for
 
     def drop(self) -> None:
         if self._teller is not None:
