@@ -1,0 +1,230 @@
+"""Speculation: the builds to run next, each a change on top of those before it that are expected to land.
+
+Pure: it knows chances and results, and neither State nor the repository.
+
+Rules:
+1. Two changes matter to each other if the checks of one read what the other edits, or both edit one path. A
+   change is tested on top of those that matter to it; any other may land before or after it, and the result
+   of its checks is the same.
+2. A change is judged when no change before it that matters to it is left in the train. So a later one may
+   land first, but never beside a change that it was not tested with.
+3. A build is worth the chance that its result is needed: the product, over the changes before it that
+   matter, of the chance that each lands or does not, as the stack assumes. A known result of such a change,
+   on top of the same others, replaces its chance. The most needed builds start first, of equal ones the
+   earlier in the train.
+4. A build that is hardly ever needed does not start, even if a slot is free: checks cost time and money.
+5. Nothing is built on top of a change that edits how checks run: it may have made them blind.
+6. A running build is stopped if what it assumes is refuted, and never for a better one.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from itertools import islice
+
+from interlock.model.globs import matches
+from interlock.model.task import TaskId
+
+LEAST_NEED = 0.2
+"""Least chance to be needed of a build that starts (rule 4; `python -m bench train`)."""
+FIRST_CHANCE, FIRST_COUNT = 0.9, 4.0
+"""The chance to pass while nothing is known, and the builds that it, or that of all work, counts for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A change in the train, in the order in which changes take their turn."""
+
+    task: TaskId
+    passes: float
+    """The chance that its checks pass on a green base."""
+    touches: frozenset[str]
+    """Paths that it edits."""
+    reads: tuple[str, ...] | None = None
+    """Globs of what the checks read that its edits can affect; None: everything."""
+    steers: bool = False
+    """It edits how checks run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A change, tested on top of main and of those before it that are assumed to land."""
+
+    task: TaskId
+    ahead: tuple[TaskId, ...] = ()
+    """In the order of the train; only changes that matter to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The builds to start, best first, and the running ones to stop."""
+
+    start: tuple[Stack, ...] = ()
+    stop: tuple[Stack, ...] = ()
+
+
+def choose_builds(
+    queue: Sequence[Waiting],
+    known: Mapping[Stack, bool],
+    running: Collection[Stack],
+    slots: int,
+    window: int,
+) -> Choice:
+    """Choose builds for the free slots.
+
+    `known` are the results of ended builds that still hold on the main of now: green, or red or in conflict.
+    A change waits while `window` or more of those before it matter to it.
+    """
+    outlook = _Outlook(queue, known)
+    kept = {place for stack in running if (place := outlook.place(stack)) and not outlook.is_refuted(*place)}
+    stop = tuple(stack for stack in running if outlook.place(stack) not in kept)
+    free = max(0, slots - len(running) + len(stop))
+    new = (place for place in outlook.ranked(window) if place not in kept and place not in outlook.known)
+    return Choice(tuple(outlook.stack(*place) for place in islice(new, free)), stop)
+
+
+def matters(earlier: Waiting, later: Waiting) -> bool:
+    """Return True if the result of one can depend on the other (rule 1)."""
+    return (
+        _reads(later.reads, earlier.touches)
+        or _reads(earlier.reads, later.touches)
+        or not earlier.touches.isdisjoint(later.touches)
+    )
+
+
+def may_go_first(change: Waiting, before: Iterable[Waiting]) -> bool:
+    """Return True if it may be judged, and land, before all of these (rule 2)."""
+    return not any(matters(earlier, change) for earlier in before)
+
+
+def after_landing(stack: Stack, change: Waiting, landed: Waiting) -> Stack | None:
+    """Return the stack of a change as it is on the new main; None: it was built without what landed."""
+    if landed.task in stack.ahead:
+        return Stack(stack.task, tuple(name for name in stack.ahead if name != landed.task))
+    return None if matters(landed, change) else stack
+
+
+def chance(passed: float, failed: float, all_passed: float, all_failed: float) -> float:
+    """Estimate the chance that a change passes, from the results of its category and from all of them."""
+    overall = (all_passed + FIRST_COUNT * FIRST_CHANCE) / (all_passed + all_failed + FIRST_COUNT)
+    return (passed + FIRST_COUNT * overall) / (passed + failed + FIRST_COUNT)
+
+
+@lru_cache(maxsize=65536)
+def _reads(globs: tuple[str, ...] | None, paths: frozenset[str]) -> bool:
+    return globs is None or any(matches(glob, path) for glob in globs for path in paths)
+
+
+_Place = tuple[int, int]
+"""A stack: the position of its change in the train, and one bit for each position ahead of it."""
+
+
+class _Outlook:
+    """The likely end of each change. A set of changes is an integer, with one bit for each position."""
+
+    def __init__(self, queue: Sequence[Waiting], known: Mapping[Stack, bool]) -> None:
+        self._queue = queue
+        self._at = {change.task: at for at, change in enumerate(queue)}
+        self._before = _matter_before(queue)
+        self.known = {place: green for stack, green in known.items() if (place := self.place(stack))}
+        self._expected = 0
+        """The changes that are expected to land."""
+        for at in range(len(queue)):
+            self._expected |= (self._lands(at, self._expected) >= 0.5) << at
+
+    def place(self, stack: Stack) -> _Place | None:
+        """Return None for a stack that no train like this has."""
+        at = self._at.get(stack.task)
+        if at is None or not all(name in self._at for name in stack.ahead):
+            return None
+        ahead = sum(1 << self._at[name] for name in stack.ahead)
+        return None if ahead & ~self._before[at] else (at, ahead)
+
+    def stack(self, at: int, ahead: int) -> Stack:
+        return Stack(self._queue[at].task, tuple(self._queue[other].task for other in _bits(ahead)))
+
+    def is_refuted(self, at: int, ahead: int) -> bool:
+        """Return True if a change is known to end otherwise than assumed, on top of the same others."""
+        before = self._before[at]
+        return any(
+            (green := self.known.get((other, ahead & self._before[other]))) is not None
+            and green != bool(ahead >> other & 1)
+            for other in _bits(before)
+            if not self._before[other] & ~before
+        )
+
+    def ranked(self, window: int) -> Iterator[_Place]:
+        """All stacks worth a build, the most needed first (rules 3 to 5).
+
+        Each heap entry is a decided beginning of a stack, with its chance: an upper bound for all its ends.
+        So what is never popped is never worked out, of 2^n ends.
+        """
+        entries = ((-1.0, at, 0, before) for at, before in enumerate(self._before))
+        heap = [entry for entry in entries if entry[3].bit_count() < window]
+        heapify(heap)
+        while heap:
+            need, at, ahead, undecided = heappop(heap)
+            if not undecided:
+                yield at, ahead
+                continue
+            for entry in self._ends((-need, at, ahead, undecided)):
+                heappush(heap, entry)
+
+    def _ends(self, entry: tuple[float, int, int, int]) -> Iterator[tuple[float, int, int, int]]:
+        """The likeliest end of a beginning, and every other way that it branches off on its way."""
+        need, at, ahead, undecided = entry
+        others = self._expected & ~self._before[at]
+        while undecided:
+            bit = undecided & -undecided
+            undecided ^= bit
+            other = bit.bit_length() - 1
+            lands = self._lands(other, ahead | others)
+            branches = [(need * (1 - lands), ahead), (need * lands, ahead | bit)]
+            if self._queue[other].steers:
+                branches.pop()
+            (need, ahead), *rest = sorted(branches, reverse=True)
+            yield from ((-less, at, end, undecided) for less, end in rest if less >= LEAST_NEED)
+            if need < LEAST_NEED:
+                return
+        yield -need, at, ahead, 0
+
+    def _lands(self, at: int, ahead: int) -> float:
+        green = self.known.get((at, ahead & self._before[at]))
+        return self._queue[at].passes if green is None else float(green)
+
+
+def _matter_before(queue: Sequence[Waiting]) -> list[int]:
+    """Those before each change that matter to it. Many read the same, so that is asked once for all."""
+    readers: dict[tuple[str, ...] | None, int] = {}
+    editors: dict[str, int] = {}
+    for at, change in enumerate(queue):
+        readers[change.reads] = readers.get(change.reads, 0) | 1 << at
+        for path in change.touches:
+            editors[path] = editors.get(path, 0) | 1 << at
+    edited = dict.fromkeys(readers, 0)
+    affects = [0] * len(queue)
+    for reads, several in readers.items():
+        for at, change in enumerate(queue):
+            if _reads(reads, change.touches):
+                edited[reads] |= 1 << at
+                affects[at] |= several
+    return [
+        _union([edited[change.reads], affects[at], *(editors[path] for path in change.touches)])
+        & ((1 << at) - 1)
+        for at, change in enumerate(queue)
+    ]
+
+
+def _union(sets: Iterable[int]) -> int:
+    total = 0
+    for each in sets:
+        total |= each
+    return total
+
+
+def _bits(several: int) -> Iterator[int]:
+    while several:
+        bit = several & -several
+        yield bit.bit_length() - 1
+        several ^= bit
