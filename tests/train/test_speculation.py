@@ -186,7 +186,7 @@ def test_the_chance_to_pass_moves_from_a_guess_over_all_work_to_the_category() -
 
 @st.composite
 def trains(draw: st.DrawFn) -> list[Waiting]:
-    """Changes in two areas, of a library that both read, of texts that no check reads, and of anything else."""
+    """Changes in two areas, of a library that both read, of texts that no check reads, and others."""
     kinds = st.sampled_from(["x", "y", "lib", "docs", ""])
     queue = []
     for at in range(draw(st.integers(1, 9))):
