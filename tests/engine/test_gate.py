@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from interlock.git.trees import FAR
 from tests.engine.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -258,6 +259,36 @@ def test_a_check_that_repairs_the_change_has_not_tested_what_would_land(scratch:
     assert scratch.git("show", "main:b.py") == "y = 1\nx"
     (failure,) = scratch.facts("PhaseFailed")
     assert failure["fact"]["checks"][0]["edited"] == ["a.py"]
+
+
+def test_a_check_that_replaces_what_git_keeps_of_the_change_has_not_tested_it(scratch: Scratch) -> None:
+    """It may make a script executable, lead a link elsewhere, or make a folder anew without some files: of a
+    large change those are in a layer below the one that the check writes to."""
+    scratch.write(a__sh="echo ok\n")
+    agent = f"""
+        echo 'echo fine' > a.sh
+        ln -s nowhere link
+        mkdir new many
+        echo 'exit 1' > new/test.sh
+        test "$INTERLOCK_TASK_ID" != folder || touch $(seq -f many/%.0f {FAR})"""
+    repairs = {
+        "chmod": ("chmod +x a.sh && ./a.sh", ["a.sh"]),
+        "folder": (
+            "rm -r new && mkdir new && for test in new/*.sh; do test ! -e $test; done",
+            ["new/test.sh"],
+        ),
+        "link": ("ln -sfn a.sh link && grep -q fine link", ["link"]),
+    }
+    tasks = "".join(
+        f"  {name}: {{goal: t, done_when: {json.dumps([check])}, retries: 0}}\n"
+        for name, (check, _) in repairs.items()
+    )
+    scratch.graph(tasks, agent)
+    scratch.interlock("run", code=1)
+    failed = {
+        row["fact"]["task"]: row["fact"]["checks"][0].get("edited") for row in scratch.facts("PhaseFailed")
+    }
+    assert failed == {name: paths for name, (_, paths) in repairs.items()}
 
 
 def test_a_check_that_edits_the_same_file_on_main_is_not_held_against_a_change(scratch: Scratch) -> None:

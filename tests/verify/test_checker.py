@@ -169,8 +169,12 @@ def test_whatever_a_check_puts_in_place_of_a_file_of_the_change_is_not_read_for_
         "truncate -s 1T file": ("file",),
         "rm file && mkfifo file": ("file",),
         "rm file && ln -s tree.xml file": ("file",),
-        "rm -r linked && ln -s /dev linked": ("linked/zero",),
+        "rm -r linked && ln -s /dev linked": ("linked/away.xml", "linked/zero"),
+        "chmod +x file; touch linked/zero": ("file",),
+        "cp file copy && mv copy file; chmod 600 linked/zero": (),  # of the mode, git keeps one bit
+        "ln -sf /dev/zero linked/away.xml": ("linked/away.xml",),
+        "rm linked/away.xml && cp file linked/away.xml": ("linked/away.xml",),
         "echo other > file; exit 3": (),  # it failed, whatever it edited
     }
-    found = bench.check(*ways, changed=("file", "linked/zero", "missing"))
+    found = bench.check(*ways, changed=("file", "linked/away.xml", "linked/zero", "missing"))
     assert {result.command: result.edited for result in found} == ways

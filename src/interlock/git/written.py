@@ -57,7 +57,7 @@ def look_at(upper: Path) -> Written:
             continue
         if entry.is_dir(follow_symlinks=False):
             found.folders.add(path)
-            if _is_replaced(entry.path):
+            if is_replaced(entry.path):
                 found.replaced.add(path)
         elif entry.is_symlink():
             found.files.add(path)
@@ -139,7 +139,8 @@ async def removals(git: Git, tree: str, written: Written, zero: bytes) -> bytes:
     return b"".join(b"0 %s\t%s\0" % (zero, path) for path in sorted(paths))
 
 
-def _is_replaced(path: str) -> bool:
+def is_replaced(path: str | Path) -> bool:
+    """Return True for a folder of an upper layer that shows nothing of what is below it."""
     try:
         return os.getxattr(path, _REPLACED, follow_symlinks=False) == b"y"
     except OSError:
