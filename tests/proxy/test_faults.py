@@ -231,6 +231,24 @@ def test_a_server_that_does_not_speak_http_is_a_502(setting: Setting) -> None:
             ErrorClass.QUOTA,
         ),
         ("/api/chat", b'data: {"error":"model runner has stopped"}\n\n', ErrorClass.MODEL),
+        ("/api/chat", b'data: {"error":"no field user_login in message 403"}\n\n', ErrorClass.MODEL),
+        ("/api/chat", b'data: {"error":"rate limit reached"}\n\n', ErrorClass.RATE_LIMIT),
+        (
+            "/v1/messages",
+            b'data: {"type":"error","error":{"type":"invalid_request_error",'
+            b'"message":"messages.403.content: tool `user_login` was denied: connection closed"}}\n\n',
+            ErrorClass.BAD_REQUEST,
+        ),
+        (
+            "/v1/responses",
+            b'data: {"type":"error","code":"rate_limit_exceeded","message":"billed per 1 min: login"}\n\n',
+            ErrorClass.RATE_LIMIT,
+        ),
+        (
+            "/v1/chat/completions",
+            b'data: {"error":{"code":502,"message":"login.example.org timed out"}}\n\n',
+            ErrorClass.OVERLOADED,
+        ),
         ("/v1/messages", b'data: {"type":"message_start","message":{}}\n\n', ErrorClass.NETWORK),
         ("/v1/messages", b'data: {"type":"message_st\n\n', ErrorClass.MODEL),
     ],

@@ -7,7 +7,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from interlock.model.error_words import of_text
+from interlock.model.error_words import of_names
 from interlock.model.outcome import ErrorClass
 from interlock.model.session import Usage
 from interlock.proxy.classify import TEXT_CHARACTERS
@@ -61,14 +61,10 @@ class AnswerTally:
 
     def fail(self, error: object) -> None:
         """The provider says in the middle of an answer that it went wrong."""
-        words = text_at(error) or " ".join(
-            part
-            for part in (text_at(error, "type"), text_at(error, "code"), text_at(error, "status"))
-            if part
-        )
-        message = text_at(error, "message")
-        text = f"{words} {message}".strip()
-        self.trouble = CallError(of_text(text) or ErrorClass.MODEL, text[:TEXT_CHARACTERS])
+        found = [value_at(error, name) for name in ("code", "status", "type")]
+        names = [str(name) for name in found if isinstance(name, str | int) and name]
+        text = " ".join(filter(None, (text_at(error), *names, text_at(error, "message"))))
+        self.trouble = CallError(of_names(names, text) or ErrorClass.MODEL, text[:TEXT_CHARACTERS])
 
 
 def _messages(event: object, tally: AnswerTally) -> None:
