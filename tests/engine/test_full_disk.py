@@ -1,9 +1,12 @@
 """A disk that fills up during a run: said clearly, nothing lost, and the run goes on when there is room."""
 
 import errno
+import itertools
+import json
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,7 +29,7 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     state = made.root / ".git/interlock"
     state.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "interlock-test", state],
+        ["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=4096", "interlock-test", state],
         capture_output=True,
         text=True,
         check=False,
@@ -55,6 +58,27 @@ def fill(path: Path) -> None:
         os.close(file)
 
 
+def fill_with_names(path: Path) -> None:
+    """Leave no inode for another file: a disk that is full in this way has space left."""
+    path.mkdir()
+    try:
+        for number in itertools.count():
+            (path / str(number)).touch()
+    except OSError as error:
+        assert error.errno == errno.ENOSPC
+
+
+def empty(path: Path) -> None:
+    """Make room again."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+both_ways = pytest.mark.parametrize("fill", [fill, fill_with_names])
+
+
 def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratch) -> None:
     gate, ballast = scratch.gates / "gate", scratch.root / ".git/interlock" / "ballast"
     scratch.graph("  a: {goal: x}\n  b: {goal: x, needs: [a]}\n", AGENT.format(gate=gate), verify="'true'")
@@ -74,7 +98,10 @@ def test_a_disk_that_fills_up_holds_the_run_up_and_loses_nothing(scratch: Scratc
     scratch.interlock("events", "--verify")
 
 
-def test_an_agent_that_fails_on_a_full_disk_uses_up_no_retry(scratch: Scratch) -> None:
+@both_ways
+def test_an_agent_that_fails_on_a_full_disk_uses_up_no_retry(
+    fill: Callable[[Path], None], scratch: Scratch
+) -> None:
     """The task failed for good, and stayed failed after the space was back."""
     gate, ballast = scratch.gates / "gate", scratch.root / ".git/interlock" / "ballast"
     agent = AGENT.format(gate=gate) + 'echo more > "more-$INTERLOCK_TASK_ID.txt" || exit 2\n'
@@ -85,8 +112,30 @@ def test_an_agent_that_fails_on_a_full_disk_uses_up_no_retry(scratch: Scratch) -
     fill(ballast)
     gate.touch()
     run.wait_for_line("No space left on device")
-    ballast.unlink()
+    empty(ballast)
     assert run.wait() == 0, run.output
     assert "a: implement postponed: the disk is full: " in run.output
     assert scratch.git("show", "main:more-a.txt") == "more"
+    assert scratch.facts("PhaseFailed", "TaskFailed") == []
+
+
+@both_ways
+def test_a_check_that_fails_on_a_full_disk_is_run_again(
+    fill: Callable[[Path], None], scratch: Scratch
+) -> None:
+    """The agent was told of a fault in its change."""
+    gate, ballast = scratch.gates / "gate", scratch.root / ".git/interlock" / "ballast"
+    os.mkfifo(gate)
+    check = f"test ! -e new || test -e {scratch.gates}/once || read go < {gate} && echo > more"
+    scratch.graph("  a: {goal: x, retries: 0}\n", "touch new", verify=json.dumps([check]))
+    run = scratch.start("run")
+    with gate.open("w") as opened:  # until the check reads from it
+        fill(ballast)
+        (scratch.gates / "once").touch()
+        opened.write("go\n")
+    run.wait_for_line("disk is full")
+    empty(ballast)
+    assert run.wait() == 0, run.output
+    assert "a: verify postponed: the disk is full: " in run.output
+    assert scratch.states() == {"a": "done"}
     assert scratch.facts("PhaseFailed", "TaskFailed") == []

@@ -19,6 +19,16 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+FULL_BYTES, FULL_FILES = 1 << 20, 100
+"""A disk with less free space than this is full, or one that can hold so few more files."""
+
+
+def is_full(folder: Path) -> bool:
+    """Return True if the disk of a folder is full, or counts its inodes and has none left."""
+    disk = os.statvfs(folder)
+    has_inodes = not disk.f_files or disk.f_favail >= FULL_FILES
+    return disk.f_bavail * disk.f_frsize < FULL_BYTES or not has_inodes
+
 
 def write_durably(path: Path, text: str) -> None:
     """Replace the file as a whole; when this returns, it is on the disk."""

@@ -7,11 +7,11 @@
 """
 
 import contextlib
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from interlock.agents.adapter import SessionVerdict
+from interlock.git.files import is_full
 from interlock.git.protocol import Collected
 from interlock.model.errors import CannotStart, InterlockError, RejectedObjects, UserError
 from interlock.model.failure_words import failure_text
@@ -35,9 +35,6 @@ UNEXPLAINED = (ErrorClass.TIMEOUT, ErrorClass.IDLE)
 """Limits that a model without answers runs a program into."""
 OUR_LIMITS = frozenset({ErrorClass.OUTPUT, ErrorClass.OUTSIDE, ErrorClass.LIMIT})
 """Limits that no model runs a program into."""
-
-FULL_BYTES = 1 << 20
-"""A disk with less free space than this is full."""
 
 OWN_FAILURES = frozenset({ErrorClass.DENIED, ErrorClass.TURNS, ErrorClass.BUDGET, ErrorClass.CONTEXT})
 """Errors that the program knows better than the proxy, whatever its last call came to."""
@@ -124,7 +121,7 @@ def not_run(report: Report, order: Order, problem: UserError) -> Report:
 def outside_if_disk_full(report: Report, home: Path) -> Report:
     """Excuse a program that failed while the disk of its workspace is full: any program would have."""
     with contextlib.suppress(OSError):  # the agent may have removed the folder
-        if report.error is ErrorClass.EXIT and shutil.disk_usage(home).free < FULL_BYTES:
+        if report.error is ErrorClass.EXIT and is_full(home):
             why = Reason(Why.DISK_FULL, {"cause": report.reason})
             return replace(report, error=ErrorClass.OUTSIDE, why=why)
     return report

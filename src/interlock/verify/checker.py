@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from interlock.git.files import is_full
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
@@ -102,6 +103,8 @@ class LocalChecker:
                 result = _result(command, ran, await asyncio.to_thread(reports.read))
                 result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
                 if not result.passed:  # then it is told why, and not what else it did
+                    if await asyncio.to_thread(is_full, folder):
+                        raise EnvironmentProblem(f"the disk is full: `{command}` {result.how}")
                     return result
                 return replace(result, edited=await asyncio.to_thread(edited, written, before))
             finally:
