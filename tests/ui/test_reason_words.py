@@ -131,6 +131,22 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.NOTHING_CHANGED), "nothing was changed"),
     (of(Why.CHECK_STOPPED), "its check was stopped"),
     (
+        of(Why.REMOTE_AHEAD, upstream="origin/main", branch="main", text="uncommitted changes"),
+        "origin/main has commits that main cannot take (uncommitted changes)",
+    ),
+    (
+        of(Why.NOT_PUSHED, upstream="origin/main", branch="main"),
+        "main has commits that origin/main does not have, and nothing untested is pushed; push them yourself",
+    ),
+    (
+        of(Why.PUSH_REFUSED, upstream="origin/main", text="remote: error: protected"),
+        "origin/main refuses the push: remote: error: protected",
+    ),
+    (
+        of(Why.REMOTE_UNREACHABLE, upstream="origin/main", text="fatal: timeout"),
+        "origin/main cannot be reached: fatal: timeout",
+    ),
+    (
         of(
             Why.CHECK_FAILED,
             command="make",

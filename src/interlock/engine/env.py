@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from interlock.engine.graph_watch import GraphSource
 from interlock.engine.host import Host, IdleHost
+from interlock.engine.publish import LocalOnly, Publisher
 from interlock.engine.reserved import Reserved
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
@@ -68,6 +69,8 @@ class Env:
     """Checks if their servers listen."""
     screen: Screen = screen_nothing
     """Looks at the files of a change before it may land."""
+    publisher: Publisher = field(default_factory=LocalOnly)
+    """Publishes a tested change before the branch moves here."""
     canaries: Callable[[Tree, Sequence[str], Tree], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken for these commands, the likeliest to be noticed first.
 

@@ -276,6 +276,8 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     landing = Landing(
         turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
     )
+    if instead := await env.publisher.publish(turn, landing):
+        return instead
     move = await env.repository.land(landing)
     if move is Move.MOVED:
         because = Reason(Why.TASK_LANDED, {"tasks": (turn.task.spec.id,)})

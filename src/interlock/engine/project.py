@@ -19,6 +19,7 @@ from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
+from interlock.engine.publish import LocalOnly, Publisher, PushFirst
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
@@ -36,6 +37,7 @@ from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
+from interlock.git.push import refuse_unready
 from interlock.git.repository import GitRepository
 from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
@@ -238,8 +240,24 @@ class Project(Calls):
             reach=ServerCheck(self.brake, os.environ) if self.brake else None,
             screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
+            publisher=self.publisher,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
+
+    @property
+    def publisher(self) -> Publisher:
+        """Publishes tested changes as the setting `land` says."""
+        return PushFirst(self.repository) if self.settings.land == "push" else LocalOnly()
+
+    async def try_publishing(self) -> str:
+        """Find out before agents work whether changes can be published; the name of the remote branch."""
+        return "" if self.settings.land == "branch" else (await refuse_unready(self.place)).name
+
+    @property
+    def fetch_seconds(self) -> float:
+        """Interval of updates from the remote; 0: none. Without them nothing can be pushed for long."""
+        is_needed = self.settings.fetch or self.settings.land != "branch"
+        return self.settings.fetch_every_seconds if is_needed else 0.0
 
     @property
     def host(self) -> Host:

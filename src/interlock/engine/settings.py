@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from interlock.engine.landing_settings import LandingSettings
 from interlock.engine.reserved import PROJECT_FILE, own_table
 from interlock.engine.trust import OWN, Trust, Untrusted, Widening, of_setting, refuse_misplaced, trust_of
 from interlock.git.files import read_regular
@@ -40,7 +41,7 @@ TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(LandingSettings):
     """Everything that can be set for a project."""
 
     branch: str = ""

@@ -82,7 +82,7 @@ GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     "server_fetches",
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
-    *("land_files", "max_file_bytes"),
+    *("land_files", "max_file_bytes", "land"),
 )
 """Settings that widen what agents may reach: a graph names keys, and servers to send them to. Not in a file
 that they may change: the change would count at the next run."""
@@ -209,6 +209,10 @@ WIDENS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "server_fetches": (
         "agents can make the model's provider contact any address",
         lambda value: value == "allow",
+    ),
+    "land": (
+        "what agents make is pushed to your remote, with your credentials",
+        lambda value: value != "branch",
     ),
     "toolchains": (
         "agents and checks can read these folders",

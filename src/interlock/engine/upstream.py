@@ -38,6 +38,9 @@ class Upstream:
         self._tell_once(await self._env.repository.fetch())
         for _ in range(retry.UPSTREAM_TRIES):
             found = await self._env.repository.divergence()
+            if found and self._env.publisher.follows_remote:
+                self._tell_diverged(found)
+                return None
             step = await self._decided(found) if found else None
             if found is None or step is None:
                 return None
@@ -88,6 +91,14 @@ class Upstream:
         self._tell(
             f"warning: {branch} and {found.upstream} {why}; continuing with the local {branch}. "
             f"To bring them together: git switch {branch} && git merge {found.upstream}"
+        )
+
+    def _tell_diverged(self, found: Divergence) -> None:
+        """A merge would be pushed together with commits that were not tested."""
+        branch, upstream = found.main.branch, found.upstream
+        self._tell_once(
+            f"warning: {branch} and {upstream} have diverged, so nothing can be pushed. "
+            f"To bring them together: git switch {branch} && git pull --rebase, then push"
         )
 
     def _tell_once(self, text: str) -> None:

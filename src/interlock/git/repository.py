@@ -17,6 +17,7 @@ from interlock.git.ignored import LANDED
 from interlock.git.lineage import read_lineage
 from interlock.git.place import Place, loose_ref, ref_word
 from interlock.git.protocol import DIFF_BYTES, Divergence, Rewritten
+from interlock.git.push import Push, push_landing
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -108,6 +109,10 @@ class GitRepository:
             landed_ref(self.place, landing.task) if landing.task else "",
         )
         return await self._branch.move(advance)
+
+    async def push(self, landing: Landing) -> Push:
+        """Push the tested commit of a landing to the remote branch, if that is where it was tested."""
+        return await push_landing(self.place, landing)
 
     async def obstacle(self, landing: Landing) -> str:
         return await self._branch.obstacle(Advance(landing.branch, landing.new, landing.old, ""))

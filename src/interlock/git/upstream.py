@@ -9,42 +9,75 @@ from interlock.git.branch import Advance, Branch
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.git.place import Place
+from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Move
 from interlock.model.task import Commit
 
 _FETCH_SECONDS = 60.0
 
 
+class UpstreamGone(EnvironmentProblem):
+    """The branch follows a branch that does not exist."""
+
+    code = "upstream"
+
+
 @dataclass(frozen=True, slots=True)
-class _Upstream:
+class Upstream:
+    """The branch that the protected branch follows."""
+
     ref: str
+    """Its name here, as last fetched."""
     remote: str
     remote_ref: str
+    """Its name on the remote."""
 
     @property
     def name(self) -> str:
         return self.ref.removeprefix("refs/remotes/").removeprefix("refs/heads/")
 
+    @property
+    def branch(self) -> str:
+        """Its name on the remote, without `refs/heads/`."""
+        return self.remote_ref.removeprefix("refs/heads/")
+
+    @property
+    def is_remote(self) -> bool:
+        """False if it is a branch of this repository."""
+        return self.remote not in ("", ".")
+
 
 async def catch_up(place: Place, branch: Branch) -> str:
     """Fetch, and move the branch forward if it is only behind. Says what the user should know, or nothing."""
-    upstream = await _upstream(place)
+    upstream = await upstream_of(place)
     if upstream is None:
         return ""
-    if warning := await _fetch(place, upstream):
-        return warning
+    if last := await fetch(place, upstream):
+        return f"warning: cannot fetch {upstream.name} ({last}); continuing with the local {place.branch}"
+    try:
+        behind, ahead = await behind_and_ahead(place, upstream)
+    except UpstreamGone:
+        return f"warning: {upstream.name}, the upstream of {place.branch}, does not exist"
+    return await _forward(place, branch, upstream, behind) if behind and not ahead else ""
+
+
+async def behind_and_ahead(place: Place, upstream: Upstream) -> tuple[int, int]:
+    """Count the commits that only the upstream has, as last fetched, and those that only the branch has."""
     said = await place.git.run(
         "rev-list", "--left-right", "--count", f"{place.ref}...{upstream.ref}", ok=(0, 128)
     )
     if said.code:
-        return f"warning: {upstream.name}, the upstream of {place.branch}, does not exist"
+        raise UpstreamGone(
+            f"{upstream.name}, the upstream of {place.branch}, does not exist",
+            f"git push -u {upstream.remote} {place.branch}",
+        )
     ahead, behind = (int(number) for number in said.line.split())
-    return await _forward(place, branch, upstream, behind) if behind and not ahead else ""
+    return behind, ahead
 
 
 async def diverged(place: Place) -> tuple[str, Commit] | None:
     """The upstream's name and commit, as last fetched, if each side has commits that the other has not."""
-    upstream = await _upstream(place)
+    upstream = await upstream_of(place)
     ours, theirs = await place.git.names(place.ref, upstream.ref) if upstream else (None, None)
     if upstream is None or ours is None or theirs is None or ours == theirs:
         return None
@@ -52,30 +85,36 @@ async def diverged(place: Place) -> tuple[str, Commit] | None:
     return None if base in (ours, theirs) else (upstream.name, Commit(theirs))
 
 
-async def _upstream(place: Place) -> _Upstream | None:
+async def upstream_of(place: Place) -> Upstream | None:
+    """Read from the user's configuration which branch the protected branch follows."""
     shape = "--format=%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
     said = await place.git.run("for-each-ref", shape, place.ref)
     ref, remote, remote_ref = said.line.split("\0")
-    return _Upstream(ref, remote, remote_ref) if ref else None
+    return Upstream(ref, remote, remote_ref) if ref else None
 
 
-async def _fetch(place: Place, upstream: _Upstream) -> str:
-    if not upstream.remote or upstream.remote == ".":
-        return ""
-    # From where a person would run it: the path of a remote may be relative.
+def as_user(place: Place) -> Git:
+    """Git from where a person would run it: the path of a remote may be relative."""
     beside = place.common_dir.parent if place.common_dir.name == ".git" else None
-    user = Git(place.common_dir, beside, as_user=True)
+    return Git(place.common_dir, beside, as_user=True)
+
+
+async def fetch(place: Place, upstream: Upstream) -> str:
+    """Fetch the upstream; return why that failed, or nothing."""
+    if not upstream.is_remote:
+        return ""
     words = ("--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules")
     spec = f"+{upstream.remote_ref}:{upstream.ref}"
     try:
-        await user.run("fetch", *words, "--end-of-options", upstream.remote, spec, timeout=_FETCH_SECONDS)
+        await as_user(place).run(
+            "fetch", *words, "--end-of-options", upstream.remote, spec, timeout=_FETCH_SECONDS
+        )
     except GitFailed as failed:
-        last = failed.said.splitlines()[-1] if failed.said else "no reason given"
-        return f"warning: cannot fetch {upstream.name} ({last}); continuing with the local {place.branch}"
+        return failed.said.splitlines()[-1] if failed.said else "no reason given"
     return ""
 
 
-async def _forward(place: Place, branch: Branch, upstream: _Upstream, behind: int) -> str:
+async def _forward(place: Place, branch: Branch, upstream: Upstream, behind: int) -> str:
     old, new = await place.git.names(place.ref, upstream.ref)
     if old is None or new is None:
         return ""

@@ -83,6 +83,10 @@ class Why(StrEnum):
     NOTHING_LEFT = "nothing-left"
     NOTHING_CHANGED = "nothing-changed"
     CHECK_STOPPED = "check-stopped"
+    REMOTE_AHEAD = "remote-ahead"
+    NOT_PUSHED = "not-pushed"
+    PUSH_REFUSED = "push-refused"
+    REMOTE_UNREACHABLE = "remote-unreachable"
 
     CHECK_FAILED = "check-failed"
     CONFLICT = "conflict"

@@ -13,8 +13,9 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 5. Trouble outside the task (a full disk, a locked repository) defers it for 2 s, up to 30 s. After twenty
    deferrals in a row, some nine minutes, it counts as a failure of the task. An agent that fails on a full
    disk may have filled it, and each of its sessions is paid for: it counts after two deferrals in a row.
-6. A landing that is held up looks again after 2 s (0.5 s if the repository is only busy), up to 5 min. After
-   24 failed looks, an hour and a half, no person is there to mend it, and the pauses grow up to 30 min.
+6. A landing that is held up, here or by the remote that it is pushed to, looks again after 2 s (0.5 s if the
+   repository is only busy), up to 5 min. After 24 failed looks, an hour and a half, no person is there to
+   mend it, and the pauses grow up to 30 min.
 7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
    task waits anyway. After that it waits 1 s, up to 1 min, as the check wavers.
 8. What goes wrong on top of a change that is not on main yet is no failure: it is built again on main.

@@ -116,6 +116,11 @@ async def _signing(project: Project) -> list[Finding]:
     return [good("signing", "landed commits are signed with your key")] if signed else []
 
 
+async def _publishing(project: Project) -> list[Finding]:
+    upstream = await project.try_publishing()
+    return [good("publishing", f"tested changes are pushed to {upstream} first")] if upstream else []
+
+
 async def _branch(project: Project) -> list[Finding]:
     place = project.place
     tip = await project.repository.tip()
@@ -230,6 +235,7 @@ def _containment() -> Finding:
 _EXAMINATIONS: dict[str, Examination] = {
     "branch": _branch,
     "signing": _signing,
+    "publishing": _publishing,
     "state": _state_folder,
     "disk": _disk,
     "log": _log,

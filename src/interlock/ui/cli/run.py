@@ -186,7 +186,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,
-        fetch_seconds=settings.fetch_every_seconds if settings.fetch else 0.0,
+        fetch_seconds=project.fetch_seconds,
     )
 
 
@@ -198,6 +198,7 @@ async def _refuse_unready(project: Project) -> None:
         raise refuse_second(row)
     await project.repository.refuse_absent_files()
     await project.repository.try_signing()
+    await project.try_publishing()
     checkout = await project.repository.checkout()
     if checkout.held:
         note(f"landing is blocked: {checkout.held}")

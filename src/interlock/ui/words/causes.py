@@ -122,6 +122,18 @@ CAUSES: Mapping[str, Words] = {
     Why.NOTHING_LEFT: lambda _, __: "nothing is left to change",
     Why.NOTHING_CHANGED: lambda _, __: "nothing was changed",
     Why.CHECK_STOPPED: lambda _, __: "its check was stopped",
+    Why.REMOTE_AHEAD: lambda reason, _: (
+        f"{reason.text('upstream')} has commits that {reason.text('branch')} cannot take"
+        f"{_aside(reason.text('text'))}"
+    ),
+    Why.NOT_PUSHED: lambda reason, _: (
+        f"{reason.text('branch')} has commits that {reason.text('upstream')} does not have, and nothing "
+        "untested is pushed; push them yourself"
+    ),
+    Why.PUSH_REFUSED: lambda reason, _: f"{reason.text('upstream')} refuses the push: {reason.text('text')}",
+    Why.REMOTE_UNREACHABLE: lambda reason, _: (
+        f"{reason.text('upstream')} cannot be reached: {reason.text('text')}"
+    ),
     Why.LEASE_TIMEOUT: lambda _, because: f"its lease_timeout is over: {because}",
     Why.HOPELESS: lambda _, because: f"no attempt can succeed: {because}",
     Why.MODEL_UNAVAILABLE: lambda reason, because: (

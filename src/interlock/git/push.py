@@ -1,0 +1,169 @@
+"""Pushes tested commits to the remote of the protected branch, as the user's own git would.
+
+Rules:
+1. A push of the branch names the commit that it expects there, and only ever goes forward from that commit.
+   The remote compares, so a push never takes the place of what others pushed.
+2. The remote and its credentials are the user's, from the branch's own configuration. Nothing asks: git,
+   ssh and credential helpers get no terminal and no window.
+3. No hook of the user runs. A `pre-push` hook often runs the project's code, which agents change.
+4. After a failed push, the refs of the remote say what happened. The text of an error does not.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.git.command import Git
+from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.place import Place
+from interlock.git.upstream import Upstream, as_user, behind_and_ahead, fetch, upstream_of
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.outcome import Landing
+
+PUSH_SECONDS = 300.0
+_LINE_CHARS = 300
+_LOGIN = re.compile(r"//[^/@\s]*@")
+"""A user and a password in an address."""
+_WORDS = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+
+
+class CannotPush(EnvironmentProblem):
+    """Changes are to be pushed, and the repository or its remote is not ready for that."""
+
+    code = "push"
+
+
+class PushOutcome(StrEnum):
+    """The result of a push."""
+
+    PUSHED = "pushed"
+    """The remote has the commit: pushed now, or before."""
+    BEHIND = "behind"
+    """The remote has commits that the branch does not have here."""
+    UNPUSHED = "unpushed"
+    """The branch has commits here that the remote does not have."""
+    REFUSED = "refused"
+    """The remote is where it was expected, and does not take the commit: a rule or a hook there."""
+    UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A push, as it ended."""
+
+    outcome: PushOutcome
+    upstream: str
+    """The usual name of the remote branch, like `origin/main`."""
+    text: str = ""
+    """The last words of git or of the remote."""
+
+
+async def required_upstream(place: Place) -> Upstream:
+    """Return the remote branch that the protected branch follows; `CannotPush` if it follows none."""
+    upstream = await upstream_of(place)
+    if upstream is None or not upstream.is_remote:
+        raise CannotPush(
+            f"{place.branch} follows no branch of a remote, so there is nowhere to push to",
+            f"git push -u origin {place.branch}",
+        )
+    return upstream
+
+
+async def push_landing(place: Place, landing: Landing) -> Push:
+    """Move the remote's branch from the commit that the landing was built on to the tested one (rule 1)."""
+    await _refuse_unsafe(place, landing)
+    upstream = await required_upstream(place)
+    lease = f"--force-with-lease={upstream.remote_ref}:{landing.old}"
+    if text := await _push(place, upstream, f"{landing.new}:{upstream.remote_ref}", lease):
+        return await _judged(place, upstream, landing, text)
+    return Push(PushOutcome.PUSHED, upstream.name)
+
+
+async def push_branch(place: Place, commit: str, branch: str) -> Push:
+    """Move a branch of Interlock's own on the remote to a commit, wherever it was."""
+    upstream = await required_upstream(place)
+    text = await _push(place, upstream, f"+{commit}:refs/heads/{branch}")
+    name = f"{upstream.remote}/{branch}"
+    if not text:
+        return Push(PushOutcome.PUSHED, name)
+    reached = not await fetch(place, upstream)
+    return Push(PushOutcome.REFUSED if reached else PushOutcome.UNREACHABLE, name, text)
+
+
+async def refuse_unready(place: Place) -> Upstream:
+    """Find out before agents work whether the remote can be pushed to, and return its branch."""
+    upstream = await required_upstream(place)
+    hint = f"git push --dry-run {upstream.remote} {place.branch}"
+    if text := await fetch(place, upstream):
+        raise CannotPush(f"{upstream.name} cannot be fetched: {text}", f"git fetch {upstream.remote}")
+    _, ahead = await behind_and_ahead(place, upstream)
+    if ahead:
+        commits = "1 commit" if ahead == 1 else f"{ahead} commits"
+        raise CannotPush(
+            f"{place.branch} has {commits} that {upstream.name} does not have; nothing untested is pushed",
+            f"push them yourself: git push {upstream.remote} {place.branch}",
+        )
+    if text := await _push(place, upstream, f"{upstream.ref}:{upstream.remote_ref}", "--dry-run"):
+        raise CannotPush(f"{upstream.name} cannot be pushed to: {text}", hint)
+    return upstream
+
+
+async def _refuse_unsafe(place: Place, landing: Landing) -> None:
+    """Refuse a commit that is not the one that was tested, or that does not go forward."""
+    (tree,) = await place.git.names(f"{landing.new}^{{tree}}")
+    if landing.tree is not None and tree != landing.tree:
+        raise UnsafeLanding(f"{landing.new} holds tree {tree}, but {landing.tree} was tested")
+    said = await place.git.run("merge-base", "--is-ancestor", landing.old, landing.new, ok=(0, 1))
+    if said.code:
+        raise UnsafeLanding(f"{landing.new} does not build on {landing.old}: commits would be dropped")
+
+
+async def _push(place: Place, upstream: Upstream, refspec: str, *words: str) -> str:
+    """Push; return nothing if that went well, else the last words of git or of the remote."""
+    try:
+        said = await _user(place).run(
+            "push",
+            *_WORDS,
+            *words,
+            "--end-of-options",
+            upstream.remote,
+            refspec,
+            ok=(0, 1),
+            timeout=PUSH_SECONDS,
+        )
+    except GitFailed as failed:
+        return last_words(failed.said)
+    return (last_words(said.err) or "refused") if said.code else ""
+
+
+async def _judged(place: Place, upstream: Upstream, landing: Landing, text: str) -> Push:
+    """Find out why a push failed (rule 4)."""
+    if problem := await fetch(place, upstream):
+        return Push(PushOutcome.UNREACHABLE, upstream.name, problem)
+    said = await place.git.run("merge-base", "--is-ancestor", landing.new, upstream.ref, ok=(0, 1))
+    behind, ahead = await behind_and_ahead(place, upstream)
+    if said.code == 0:
+        return Push(PushOutcome.PUSHED, upstream.name)
+    if ahead:
+        return Push(PushOutcome.UNPUSHED, upstream.name, text)
+    return Push(PushOutcome.BEHIND if behind else PushOutcome.REFUSED, upstream.name, text)
+
+
+def last_words(said: str) -> str:
+    """The line that says most of what a failed push printed: the remote's own, else git's last."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("fatal:", "remote: error", "remote: fatal", "ssh:"))]
+    told = [line for line in lines if line.startswith("remote:") and len(line) > len("remote:")]
+    line = next(iter(errors or told or lines[-1:]), "")
+    return _LOGIN.sub("//", line)[:_LINE_CHARS]
+
+
+def _user(place: Place) -> Git:
+    """Git as the user, which asks nothing (rule 2)."""
+    quiet = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never", "GCM_INTERACTIVE": "never"}
+    allowed = {"GIT_ALLOW_PROTOCOL": os.environ.get("GIT_ALLOW_PROTOCOL") or "file:git:http:https:ssh"}
+    own = ("GIT_SSH_COMMAND", "GIT_SSH")
+    is_own = any(os.environ.get(name) for name in own) or place.settings.get("core.sshcommand")
+    ssh = {} if is_own else {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
+    return as_user(place).having(**quiet, **allowed, **ssh)
