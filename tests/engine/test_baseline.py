@@ -36,6 +36,9 @@ class Hands:
 
     checker: Script
 
+    def environment(self) -> str:
+        return ""
+
 
 def found(*answers: list[CheckResult], promised: tuple[str, ...] = ()) -> tuple[CheckResult, Script]:
     script = Script(list(answers))

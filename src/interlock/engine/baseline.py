@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from interlock.engine.env import Env
+from interlock.engine.known import LookUp, never, run_known
 from interlock.events.facts import BaseChecked
 from interlock.model.errors import EnvironmentProblem, StaleEpoch
 from interlock.model.outcome import CheckResult, Tip
@@ -26,6 +27,8 @@ class Trial:
     environment: str
     changed: tuple[str, ...] = ()
     """Files of a change of which to say whether the checks edit them on main too."""
+    look_up: LookUp = never
+    """Finds results that are known from the same files."""
 
 
 async def tried_on_main(
@@ -58,18 +61,18 @@ async def tried_on_main(
 async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Sequence[CheckResult]:
     if not commands:
         return []
-    results = await env.checker.check(
-        CheckOrder(
-            f"base/{trial.main.commit[:12]}-{name}",
-            trial.main.tree,
-            tuple(commands),
-            trial.timeout_seconds,
-            {},
-            leased=True,
-            changed=trial.changed,
-        )
+    order = CheckOrder(
+        f"base/{trial.main.commit[:12]}-{name}",
+        trial.main.tree,
+        tuple(commands),
+        trial.timeout_seconds,
+        {},
+        leased=True,
+        changed=trial.changed,
     )
-    return [replace(result, edited=(), rewrites=result.edited) for result in results]
+    # What it edits of a change's files is only found out by running it.
+    results = await run_known(env, order, never if trial.changed else trial.look_up)
+    return [replace(result, edited=(), rewrites=result.edited, change="") for result in results]
 
 
 def _fact(trial: Trial, result: CheckResult) -> BaseChecked:

@@ -106,7 +106,7 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
         tree,
         commands,
         turn.task.spec.check_seconds,
-        {"INTERLOCK_TASK_ID": turn.task.spec.id},
+        {},
         leased=True,
         pace={command: pace for command in commands if (pace := turn.checks.pace(command))},
     )

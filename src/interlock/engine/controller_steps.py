@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from interlock.engine.baseline import Trial, tried_on_main
 from interlock.engine.env import Env
@@ -11,6 +12,7 @@ from interlock.engine.loading import unknown_reason, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.scope_words import scope_text
 from interlock.events import facts as f
+from interlock.events.known_checks import known_check
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.step import CheckMain, GiveUp, Reconcile, Tell, Widen
@@ -72,7 +74,9 @@ class ControllerSteps:
         main = await self.main.see()
         listed = ", ".join(f"`{command}`" for command in (*step.commands, *step.promised))
         self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
-        trial = Trial(main, step.timeout_seconds, self.environment)
+        trial = Trial(
+            main, step.timeout_seconds, self.environment, look_up=partial(known_check, self.ledger.state)
+        )
         await self.note(await tried_on_main(self.env, trial, step.commands, step.promised))
 
     @property

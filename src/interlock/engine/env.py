@@ -23,6 +23,11 @@ from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
 
 
+def _unknown_environment() -> str:
+    """Return no digest: no result of a check is reused."""
+    return ""
+
+
 async def _no_canaries(_tree: Tree, _commands: Sequence[str], _since: Tree) -> Sequence[Canary]:
     """Return no canary: nothing is broken on purpose."""
     return ()
@@ -77,5 +82,7 @@ class Env:
     The last argument is a tree: files that differ from it are not broken; empty: any may be."""
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
+    environment: Callable[[], str] = _unknown_environment
+    """Digest of what decides the result of a check besides the tree, as it is now; empty: it is not known."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

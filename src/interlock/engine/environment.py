@@ -1,16 +1,24 @@
 """Digest of what decides the result of a check besides the tree.
 
-It need not see everything: it is why a green result is looked up and not found again, and a check that is red
-or cannot run is tried again in any case where that holds a task back.
+1. A green result is reused where the digest is the same, so it has all that a program can see by itself: the
+   sandbox and its limits, the variables with their values, the folders of programs, and the dependencies that
+   are installed beside the tree.
+2. It need not see more: a check that is red or cannot run is tried again where that holds a task back.
 """
 
 import hashlib
 import os
+import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
-from interlock.engine.project import Project
+from interlock.engine.settings import Settings
+from interlock.engine.setups import Setups
+from interlock.model.process import inherit
+from interlock.model.sandbox import Limits, Sandbox
+from interlock.process.processes import LocalProcesses
 
 MARKS = (
     *("uv.lock", "poetry.lock", "Pipfile.lock", "package-lock.json", "pnpm-lock.yaml", "yarn.lock"),
@@ -18,25 +26,66 @@ MARKS = (
     *("node_modules", "node_modules/.package-lock.json", "node_modules/.modules.yaml"),
 )
 """Files and folders that are written whenever a project's dependencies are."""
+PACKAGES = ("lib/python*/site-packages", "lib/python*/dist-packages", "lib/node_modules")
+"""The same of programs, beside the `bin` that they are in."""
+_SESSION = frozenset({"TERM", "XDG_SESSION_ID", "XDG_VTNR"})
+"""Variables that differ from one terminal to the next and decide no result."""
 
 
-def environment(project: Project) -> str:
-    """Return the digest of the sandbox, the programs on the PATH, and the installed dependencies."""
-    settings = project.settings
+class Surroundings(Protocol):
+    """The parts of a project that decide how its checks end."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def setups(self) -> Setups: ...
+    @property
+    def processes(self) -> LocalProcesses: ...
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def root(self) -> Path: ...
+
+
+def environment(project: Surroundings) -> str:
+    """Return the digest of the sandbox, its variables and programs, and the installed dependencies."""
+    settings, setup = project.settings, project.setups.spec
+    seen = inherit(os.environ, settings.pass_env)
+    programs = [*seen.get("PATH", "").split(":"), *settings.toolchains]
     parts = [
         project.processes.sandbox.kind.value,
-        os.environ.get("PATH", ""),
+        platform.machine(),
         sys.version,
         *settings.toolchains,
         settings.container_image,
         *sorted(settings.pass_env),
-        *_marks(project.root),
+        *(f"{name}={value}" for name, value in sorted(seen.items()) if name not in _SESSION),
+        repr(project.limits),
+        *((*setup.run, *setup.key) if setup else ()),
+        *_marks(project.root, MARKS),
+        *_program_marks(programs),
     ]
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
 
 
-def _marks(root: Path) -> Iterator[str]:
-    for mark in MARKS:
-        for path in sorted(root.glob(mark)):
-            seen = path.lstat()
-            yield f"{path.relative_to(root)} {seen.st_mtime_ns} {seen.st_size}"
+def reusable(project: Surroundings) -> str:
+    """Return the digest under which results are reused; empty without a sandbox: a check may then have read
+    any file of the machine."""
+    return "" if project.processes.sandbox.kind is Sandbox.NONE else environment(project)
+
+
+def _program_marks(folders: Iterable[str]) -> Iterator[str]:
+    for folder in dict.fromkeys(folders):
+        if folder.startswith("/"):
+            yield from _marks(Path(folder), (".",))
+            yield from _marks(Path(folder).parent, PACKAGES)
+
+
+def _marks(root: Path, marks: Iterable[str]) -> Iterator[str]:
+    for mark in marks:
+        for path in sorted(root.glob(mark)) if mark != "." else [root]:
+            try:
+                seen = path.lstat()
+            except OSError:
+                continue
+            yield f"{path} {seen.st_mtime_ns} {seen.st_size}"

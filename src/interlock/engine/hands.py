@@ -14,6 +14,7 @@ from interlock.agents import RESUMABLE
 from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
 from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, lost_in, refusal_of, verdict_of
+from interlock.engine.known import run_known
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
 from interlock.engine.screen import screened
@@ -199,7 +200,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [stale(turn, Reason(Why.CHECK_RED, {"command": red}))]
     if refused := refusal_of(turn, made, verdict):
         return [refused]
-    seconds = sum(result.seconds for result in results)
+    seconds = sum(result.seconds for result in results if not result.reused)
     canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
     lost = await lost_in(env, made, base, commit, verdict)
     evidence = weigh(verdict.checks, canary, made.touched, lost)
@@ -251,7 +252,9 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     touched = _there(turn.task.change.work).touched
     watched = tuple(path for path in touched if is_source(path))
     order = check_order(turn, name, tree, commands)
-    return await env.checker.check(replace(order, task=task, watched=watched, changed=touched))
+    return await run_known(
+        env, replace(order, task=task, watched=watched, changed=touched), turn.checks.known
+    )
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:

@@ -15,6 +15,7 @@ from pathlib import Path
 from interlock.engine.calls import Calls
 from interlock.engine.canary import make_canaries
 from interlock.engine.env import Env
+from interlock.engine.environment import reusable
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
@@ -241,6 +242,7 @@ class Project(Calls):
             screen=self.screening.screen,
             canaries=functools.partial(make_canaries, self.place),
             publisher=self.publisher,
+            environment=partial(reusable, self),
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 

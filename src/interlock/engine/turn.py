@@ -7,11 +7,12 @@ from interlock.engine.ledger import Ledger
 from interlock.events.baselines import on_main, shown_by
 from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
+from interlock.events.known_checks import known_check
 from interlock.events.state import TaskState
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import CheckResult, Tip
+from interlock.model.outcome import CheckKey, CheckResult, Tip
 from interlock.model.pace import HangLimits, Pace, pace_of
 from interlock.model.step import Start
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
@@ -31,6 +32,10 @@ class KnownChecks:
     def on_main(self, tree: Tree, command: str) -> CheckResult | None:
         """The known result of a check on a tree of main."""
         return on_main(self.ledger.state, self.task, command, tree)
+
+    def known(self, key: CheckKey) -> CheckResult | None:
+        """The known result of a check that depends on this; None: it must run."""
+        return known_check(self.ledger.state, key)
 
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""

@@ -111,7 +111,7 @@ def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
     shown = {command: found.result for command, found in state.checks.baselines.items()}
     for each in reversed(stack.values()):
         results = each.change.candidate.results if each.change.candidate else ()
-        shown = {result.command: _carried_over(shown.get(result.command), result) for result in results}
+        shown = {result.command: carried_over(shown.get(result.command), result) for result in results}
     return shown
 
 
@@ -124,7 +124,7 @@ def _is_on(task: TaskState, below: TaskState) -> bool:
     )
 
 
-def _carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult:
+def carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult:
     """A candidate names only the passed tests that its base did not have, unless one of these is gone."""
     if result.suite is None or before is None or before.suite is None:
         return result

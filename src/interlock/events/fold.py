@@ -8,7 +8,7 @@ Rules:
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, close_question
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.finished import forget_needs, leave, recall, remember_needs
+from interlock.events.known_checks import note_times, remember
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.pairing import observe
@@ -31,15 +32,13 @@ from interlock.events.task_parts import Queue
 from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded
-from interlock.model.outcome import Baseline, CheckResult
+from interlock.model.outcome import Baseline
 from interlock.model.reason import said
 from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginKind, PhaseKind, Task, TaskId
 
 _WIRES = ("", *Wire)
 MESSAGES_KEPT = 20
 """A person who said more than this to one agent is better off with a new goal."""
-TIMES_KEPT, COMMANDS_KEPT = 9, 200
-"""The most times of green checks that are kept for a command, and the most commands."""
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
@@ -127,6 +126,7 @@ def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]
     if fact.result is None:
         return set()
     run = state.run.run if state.run else ""
+    remember(state, [fact.result])
     state.checks.baselines[fact.command] = Baseline(fact.tree, fact.environment, run, fact.result)
     return {
         name
@@ -271,7 +271,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.CandidatePassed) and task.change.candidate:
         task.change.candidate = replace(task.change.candidate, evidence=evidence_of(state, task, fact))
     if isinstance(fact, f.CandidatePassed | f.PhaseFailed):
-        _note_times(state.checks.seconds, fact.checks)
+        note_times(state.checks.seconds, fact.checks)
+        remember(state, fact.checks)
     credit(state, task, fact)
     warm_up(state.learned.warm, task, fact, row)
     observe(state, task, fact)
@@ -290,16 +291,6 @@ def _spend(state: State, task: TaskState, fact: Any) -> None:
 
 def _next_place(task: TaskState, fact: f.Fact) -> Destination | None:
     return next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact))
-
-
-def _note_times(times: dict[str, tuple[float, ...]], checks: Sequence[CheckResult]) -> None:
-    """Note the times of green checks only: one that fails may do so before it has begun."""
-    for check in checks:
-        if check.passed and check.seconds > 0:
-            before = times.pop(check.command, ())
-            times[check.command] = (*before, check.seconds)[-TIMES_KEPT:]
-    while len(times) > COMMANDS_KEPT:
-        del times[next(iter(times))]
 
 
 def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId]:

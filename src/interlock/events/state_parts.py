@@ -7,7 +7,7 @@ from interlock.events.overlaps import Overlaps
 from interlock.events.tallies import Tallies
 from interlock.model.canary import CanaryResult
 from interlock.model.lesson import Lesson
-from interlock.model.outcome import Baseline
+from interlock.model.outcome import Baseline, CheckKey, CheckResult
 from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
@@ -179,6 +179,9 @@ class Checks:
 
     baselines: dict[str, Baseline] = field(default_factory=dict)
     """The last result of each check on main, by command."""
+    known: dict[CheckKey, CheckResult] = field(default_factory=dict)
+    """Results that need not be found out again, the latest last; a bounded number. Only `known_checks` may
+    say which of them counts."""
     seconds: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """Times of the last green runs of each command; a bounded number."""
     canaries: dict[str, CanaryResult] = field(default_factory=dict)

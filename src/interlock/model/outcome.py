@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from interlock.model.durations import precisely
 from interlock.model.failure_words import failure_text
@@ -185,6 +186,16 @@ class Report:
         return self.why or said(self.summary)
 
 
+class CheckKey(NamedTuple):
+    """Everything that decides the result of a check: where all of it is equal, the result is too."""
+
+    command: str
+    environment: str
+    """Digest of what decides it besides the tree."""
+    saw: Tree
+    change: str
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """One command run on one tree: evidence."""
@@ -229,6 +240,22 @@ class CheckResult:
     """Files of the change that it edited before it passed: it did not test what would land."""
     rewrites: tuple[str, ...] = ()
     """Of a check on main: those that it edited there too, so that it is no fault of a change."""
+    saw: Tree = Tree("")
+    """The tree that the command could see; empty: an older version did not say."""
+    environment: str = ""
+    """Digest of what decides the result besides the tree; empty: it is not known."""
+    change: str = ""
+    """Digest of the names of the files of the change that it could see: which of these it reads and edits is
+    part of the result. Empty: none."""
+    reused: bool = False
+    """True if it was not run: an earlier run on the same files is its result, and its log."""
+
+    @property
+    def key(self) -> CheckKey | None:
+        """None: what it depends on is not known."""
+        if not (self.saw and self.environment):
+            return None
+        return CheckKey(self.command, self.environment, self.saw, self.change)
 
     @property
     def passed(self) -> bool:

@@ -28,6 +28,7 @@ from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of,
 from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit, waited_text
 from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
 from interlock.ui.reading import Reading, history, open_permissions
+from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, left_out_lines
 from interlock.ui.words.footprints import drift_line, request_line
@@ -171,6 +172,7 @@ def check_line(check: CheckResult) -> str:
     known = check.suite.failed_count if check.suite else 0
     tests = f", {counted(known, 'known failing test')}" if known else ", its output does not name them"
     blame = f" (fails on main too{tests}; ignored)" if check.red_on_base else ""
+    blame += f" ({REUSED})" if check.reused else ""
     log = f", {check.log}" if check.log else ""
     log += f", never read {', '.join(map(one_line, check.unread))}" if check.unread else ""
     mark = paint("ok ", "green") if check.passed else paint("red", "red")

@@ -17,6 +17,7 @@ from interlock.ui.plain import counted
 from interlock.ui.queries.attempts import AttemptStory, PhaseStory, in_groups
 from interlock.ui.queries.tasks import forecast_of
 from interlock.ui.reading import Reading
+from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
@@ -140,6 +141,9 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> l
         f"`{check.command}` {refusal(check)}; output: {check.log or 'not kept'}"
         for check in phase.checks
         if not check.passed
+    ]
+    below += [
+        f"`{check.command}` passed ({REUSED})" for check in phase.checks if check.passed and check.reused
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
         below.append(f"agent output: interlock logs {name} --attempt {attempt}")

@@ -9,6 +9,7 @@ from interlock.model.suite import Unable
 from interlock.ui.plain import counted, inert, one_line
 
 LAST_LINES = 8
+REUSED = "reused: the same files were tested before"
 
 _WHAT: dict[Unable, Callable[[CheckResult], str]] = {
     Unable.PROGRAM: lambda check: f"{_named(check, 'its program')}: command not found",

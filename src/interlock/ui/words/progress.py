@@ -157,7 +157,9 @@ def _checks(fact: f.CandidatePassed) -> str:
     red = len(worth.about) if worth.gap is Gap.RED_ON_MAIN else 0
     excused = f", {red} failed on main too" if red else ""
     known = known_text(worth)
-    return f"{counted(len(fact.checks) - red, 'check')} passed{known}{excused}"
+    again = sum(check.reused for check in fact.checks)
+    reused = f" ({again} reused)" if again else ""
+    return f"{counted(len(fact.checks) - red, 'check')} passed{reused}{known}{excused}"
 
 
 def _on_main(fact: f.BaseChecked, result: CheckResult) -> tuple[str, str]:
