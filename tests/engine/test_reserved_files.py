@@ -232,6 +232,27 @@ def test_no_odd_name_or_form_of_a_file_evades_the_rule(scratch: Scratch) -> None
     assert sorted(landed.strip("\0").split("\0")) == sorted(PLAIN)
 
 
+def test_a_macro_that_the_person_has_defined_is_as_reserved_as_what_it_stands_for(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A line `*.png lfs` starts the program of the filter as `*.png filter=lfs` does."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "attributes").write_text("[attr]own diff=own\n")
+    info = scratch.root / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text(
+        "[attr]lfs filter=lfs -text\n[attr] \tbig  lfs\n[attr]lines text eol=lf\n"
+    )
+    scratch.write(__gitattributes="\ufeff[attr]drive merge=ours\n")
+    lines = {"a": "*.png big", "b": "*.x drive", "c": "*.y lfs=1", "d": "*.z own", "e": "*.txt lines binary"}
+    write = "".join(f"mkdir {name}; echo '{line}' > {name}/.gitattributes\n" for name, line in lines.items())
+    scratch.graph("  t: {goal: t, retries: 0}\n", write)
+    scratch.interlock("run", code=1)
+    (failure,) = scratch.facts("PhaseFailed")
+    assert failure["reason"]["paths"] == [f"{name}/.gitattributes" for name in "abcd"]
+
+
 def test_a_link_in_the_place_of_settings_goes_back(scratch: Scratch) -> None:
     """The blob of a link is a name; programs read the file of that name."""
     links = {"package.json": "conf.json", ".claude/agents/a.md": "../../a.md", "pyproject.toml": "x=1"}

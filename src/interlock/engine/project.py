@@ -21,7 +21,7 @@ from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
 from interlock.engine.publish import LocalOnly, Publisher, PushFirst
-from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in
+from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.started_outside import started_outside
@@ -232,7 +232,7 @@ class Project(Calls):
             self.processes.lease,
             is_dead,
             self.template,
-            Reserved(self.reserved, self.screening.read),
+            Reserved(self.reserved, self.screening.read, own_attributes(self.place)),
             clean=self.clean,
             lesson_hold_out=self.settings.lesson_hold_out,
             host=self.host,

@@ -13,10 +13,14 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from interlock.git.files import read_regular
+from interlock.git.place import Place
 from interlock.model.outcome import ErrorClass, Report
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit
@@ -66,6 +70,7 @@ MOST_LINKS = 40
 """The most links that the kernel follows."""
 _BLANKS = re.compile(rb"[ \t\r]+")
 """The signs that git takes for blank in a line of attributes. It ends a line at a line feed only."""
+_MACRO = re.compile(rb"\[attr\] ?([^ ]+)(.*)", re.DOTALL)
 _STARTS = re.compile(rb"\[attr\]|(^| )[-!]?(filter|merge|diff|working-tree-encoding)\b")
 """The attributes by which git starts the person's programs, merges in another way, or cannot read a file."""
 _NOT_SHOWN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -87,6 +92,8 @@ class Reserved:
     """Paths as git names them, in any case: some file systems take `Interlock.TOML` for `interlock.toml`.
     With `/` at its end: a folder and all that is in it."""
     read: Read = read_nothing
+    attributes: tuple[bytes, ...] = field(default=(), repr=False)
+    """Attributes that the person's git has from outside the tree: they may define macros."""
 
     async def hold(self, report: Report) -> Report:
         """The report, or a refusal that names what the change must leave alone."""
@@ -104,6 +111,9 @@ class Reserved:
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
         """Return True if the change alters `[tool.interlock]` or commands that start unasked."""
         if commands := _commands_in(fold(path)):
+            if commands is _starting:
+                above = await self.read(base, ATTRIBUTES) or b""
+                commands = partial(_starting, macros=starting_macros([*self.attributes, above]))
             old, new = await self.read(base, path), await self.read(work, path)
             return _is_in_bytes(path) or new is None or commands(old or b"") != commands(new)
         if fold(path) != PROJECT_FILE:
@@ -172,9 +182,42 @@ def _is_in_bytes(path: str) -> bool:
     return "\\x" in path
 
 
-def _starting(attributes: bytes) -> list[bytes]:
-    lines = (b" ".join(_BLANKS.split(line)).strip(b" ") for line in attributes.split(b"\n"))
-    return [line for line in lines if _STARTS.search(line) and not line.startswith(b"#")]
+def _starting(attributes: bytes, macros: frozenset[bytes] = frozenset()) -> list[bytes]:
+    return [line for line in _attribute_lines(attributes) if _starts(line, macros)]
+
+
+def starting_macros(attributes: Iterable[bytes]) -> frozenset[bytes]:
+    """Return the macros of these attributes that stand for one by which git starts programs, also by way of
+    another macro."""
+    lines = [line for text in attributes for line in _attribute_lines(text)]
+    defined = [(found[1], found[2]) for line in lines if (found := _MACRO.fullmatch(line))]
+    starting, before = frozenset[bytes](), -1
+    while len(starting) > before:
+        before = len(starting)
+        starting |= {name for name, words in defined if _starts(words, starting)}
+    return starting
+
+
+def own_attributes(place: Place) -> tuple[bytes, ...]:
+    """Read the attributes that the person's git has from outside the tree."""
+    config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    named = place.settings.get("core.attributesfile") or f"{config}/git/attributes"
+    found = list[bytes]()
+    for path in (place.common_dir / "info" / "attributes", Path(named), Path("/etc/gitattributes")):
+        with suppress(OSError, RuntimeError):  # there is none, or no home
+            found.append(read_regular(path.expanduser()))
+    return tuple(found)
+
+
+def _attribute_lines(attributes: bytes) -> list[bytes]:
+    split = attributes.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = (b" ".join(_BLANKS.split(line)).strip(b" ") for line in split)
+    return [line for line in lines if not line.startswith(b"#")]
+
+
+def _starts(line: bytes, macros: frozenset[bytes]) -> bool:
+    names = (word.lstrip(b"-!").partition(b"=")[0] for word in line.split(b" "))
+    return _STARTS.search(line) is not None or not macros.isdisjoint(names)
 
 
 def own_table(text: bytes | None) -> Mapping[str, Any] | None:  # Any: TOML holds values of many types
